@@ -82,8 +82,15 @@ _SHARED: list[Any] = [
 
 def use_stderr() -> None:
     """Send our records to standard error as plain text: for commands whose standard output is their
-    result."""
-    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+    result. A traceback shows no local variables: they may be secrets."""
+    render: list[Any] = [
+        structlog.processors.format_exc_info,
+        _without_secrets,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+    structlog.configure(
+        processors=[*_SHARED, *render], logger_factory=lambda *_: structlog.PrintLogger(sys.stderr)
+    )
 
 
 def configure(process: str, *, level: str = "INFO") -> None:

@@ -61,9 +61,21 @@ async def _atomic(tx: Tx, begin: str = "BEGIN") -> AsyncIterator[None]:
         yield
     except BaseException:
         if not _lost(tx.connection):
-            await call_translated(run, "ROLLBACK")
+            await _rolled_back(tx.connection)
         raise
     await call_translated(run, "COMMIT")
+
+
+async def _rolled_back(connection: Any) -> None:
+    """Roll back. Where that fails, the connection's release tries again, and cuts it if that fails too.
+
+    The failure is not raised: in its place a cancellation would be lost, and a task that tries again after
+    errors of the database would never end.
+    """
+    try:
+        await connection.execute("ROLLBACK")
+    except Exception as error:
+        log.warning("the transaction could not be rolled back", exc_info=error)
 
 
 def _lost(connection: Any) -> bool:
@@ -114,7 +126,18 @@ class Store:
             yield tx
         finally:
             del tx.connection  # a leaked handle must not reach the connection's next user
-            await call_translated(self._pool.release, connection)
+            await self._release(connection)
+
+    async def _release(self, connection: Any) -> None:
+        """Return a connection to the pool, which replaces it where that fails.
+
+        The failure is not raised: what ran on the connection has succeeded or raised its own exception, a
+        cancellation perhaps, which would be lost.
+        """
+        try:
+            await self._pool.release(connection)
+        except Exception as error:
+            log.warning("a connection was cut: it could not be released", exc_info=error)
 
     async def check(self) -> None:
         """Run a query; raises `Unavailable` when the database does not respond."""

@@ -70,7 +70,7 @@ def place(services: Services, tmp_path: Path) -> Iterator[Place]:
 
 
 async def first_odds_change(url: str, exchange: str) -> bytes:
-    async with asyncio.timeout(10), await aio_pika.connect(url) as connection:
+    async with asyncio.timeout(60), await aio_pika.connect(url) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(exclusive=True)
         await queue.bind(exchange, "#.odds_change.#")

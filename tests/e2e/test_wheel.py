@@ -146,7 +146,7 @@ async def _running(binaries: Path, directory: Path, settings: Settings, *command
     finally:
         if process.returncode is None:
             process.terminate()
-        status = await asyncio.wait_for(process.wait(), 20)
+        status = await asyncio.wait_for(process.wait(), 60)
     assert status in (0, -signal.SIGTERM), (command, status, log.read_text())
 
 

@@ -66,7 +66,7 @@ class PrivateBroker:
             state = states.load(self._directory)
             port = rabbitmq.authorise(self._directory, state, self._urls.api_url, keys)
         answering = partial(ports.answers, ports.LOOPBACK, port)
-        assert ports.wait_until(answering, alive=lambda: True, seconds=20), "nothing authorises tenants"
+        assert ports.wait_until(answering, alive=lambda: True, seconds=60), "nothing authorises tenants"
 
     def admit_keys(self, settings: Settings) -> None:
         """The keys of this database may log in, and those of no other. Of tenants' users nothing changes."""
@@ -130,7 +130,7 @@ class PrivateBroker:
             state.ports = dict(zip((*_PORTS, "epmd"), spare(len(_PORTS) + 1), strict=True))
         for name in _PORTS:
             free = partial(ports.is_free, state.ports[name])
-            assert ports.wait_until(free, alive=lambda: True, seconds=20), f"{name}'s port is in use"
+            assert ports.wait_until(free, alive=lambda: True, seconds=60), f"{name}'s port is in use"
 
     def _end(self) -> None:
         with states.locked(self._directory):

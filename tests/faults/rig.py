@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _FEED = "import asyncio; from app import settings, workers; asyncio.run(workers.run_feed(settings.load()))"
 
 
-async def until(what: str, true: Callable[[], object], seconds: float = 20.0) -> None:
+async def until(what: str, true: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait until `true()` holds; fails, naming what was waited for, after `seconds`."""
     deadline = time.monotonic() + seconds
     while not true():
@@ -46,7 +46,7 @@ async def until(what: str, true: Callable[[], object], seconds: float = 20.0) ->
         await asyncio.sleep(0.02)
 
 
-async def until_async(what: str, true: Callable[[], Awaitable[object]], seconds: float = 20.0) -> None:
+async def until_async(what: str, true: Callable[[], Awaitable[object]], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not await true():
         assert time.monotonic() < deadline, f"waited {seconds} s in vain: {what}"
@@ -186,7 +186,7 @@ class FeedProcess:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
         try:
-            return await asyncio.wait_for(self.process.wait(), 10)
+            return await asyncio.wait_for(self.process.wait(), 60)
         except TimeoutError:
             self.process.kill()
             return await self.process.wait()

@@ -101,7 +101,7 @@ async def test_killed_again_and_again_it_counts_every_line_once(
         for score in ("1", "4", "7"):
             async with started("ingest", quick, tmp_path) as ingest:
                 await match.send(until=f'(CT "{score}") (T "1")')
-                await eventually(match.get, lambda seen: seen["maps"], seconds=40)
+                await eventually(match.get, lambda seen: seen["maps"], seconds=60)
                 await ingest.kill()
         async with started("ingest", quick, tmp_path):
             await match.send()

@@ -70,7 +70,7 @@ async def test_a_revoked_key_is_out_within_a_second(key_rig: Rig, broker: Privat
             over = ended(connection)
             began = time.monotonic()
             await revoke(key_rig, key.key.id)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await over.wait()
             assert time.monotonic() - began < 1
         while await stays_in(broker, key.raw, slug) is not None:
@@ -99,7 +99,7 @@ async def test_one_that_another_process_let_in_is_found(
         broker.answer_no_more()
         await revoke(key_rig, key.key.id)
         broker.answer(settings)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             await over.wait()
 
 
@@ -110,7 +110,7 @@ async def test_a_rotated_key_is_replaced_at_once(key_rig: Rig, broker: PrivateBr
         async with key_rig.store.transaction() as tx:
             new = await admin.rotate_key(tx, old.key.id, secret=key_rig.settings.secret_key, **BY)
         async with logged_in(broker.tls, new.raw, slug):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await over.wait()
 
 

@@ -59,7 +59,7 @@ async def test_an_exchange_that_a_key_has_replaced_is_restored(key_rig: Rig, bro
         await channel.declare_exchange(SDK_EXCHANGE, aio_pika.ExchangeType.FANOUT)
         await eventually(lambda: listed(key_rig.management, slug))
         assert await broker_sync.repair(key_rig.store, key_rig.management, config) == [slug]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await over.wait()
     assert await broker_sync.repair(key_rig.store, key_rig.management, config) == []
     async with logged_in(broker.tls, key.raw, slug) as connection, reading(connection) as bodies:

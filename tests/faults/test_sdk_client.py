@@ -94,13 +94,13 @@ async def test_it_starts_is_cut_off_for_four_seconds_and_recovers(rig: Rig, brok
         client.cut(4)
         await until("cut off", lambda: not client.connected)
         missed = await rig.write_changes(match, 3)
-        await client.until("connected again", lambda: client.connected, 20)
-        await client.until("recovered", lambda: client.producer.up and client.count("up", began), 20)
+        await client.until("connected again", lambda: client.connected, 60)
+        await client.until("recovered", lambda: client.producer.up and client.count("up", began), 60)
         assert client.count("down: alive with subscribed=0", began) == 1
         assert client.count("recovery", began) == 1
         await change(rig, match, client)
         assert client.book.open == 1 and client.book.seqs[f"od:match:{match.number}"] > max(missed)
-        await client.until("named", lambda: client.named >= 4, 20)
+        await client.until("named", lambda: client.named >= 4, 60)
 
 
 async def test_a_key_that_is_rotated_is_replaced_without_a_pause(rig: Rig, broker: PrivateBroker) -> None:
@@ -108,10 +108,10 @@ async def test_a_key_that_is_rotated_is_replaced_without_a_pause(rig: Rig, broke
     old = await issue(rig, tenant.slug)
     await rig.feed(ALIVE_SECONDS=ALIVE_SECONDS)
     async with started(rig, broker, old.raw) as (_, before):
-        await before.until("up", lambda: before.producer.up, 20)
+        await before.until("up", lambda: before.producer.up, 60)
         async with rig.store.transaction() as tx:
             new = await admin.rotate_key(tx, old.key.id, secret=rig.settings.secret_key, **BY)
         await before.until("the old key is out", lambda: not before.connected, 1)
         async with started(rig, broker, new.raw) as (_, after):
-            await after.until("the new one is up", lambda: after.producer.up, 10)
+            await after.until("the new one is up", lambda: after.producer.up, 60)
         assert not before.connected

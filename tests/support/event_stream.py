@@ -33,7 +33,7 @@ class EventStream:
     async def next(self) -> str:
         """The next event as it was sent, without comments; empty when the stream has ended. Fails after 20
         seconds without one."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 block, complete, rest = self._text.partition("\n\n")
                 if complete:
@@ -49,7 +49,7 @@ class EventStream:
     async def leave(self) -> None:
         """Close the connection, and wait until the application has noticed."""
         self._left.set()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self._task
 
     async def _receive(self) -> dict[str, Any]:

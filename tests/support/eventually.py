@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def eventually(
-    look: Callable[[], Awaitable[T]], accepted: Callable[[T], object] = bool, seconds: float = 20
+    look: Callable[[], Awaitable[T]], accepted: Callable[[T], object] = bool, seconds: float = 60
 ) -> T:
     """The result of `look` as soon as it is `accepted`; fails with the last result after `seconds`."""
     deadline = asyncio.get_running_loop().time() + seconds

@@ -33,12 +33,12 @@ class Process:
         self._process.send_signal(signal.SIGCONT)
 
     async def end(self) -> int:
-        """Send it SIGTERM; its exit status (killed after ten seconds)."""
+        """Send it SIGTERM; its exit status (killed after a minute)."""
         if self._process.returncode is None:
             self.resume()
             self._process.terminate()
         try:
-            return await asyncio.wait_for(self._process.wait(), 10)
+            return await asyncio.wait_for(self._process.wait(), 60)
         except TimeoutError:
             await self.kill()
             return -signal.SIGKILL

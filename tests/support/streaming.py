@@ -58,13 +58,13 @@ async def subscribed(
         yield client
 
 
-async def next_frame(client: ClientConnection, seconds: float = 15) -> Message:
+async def next_frame(client: ClientConnection, seconds: float = 60) -> Message:
     """The next frame."""
     async with asyncio.timeout(seconds):
         return msgspec.json.decode(await client.recv())
 
 
-async def until_alive(client: ClientConnection, seconds: float = 15) -> list[Message]:
+async def until_alive(client: ClientConnection, seconds: float = 60) -> list[Message]:
     """All frames up to the next `alive`, that one included."""
     frames = [await next_frame(client, seconds)]
     while frames[-1]["type"] != "alive":

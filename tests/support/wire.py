@@ -12,7 +12,7 @@ from app.cli.process_commands import server_config, tls_listener
 from app.http.tls import Server
 from app.settings import Settings
 
-_PATIENCE_SECONDS = 10
+_PATIENCE_SECONDS = 60
 
 
 @asynccontextmanager

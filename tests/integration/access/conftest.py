@@ -45,8 +45,8 @@ async def running(store: Store) -> AsyncIterator[Grants]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until `condition` holds, at most five seconds."""
-    async with asyncio.timeout(5):
+    """Wait until `condition` holds, at most a minute."""
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.001)
 

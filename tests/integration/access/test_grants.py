@@ -33,7 +33,7 @@ async def revoke(store: Store, key_id: UUID) -> None:
 
 async def seconds_until_refused(grants: Grants, raw: str) -> float:
     begun = time.perf_counter()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not await refused(grants, raw):
             await asyncio.sleep(0)
     return time.perf_counter() - begun
@@ -50,7 +50,7 @@ async def test_a_key_has_its_grant(grants: Grants, issue: Issue) -> None:
 async def test_a_key_is_cached_once_its_notification_was_received(grants: Grants, issue: Issue) -> None:
     """The notification of the new key itself may still be pending: what was read before it is invalidated."""
     issued = await issue()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while await grants.grant_of(issued.raw) is not await grants.grant_of(issued.raw):
             pass
 
@@ -117,7 +117,7 @@ async def test_while_not_listening_every_request_reads_the_key(
 
     monkeypatch.setattr(store, "dedicated", refuse)
     await end_listening(store)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while grants.listening:
             await asyncio.sleep(0.001)
     await grants.grant_of(issued.raw)

@@ -199,7 +199,7 @@ async def until_it_waits(store: Store) -> None:
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'
     """
-    async with asyncio.timeout(10), store.autocommit() as tx:
+    async with asyncio.timeout(60), store.autocommit() as tx:
         while not await tx.value(blocked):
             pass
 

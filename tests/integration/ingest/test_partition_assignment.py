@@ -176,7 +176,7 @@ async def test_a_lost_connection_returns_with_the_queues_that_were_yielded(priva
             return True
 
         await eventually(published)
-        await eventually(crew.of_last_round, lambda found: found == set(range(PARTITIONS)), seconds=20)
+        await eventually(crew.of_last_round, lambda found: found == set(range(PARTITIONS)), seconds=60)
 
 
 @pytest.mark.parametrize("heartbeat", short_then_long([2, 10]))

@@ -139,7 +139,7 @@ async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
     async with Management(private.rabbitmq_api_url) as management:
         await management.delete_vhost(private.rabbitmq_internal_vhost)
     async with queues_of(private) as queues:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await queues.ready()
         await queues.publish(batches(1)[0])
         assert await queues.healthy()
@@ -172,8 +172,8 @@ async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: 
 
         await management.put_vhost(vhost)
         await management.set_permissions(vhost, management.user, configure=".*", write=".*", read=".*")
-        await eventually(published, seconds=20)
-        await eventually(lambda: value(len(seen)), seconds=20)
+        await eventually(published, seconds=60)
+        await eventually(lambda: value(len(seen)), seconds=60)
 
 
 @pytest.mark.parametrize("url", ["amqp://guest:guest@127.0.0.1:1", "amqp://guest:guest@127.0.0.1:9"])
@@ -209,7 +209,7 @@ async def test_they_are_empty_once_everything_was_taken(private: Settings) -> No
             await publishing.publish(batch)
         assert not await publishing.empty()
         async with consuming:
-            await asyncio.wait_for(taken.wait(), 10)
+            await asyncio.wait_for(taken.wait(), 60)
             assert not await publishing.empty(), "one is being applied, the other waits"
             let_go.set()
             await eventually(publishing.empty, bool)

@@ -83,7 +83,7 @@ async def test_a_fresh_stamp_invalidates_cached_bodies_of_the_match(
 ) -> None:
     match = await story.match()
     received = notifications.listen(store, cache_invalidation.CHANNEL)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await anext(received) == ""
         await replayed(store, job(tenant))
         assert await anext(received) == cache_invalidation.match_payload(match)

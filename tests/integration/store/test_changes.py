@@ -237,6 +237,6 @@ async def test_one_prunes_at_a_time(store: Store, new_match: NewMatch, draft: Dr
 
 
 async def _until_waiting_for_the_log(store: Store) -> None:
-    async with store.autocommit() as tx, asyncio.timeout(5):
+    async with store.autocommit() as tx, asyncio.timeout(60):
         while not await tx.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
             await asyncio.sleep(0.01)

@@ -8,6 +8,7 @@ from app.store.connections import Store, open_store
 from app.store.transaction import Write
 from scripts.services import Services
 from tests.support import databases
+from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.anyio
 
@@ -64,6 +65,81 @@ async def test_cancelling_frees_the_connection(store: Store) -> None:
             await task
     async with store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM worker_beat") == 0
+
+
+@pytest.fixture
+def cannot_roll_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server does not answer a ROLLBACK in time."""
+    execute = asyncpg.Connection.execute
+
+    async def slow(connection: asyncpg.Connection, sql: str, *args: object, **options: object) -> str:
+        if sql == "ROLLBACK":
+            raise TimeoutError
+        status: str = await execute(connection, sql, *args, **options)
+        return status
+
+    monkeypatch.setattr(asyncpg.Connection, "execute", slow)
+
+
+@pytest.fixture
+def cannot_be_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def reset(connection: asyncpg.Connection, *, timeout: float | None = None) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(asyncpg.Connection, "reset", reset)
+
+
+async def beats(store: Store) -> int:
+    async with store.autocommit() as tx:
+        count: int = await tx.value("SELECT count(*) FROM worker_beat")
+        return count
+
+
+async def cancelled_in_a_transaction(store: Store) -> None:
+    """Cancel a task within a transaction; it must end so, or a task that tries again never ends."""
+    waiting = asyncio.Event()
+
+    async def work() -> None:
+        async with store.transaction() as tx:
+            await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
+            waiting.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(work())
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.usefixtures("cannot_roll_back")
+async def test_a_cancelled_task_ends_although_its_connection_cannot_roll_back(store: Store) -> None:
+    for _ in range(12):  # more than the pool has
+        await cancelled_in_a_transaction(store)
+    await eventually(lambda: beats(store), lambda count: count == 0)
+
+
+@pytest.mark.usefixtures("cannot_roll_back")
+async def test_an_error_passes_although_its_connection_cannot_roll_back(store: Store) -> None:
+    with pytest.raises(KeyError):
+        async with store.transaction():
+            raise KeyError("the block's own")
+    assert await beats(store) == 0
+
+
+@pytest.mark.usefixtures("cannot_be_released")
+async def test_a_cancelled_task_ends_although_its_connection_cannot_be_released(store: Store) -> None:
+    for _ in range(12):
+        await cancelled_in_a_transaction(store)
+    assert await beats(store) == 0
+
+
+@pytest.mark.usefixtures("cannot_be_released")
+async def test_what_was_committed_succeeds_although_its_connection_cannot_be_released(store: Store) -> None:
+    """A caller that was given an error would do it again."""
+    async with store.transaction() as tx:
+        await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
+    assert await beats(store) == 1
 
 
 async def test_a_snapshot_sees_one_moment_and_writes_nothing(store: Store) -> None:

@@ -22,7 +22,7 @@ class Listener:
             self.received.put_nowait(payload)
 
     async def next(self) -> str:
-        return await asyncio.wait_for(self.received.get(), 5)
+        return await asyncio.wait_for(self.received.get(), 60)
 
     async def stop(self) -> None:
         self._task.cancel()
@@ -75,7 +75,7 @@ async def test_a_lost_connection_is_reported_and_replaced(store: Store, listener
 async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: Listener) -> None:
     await listener.stop()
     assert listener.states[-1] is False
-    async with store.autocommit() as tx, asyncio.timeout(5):
+    async with store.autocommit() as tx, asyncio.timeout(60):
         while await tx.value(
             "SELECT count(*) FROM pg_stat_activity"
             " WHERE query ILIKE 'LISTEN%' AND datname = current_database()"

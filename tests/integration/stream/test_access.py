@@ -28,7 +28,7 @@ from tests.support.web import IssueKey
 
 async def closed(client: ClientConnection) -> tuple[int, str]:
     """The code and reason with which the server closes it, whatever it sends before."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         with pytest.raises(ConnectionClosed):
             while True:
                 await client.recv()

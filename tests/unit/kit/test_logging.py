@@ -1,8 +1,34 @@
-"""What the server writes about requests holds no key."""
+"""What is logged holds no secret."""
 
 import logging
+from collections.abc import Iterator
+from secrets import token_hex
 
-from app.kit.logging import RedactingFilter
+import pytest
+import structlog
+
+from app.kit.logging import RedactingFilter, get_logger, use_stderr
+
+
+@pytest.fixture
+def plain_text() -> Iterator[None]:
+    before = structlog.get_config()
+    use_stderr()
+    yield
+    structlog.configure(**before)
+
+
+@pytest.mark.usefixtures("plain_text")
+def test_a_traceback_of_a_command_shows_no_secret(capsys: pytest.CaptureFixture[str]) -> None:
+    pepper = token_hex(8)
+    try:
+        raise ConnectionError(f"postgresql://us:{pepper}@host cannot be reached")
+    except ConnectionError as error:
+        get_logger("some.module").warning("not reached", exc_info=error, match_id="m1")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "not reached" in err and "match_id=m1" in err and "postgresql://us:***@host" in err
+    assert pepper not in err
 
 
 def test_keys_in_urls_are_redacted() -> None:

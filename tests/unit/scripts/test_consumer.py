@@ -54,7 +54,7 @@ async def test_it_asks_until_the_snapshot_is_complete() -> None:
 
     task = asyncio.create_task(consumer.recover(book, ask))
     book.due.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await waits.wait()
     overlap = 1_800_000_000_000 - consumer.OVERLAP_MILLIS
     assert [after for after, _ in requested] == [overlap, overlap, overlap, 0]

@@ -124,7 +124,7 @@ async def test_log_batches(rig: Rig, number: int) -> None:
     async with private_vhost(rig.settings) as private, tapped(rig) as (tap, address):
         queues = IngestQueues(address.url("")[:-1], private.rabbitmq_internal_vhost, private.rabbitmq_api_url)
         async with queues:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await queues.ready()
             await queues.publish(batch)
     [sent] = [each for each in tap.headers() if each]

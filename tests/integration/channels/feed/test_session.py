@@ -70,7 +70,7 @@ async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
         task = asyncio.create_task(session.run(stopping))
         await asyncio.sleep(0)
         stopping.set()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await task
 
 
@@ -90,7 +90,7 @@ async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
 
     monkeypatch.setattr(cursors, "renew", suspended)
     with pytest.raises(LeaseLost):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await task
 
 

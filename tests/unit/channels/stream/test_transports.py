@@ -54,7 +54,7 @@ async def test_frames_written_when_the_transport_drains_are_sent_too() -> None:
     transport = AsgiTransport(send)
     transport.on_drained = more
     transport.write(encode_frame("alive", b"{}", 0, 1))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await done.wait()
     assert [msgspec.json.decode(text)["meta"]["seq"] for text in sent] == [1, 2, 3]
     assert not transport.congested
