@@ -32,7 +32,6 @@ from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
 from app.channels.portal.delivery_reader import DeliveryReader
 from app.channels.portal.dependencies import PortalDependencies
-from app.channels.portal.open_streams import OpenStreams
 from app.channels.portal.routes import portal_router
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
@@ -61,6 +60,7 @@ from app.kit.clock import Clock, system_clock
 from app.operators.alert_monitor import AlertMonitor, alerts_state
 from app.operators.dependencies import OperatorDependencies
 from app.operators.routes import ROUTES as OPERATORS
+from app.pages.open_streams import OpenStreams
 from app.recovery.request import RecoveryService
 from app.settings import Settings, load
 from app.store.connections import Store, open_store

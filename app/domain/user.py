@@ -70,6 +70,11 @@ class SignedIn(msgspec.Struct, frozen=True):
         """The name of this user in the audit log."""
         return self.user.actor
 
+    @property
+    def log_fields(self) -> dict[str, str]:
+        """What log lines of the request have of them."""
+        return {"user": str(self.user.id), "tenant": self.tenant.slug}
+
     def __repr__(self) -> str:
         return f"SignedIn(user={self.user.id}, session_id={self.session_id}, csrf_token=…)"
 

@@ -1,14 +1,14 @@
 """The portal at /portal: pages for a tenant's people.
 
-Pages are rendered by the server (Jinja2) and work without scripts, except for what moves by itself (htmx
-with server-sent events) and plots (uPlot). Each change calls the function that the API calls for it, in one
-audited transaction.
+Pages are rendered by the server and work without scripts, except for what moves by itself (htmx with
+server-sent events) and plots (uPlot); what they share with other sites is in `pages`. Each change calls the
+function that the API calls for it, in one audited transaction.
 
-- Every request but signing in and links needs a session (`session_guard`), which names one user of one
+- Every request but signing in and links needs a session (`pages.session_guard`), which names one user of one
   tenant: handlers take the tenant from it and never from the address.
 - Every POST carries the session's CSRF token.
 - What a role may do is stated in each route's `opt`, and checked before its handler.
 
-Imported by `main`; imports `http`, `access`, `recovery`, `amqp`, `store`, `broker`, `wire`, `domain` and
-`kit`.
+Imported by `main`; imports `pages`, `http`, `access`, `recovery`, `amqp`, `store`, `broker`, `wire`, `domain`
+and `kit`.
 """

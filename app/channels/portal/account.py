@@ -11,14 +11,14 @@ from markupsafe import Markup
 
 from app.access import second_factor
 from app.access import sign_in as sessions
-from app.channels.portal import cookies
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page, redirect
-from app.channels.portal.session_guard import SIGN_IN
+from app.channels.portal.site import PORTAL, SIGN_IN
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
+from app.pages import cookies
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page, redirect
 
 _PATH = "/portal/account"
 
@@ -98,7 +98,7 @@ async def end_session(
     if session_id != request.auth.session_id:
         return redirect(_PATH, "session_ended")
     response = redirect(SIGN_IN, "signed_out")
-    response.set_cookie(cookies.ended_session_cookie(secure=portal.secure))
+    response.set_cookie(cookies.ended_session_cookie(PORTAL, secure=portal.secure))
     return response
 
 

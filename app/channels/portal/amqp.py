@@ -10,12 +10,12 @@ from app.access.own_vhost import LoginCheck
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import USER_LIMITS, VHOST_LIMITS
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page
 from app.channels.portal.permissions import Permission
 from app.http.reading import get
 from app.kit.errors import Refusal
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page
 
 _DEVELOPERS: dict[str, Any] = {"permission": Permission.CREDENTIALS}
 _LATEST = 2**63 - 1

@@ -7,13 +7,14 @@ import msgspec
 from litestar import Request
 from litestar.datastructures import State
 
+from app.access import sign_in
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
 from app.amqp.envelope import EnvelopeRenderer
 from app.channels.portal.delivery_reader import DeliveryReader
-from app.channels.portal.open_streams import OpenStreams
 from app.domain.user import SignedIn
 from app.kit.clock import Clock
+from app.pages.open_streams import OpenStreams
 from app.recovery.request import RecoveryService
 from app.store.connections import Store
 from app.store.counters import Counters
@@ -43,6 +44,10 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
     def secure(self) -> bool:
         """Whether browsers reach the portal over TLS."""
         return self.public_url.startswith("https://")
+
+    async def session_of(self, token: str) -> SignedIn | None:
+        """Who has the session with that token; None unless it is valid."""
+        return await sign_in.session_of(self.store, token, secret=self.secret, now=self.clock())
 
     @asynccontextmanager
     async def changing_grants(self) -> AsyncIterator[Tx]:

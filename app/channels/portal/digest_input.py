@@ -6,9 +6,9 @@ import msgspec
 from litestar.datastructures import FormMultiDict, UploadFile
 
 from app.access.selfcheck import BODY_BYTES
-from app.channels.portal.texts import Texts
 from app.kit.errors import Field, Invalid
 from app.kit.threads import run_in_thread
+from app.pages.texts import Texts
 from app.wire.views.selfcheck import Digest
 
 _digest = msgspec.json.Decoder(Digest).decode

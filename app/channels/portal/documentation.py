@@ -13,12 +13,12 @@ from litestar.di import NamedDependency
 from app.access import own_keys
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page
 from app.domain import scopes
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page
 from app.store.keys import Key
 
 _UNKNOWN_KEY = "YOUR_KEY"

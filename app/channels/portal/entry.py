@@ -9,16 +9,16 @@ from litestar.response import Redirect
 
 from app.access import sign_in as sessions
 from app.access import users
-from app.channels.portal import cookies
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page, redirect
-from app.channels.portal.session_guard import SIGN_IN, local_path
-from app.channels.portal.texts import LANGUAGES
+from app.channels.portal.site import PORTAL, SIGN_IN
 from app.http.auth import client_address
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
+from app.pages import cookies
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page, redirect
+from app.pages.texts import LANGUAGES
 
 _PUBLIC: dict[str, Any] = {"public": True, "query": ("next", "done")}
 _UNKNOWN_LINK = NotFound("This link is not valid (any more). Ask an owner of your tenant for a new one.")
@@ -49,8 +49,8 @@ async def sign_in(request: AnyRequest, portal: NamedDependency[PortalDependencie
         )
     except Refusal as refusal:
         return _sign_in_form(request, refusal, form.text("email"), form.text("next"))
-    response = redirect(local_path(form.text("next")))
-    response.set_cookie(cookies.session_cookie(issued.token, secure=portal.secure))
+    response = redirect(PORTAL.local_path(form.text("next")))
+    response.set_cookie(cookies.session_cookie(PORTAL, issued.token, secure=portal.secure))
     return response
 
 
@@ -61,7 +61,7 @@ async def sign_out(request: SignedInRequest, portal: NamedDependency[PortalDepen
     async with portal.store.transaction() as tx:
         await sessions.end_session(tx, user.id, session_id, by=request.auth.actor, now=portal.clock())
     response = redirect(SIGN_IN, "signed_out")
-    response.set_cookie(cookies.ended_session_cookie(secure=portal.secure))
+    response.set_cookie(cookies.ended_session_cookie(PORTAL, secure=portal.secure))
     return response
 
 
@@ -100,7 +100,7 @@ async def set_language(request: AnyRequest, portal: NamedDependency[PortalDepend
     """Choose the language of the pages in this browser."""
     form = Form(await request.form())
     language = form.choice("language", LANGUAGES)
-    response = redirect(local_path(form.text("next")))
+    response = redirect(PORTAL.local_path(form.text("next")))
     response.set_cookie(cookies.language_cookie(language, secure=portal.secure))
     return response
 
@@ -113,7 +113,7 @@ def _sign_in_form(
         "sign_in.html",
         status=refusal.status if refusal else 200,
         email=email,
-        next_path=local_path(next_path or request.query_params.get("next", "")),
+        next_path=PORTAL.local_path(next_path or request.query_params.get("next", "")),
         sentences=sentences(request, refusal) if refusal else [],
     )
     if refusal and refusal.retry_after is not None:

@@ -12,15 +12,15 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 from app.amqp.envelope import Envelope
 from app.amqp.frames import AmqpMessage
 from app.amqp.routing import MATCH_MESSAGES
-from app.channels.portal import moments
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.pages import HEADERS, page
 from app.domain import catalogue
 from app.domain.ids import match_urn
 from app.domain.tenant import Tenant
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
+from app.pages import moments
+from app.pages.error_pages import sentences
+from app.pages.rendering import HEADERS, page
 from app.store import envelopes as stored
 from app.store import matches, tenants
 from app.store.envelopes import LAST, EnvelopePage, EnvelopeSearch, Neighbours

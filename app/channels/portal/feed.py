@@ -10,10 +10,10 @@ from litestar.response import Stream
 
 from app.access import sign_in
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.event_streams import ENDED, NOTHING_NEW, event, full_response, stream_response
-from app.channels.portal.pages import page, render
 from app.http.reading import get
 from app.kit.errors import Unavailable
+from app.pages.event_streams import ENDED, NOTHING_NEW, event, full_response, stream_response
+from app.pages.rendering import page, render
 from app.store import tenants
 
 

@@ -14,15 +14,15 @@ from app.access import admin, own_keys
 from app.access.own_keys import Entitlement
 from app.access.properties import KeyAlteration, KeyProperties
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page, redirect, texts_for
 from app.channels.portal.permissions import Permission
 from app.domain import scopes
 from app.domain.sports import CS2
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page, redirect, texts_for
 from app.store import keys
 from app.store.keys import Key
 

@@ -11,10 +11,7 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 
 from app.access.reach import match_within, reach_of
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.market_names import market_path, markets_path, names_of
-from app.channels.portal.pages import HEADERS, page, texts_for
-from app.channels.portal.price_history import PriceHistory, price_history
-from app.channels.portal.settlement_rows import kind_of
+from app.channels.portal.market_paths import market_path, markets_path
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketKey, market_name
@@ -25,6 +22,10 @@ from app.domain.types_off import market_in_list, off_now
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound
 from app.kit.threads import run_in_thread
+from app.pages.ledger_kinds import kind_of
+from app.pages.market_names import key_of_name, names_of
+from app.pages.price_history import PriceHistory, price_history
+from app.pages.rendering import HEADERS, page, texts_for
 from app.store import market_changes, markets
 from app.store.transaction import Tx
 
@@ -60,7 +61,7 @@ async def match_markets(
     after: FromQuery[str] = "",
 ) -> Response[str]:
     """The markets that a match ever had, by type and specifiers."""
-    start = _key(after) if after else _FIRST
+    start = key_of_name(after) if after else _FIRST
     if start is None:
         raise Invalid(Field(("query", "after"), "Follow the links of this page.", "position", after[:100]))
     async with portal.store.snapshot() as tx:
@@ -145,20 +146,12 @@ async def _match(tx: Tx, request: SignedInRequest, ref: str) -> Match:
 
 async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
     """The market as the tenant sees it now. Raises `NotFound`, also for one that was never offered to it."""
-    key = _key(name)
+    key = key_of_name(name)
     found = await markets.get(tx, match.id, key) if key else None
     shown = market_in_list(found, off_now(tenant.types_off)) if found else None
     if shown is None:
         raise NotFound(f"{match_urn(match.number)} has no market {name!r}.")
     return shown
-
-
-def _key(name: str) -> MarketKey | None:
-    """The key of a market by its name; None for what is no name."""
-    type_id, _, specifiers = name.partition(":")
-    if not (type_id.isascii() and type_id.isdecimal() and len(type_id) < 10 and len(specifiers) <= 200):
-        return None
-    return int(type_id), specifiers
 
 
 def _change_row(change: market_changes.MarketChange) -> ChangeRow:

@@ -7,12 +7,12 @@ from litestar.di import NamedDependency
 
 from app.access.market_types import market_types_of, set_market_types
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page, redirect, texts_for
 from app.channels.portal.permissions import Permission
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page, redirect, texts_for
 
 _PATH = "/portal/market-types"
 _TRADERS: dict[str, Any] = {"permission": Permission.OFFER}

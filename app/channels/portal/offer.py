@@ -13,14 +13,14 @@ from litestar.params import FromQuery, QueryParameter
 
 from app.access import admin
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page, redirect
 from app.channels.portal.permissions import Permission
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page, redirect
 from app.store import listings, tenants
 from app.store.listings import ListPosition, Window
 

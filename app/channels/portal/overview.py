@@ -3,8 +3,8 @@
 from litestar import Response
 
 from app.channels.portal.dependencies import SignedInRequest
-from app.channels.portal.pages import page
 from app.http.reading import get
+from app.pages.rendering import page
 
 
 @get("/")

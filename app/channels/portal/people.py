@@ -9,13 +9,13 @@ from litestar.params import FromPath
 
 from app.access import users
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import page, redirect
 from app.channels.portal.permissions import Permission
 from app.domain.user import Role
 from app.http.reading import get
 from app.kit.errors import Refusal
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import page, redirect
 
 _PATH = "/portal/people"
 _OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}

@@ -6,16 +6,16 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
-from app.channels.portal import moments
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
-from app.channels.portal.forms import Form
-from app.channels.portal.pages import fragment, page, redirect
 from app.channels.portal.permissions import Permission
 from app.domain.ids import match_urn
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
+from app.pages import moments
+from app.pages.error_pages import sentences
+from app.pages.forms import Form
+from app.pages.rendering import fragment, page, redirect
 from app.recovery.request import RecoveryParameters
 from app.store import recovery_jobs
 from app.store.recovery_jobs import ListedRecovery

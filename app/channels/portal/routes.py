@@ -7,11 +7,9 @@ from litestar import Router
 from app.channels.portal import (
     account,
     amqp,
-    assets,
     documentation,
     entry,
     envelopes,
-    error_pages,
     feed,
     keys,
     market_pages,
@@ -24,7 +22,9 @@ from app.channels.portal import (
     settlements,
 )
 from app.channels.portal.dependencies import PortalDependencies
-from app.channels.portal.session_guard import SessionGuard
+from app.channels.portal.site import PORTAL
+from app.pages import assets, error_pages
+from app.pages.session_guard import SessionGuard
 
 _HANDLERS = (
     *entry.HANDLERS,
@@ -50,11 +50,11 @@ _FORM_BYTES = 65_536
 def portal_router(dependencies: Callable[[], PortalDependencies]) -> Router:
     """The portal's router; `dependencies` exist only once the application has started."""
     return Router(
-        path="/portal",
+        path=PORTAL.path,
         route_handlers=_HANDLERS,
         middleware=[SessionGuard(dependencies)],
         exception_handlers=error_pages.HANDLERS,
-        opt={"open": True, "query": ("done",)},
+        opt={"open": True, "query": ("done",), "site": PORTAL},
         request_max_body_size=_FORM_BYTES,
         include_in_schema=False,
     )

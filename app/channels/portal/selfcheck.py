@@ -14,14 +14,14 @@ from app.access.reach import reach_of
 from app.access.selfcheck import BODY_BYTES, compare, expected_digest
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.channels.portal.digest_input import in_words, read_digest
-from app.channels.portal.market_names import MarketNames, names_of
-from app.channels.portal.pages import HEADERS, page, texts_for
 from app.domain import scopes
 from app.domain.ids import match_number
 from app.domain.reach import Reach
 from app.domain.selfcheck import DifferenceKind
 from app.http.reading import get
 from app.kit.errors import Invalid
+from app.pages.market_names import MarketNames, names_of
+from app.pages.rendering import HEADERS, page, texts_for
 from app.store import match_names
 from app.store.match_names import MatchName
 from app.wire.views.selfcheck import DifferenceView, SelfCheckView

@@ -5,19 +5,15 @@ from uuid import UUID
 
 import msgspec
 
-from app.channels.portal.market_names import MarketNames, market_path, names_of, void_reason
-from app.channels.portal.texts import Texts
+from app.channels.portal.market_paths import market_path
 from app.domain.ids import match_urn
-from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.settlement import LedgerEntry
+from app.pages.ledger_kinds import is_reversal, kind_of
+from app.pages.market_names import MarketNames, names_of, void_reason
+from app.pages.texts import Texts
 from app.store import settlements
 from app.store.settlements import MatchEntry
 from app.store.transaction import Tx
-
-_KINDS = {
-    LedgerStatus.SETTLED: "settled",
-    LedgerStatus.VOIDED: "voided",
-    LedgerStatus.PENDING: "rolled_back",
-}
 
 
 class SettlementRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,21 +37,6 @@ async def rows_of(tx: Tx, texts: Texts, found: Sequence[MatchEntry]) -> list[Set
     return [_row(texts, names, each, reversals) for each in found]
 
 
-def kind_of(entry: LedgerEntry) -> str:
-    """What the entry does, by the name of its text."""
-    if entry.void_window is not None:
-        return "bets_restored" if entry.window_rolled_back else "bets_voided"
-    return _KINDS[entry.new_status]
-
-
-def withdraws(entry: LedgerEntry, ledger: Iterable[LedgerEntry]) -> LedgerEntry | None:
-    """The entry that this one, a rollback, withdraws; `ledger` has the entries of its market in order."""
-    if not _is_reversal(entry):
-        return None
-    earlier = [each for each in ledger if each.id < entry.id and not _is_reversal(each)]
-    return next((each for each in reversed(earlier) if each.void_window == entry.void_window), None)
-
-
 def _row(
     texts: Texts, names: MarketNames, found: MatchEntry, reversals: Iterable[tuple[UUID, LedgerEntry]]
 ) -> SettlementRow:
@@ -75,7 +56,7 @@ def _row(
 def _rolled_back_by(found: MatchEntry, reversals: Iterable[tuple[UUID, LedgerEntry]]) -> int | None:
     """The first rollback of the same market, or of the same window of its bets, after the entry."""
     entry = found.entry
-    if _is_reversal(entry):
+    if is_reversal(entry):
         return None
     same = (
         each.id
@@ -83,7 +64,3 @@ def _rolled_back_by(found: MatchEntry, reversals: Iterable[tuple[UUID, LedgerEnt
         if match_id == found.match_id and each.key == entry.key and each.void_window == entry.void_window
     )
     return next((number for number in same if number > entry.id), None)
-
-
-def _is_reversal(entry: LedgerEntry) -> bool:
-    return kind_of(entry) in ("rolled_back", "bets_restored")

@@ -12,18 +12,19 @@ from litestar.response import Stream
 from app.access.reach import match_within, reach_of
 from app.channels.portal import ledger_filter, settlement_file
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.error_pages import sentences
 from app.channels.portal.ledger_filter import LedgerQuery
-from app.channels.portal.market_names import type_names
-from app.channels.portal.pages import HEADERS, page, texts_for
-from app.channels.portal.settlement_facts import facts_of
-from app.channels.portal.settlement_rows import SettlementRow, kind_of, rows_of, withdraws
-from app.channels.portal.texts import Texts
+from app.channels.portal.settlement_rows import SettlementRow, rows_of
 from app.domain import scopes
 from app.domain.reach import Reach
 from app.domain.tenant import Tenant
 from app.http.reading import get
 from app.kit.errors import Invalid, NotFound, Refusal
+from app.pages.error_pages import sentences
+from app.pages.ledger_kinds import kind_of, withdraws
+from app.pages.market_names import type_names
+from app.pages.rendering import HEADERS, page, texts_for
+from app.pages.settlement_facts import facts_of
+from app.pages.texts import Texts
 from app.store import history, matches
 from app.store import settlements as ledger
 from app.store.settlements import NEWEST, LedgerFilter, LedgerResult

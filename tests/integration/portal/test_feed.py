@@ -13,8 +13,8 @@ from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.channels.portal.dependencies import PortalDependencies
-from app.channels.portal.open_streams import PER_SESSION
 from app.domain.user import Role
+from app.pages.open_streams import PER_SESSION
 from app.settings import Settings
 from app.store import cursors, tenants
 from app.store.connections import Store

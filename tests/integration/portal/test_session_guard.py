@@ -137,3 +137,15 @@ async def test_a_page_that_does_not_exist_is_a_page(sign_in: SignIn) -> None:
     person = await sign_in()
     missing = await person.get("/portal/people/nobody")
     assert missing.status_code == 404
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+@pytest.mark.parametrize("path", ["/portal", SIGN_IN, "/portal/assets/x/pages.css"])
+async def test_an_unknown_parameter_is_refused_with_a_page(
+    client: httpx.AsyncClient, path: str, language: str
+) -> None:
+    """The guard of all requests refuses it, before anything of the site has run."""
+    response = await client.get(f"{path}?nonsense=1", headers={"Accept-Language": language})
+    assert response.status_code == 422
+    assert response.headers["content-type"].startswith("text/html")
+    assert f'<html lang="{language}">' in response.text and 'role="alert"' in response.text

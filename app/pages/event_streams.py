@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from litestar import Response
 from litestar.response import Stream
 
-from app.channels.portal.pages import HEADERS
+from app.pages.rendering import HEADERS
 
 ENDED = b"event: ended\ndata:\n\n"
 NOTHING_NEW = b":\n\n"  #: a comment, by which both sides notice that the other has gone

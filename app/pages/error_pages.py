@@ -6,12 +6,12 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.response import Redirect
 
-from app.channels.portal.event_streams import ended_response
-from app.channels.portal.pages import HEADERS, page, texts_for
-from app.channels.portal.session_guard import SignInRequired
 from app.http import request_id
 from app.kit.errors import Invalid, Refusal
 from app.kit.logging import get_logger
+from app.pages.event_streams import ended_response
+from app.pages.rendering import HEADERS, page, texts_for
+from app.pages.session_guard import SignInRequired
 
 log = get_logger(__name__)
 _KNOWN = {404: "errors.not_found", 405: "errors.not_allowed", 413: "errors.too_large"}

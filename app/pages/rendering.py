@@ -1,18 +1,14 @@
-"""Renders the portal's pages: templates with the user, the texts of their language, and strict headers."""
+"""Renders pages: templates with whoever is signed in, the texts of their language, and strict headers."""
 
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import jinja2
 from litestar import Request, Response
 from litestar.response import Redirect
 
-from app.channels.portal import assets, cookies, filters
-from app.channels.portal.navigation import entries
-from app.channels.portal.permissions import allowed
-from app.channels.portal.texts import LANGUAGES, Texts, preferred, texts_in
-from app.domain.user import SignedIn
+from app.pages import cookies
+from app.pages.site import site_of
+from app.pages.texts import LANGUAGES, Texts, preferred
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -30,46 +26,29 @@ HEADERS = {
 _HTML = "text/html"  #: the framework adds the charset
 
 
-def _environment() -> jinja2.Environment:
-    templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    templates.filters |= filters.FILTERS
-    return templates
-
-
-_TEMPLATES = _environment()
-
-
 def page(
     request: Request[Any, Any, Any], template: str, *, status: int = 200, **values: Any
 ) -> Response[str]:
-    """A whole page from `templates/`. Templates have `t` (texts), `user`, `tenant` and `permissions` (None
-    and empty before signing in), `csrf_token`, `path`, and `values`."""
+    """A whole page from `templates/`. Templates have `t` (texts), `site` (its address), `csrf_token` (empty
+    before signing in), `path`, what the site's `describe` gives, and `values`."""
     return _response(render(request, template, **values), status)
 
 
 def render(request: Request[Any, Any, Any], template: str, **values: Any) -> str:
     """The text of a page, or of a part of one."""
-    signed_in: SignedIn | None = request.scope.get("auth")
-    permissions = allowed(signed_in.user.role) if signed_in else frozenset()
+    site, path = site_of(request), request.scope["path"]
+    signed_in = request.scope.get("auth")
     common = {
         "t": texts_for(request),
         "languages": LANGUAGES,
-        "path": request.scope["path"],
-        "user": signed_in.user if signed_in else None,
-        "tenant": signed_in.tenant if signed_in else None,
+        "site": site.path,
+        "path": path,
         "csrf_token": signed_in.csrf_token if signed_in else "",
-        "permissions": permissions,
-        "navigation": entries(request.scope["path"]) if signed_in else (),
+        "navigation": site.entries(path) if signed_in else (),
         "done": _done(request),
-        "assets": f"/portal/assets/{assets.VERSION}",
+        "assets": f"{site.path}/assets/{site.assets.version}",
     }
-    return _TEMPLATES.get_template(template).render(common | values)
+    return site.templates.get_template(template).render(common | site.describe(signed_in) | values)
 
 
 def fragment(request: Request[Any, Any, Any], template: str, **values: Any) -> Response[str]:
@@ -86,7 +65,8 @@ def redirect(path: str, done: str = "", **query: str) -> Redirect:
 def texts_for(request: Request[Any, Any, Any]) -> Texts:
     """The texts in the language that was chosen, or else that the browser prefers."""
     chosen = cookies.read_language(request.scope)
-    return texts_in(chosen if chosen in LANGUAGES else preferred(request.headers.get("accept-language", "")))
+    language = chosen if chosen in LANGUAGES else preferred(request.headers.get("accept-language", ""))
+    return site_of(request).texts.texts_in(language)
 
 
 def _done(request: Request[Any, Any, Any]) -> str:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.channels.portal import moments
 from app.kit.errors import Invalid
+from app.pages import moments
 
 
 @given(st.integers(0, 4_102_444_800_000))

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from typing import cast
-from urllib.parse import quote
 
-from app.channels.portal.texts import Texts
 from app.domain import catalogue
 from app.domain.catalogue import Locale
 from app.domain.entrants import Player
-from app.domain.ids import entrant_number, match_urn
+from app.domain.ids import entrant_number
 from app.domain.market import MarketKey, market_name, specifier_values
+from app.pages.texts import Texts
 from app.store import entrants
 from app.store.transaction import Tx
 
@@ -62,14 +61,12 @@ def void_reason(texts: Texts, reason_id: int | None) -> str:
     return next((each.description.get(locale) for each in reasons if each.id == reason_id), "")
 
 
-def markets_path(number: int) -> str:
-    """The page with the markets of a match."""
-    return f"/portal/matches/{match_urn(number)}/markets"
-
-
-def market_path(number: int, key: MarketKey) -> str:
-    """The page with the price history of a market."""
-    return f"{markets_path(number)}/{quote(market_name(*key), safe=':=')}"
+def key_of_name(name: str) -> MarketKey | None:
+    """The key of a market by its name; None for what is no name."""
+    type_id, _, specifiers = name.partition(":")
+    if not (type_id.isascii() and type_id.isdecimal() and len(type_id) < 10 and len(specifiers) <= 200):
+        return None
+    return int(type_id), specifiers
 
 
 def _values(specifiers: str) -> dict[str, str]:

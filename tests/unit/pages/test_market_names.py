@@ -2,17 +2,19 @@
 
 import pytest
 
-from app.channels.portal.market_names import MarketNames, market_path, type_names
-from app.channels.portal.texts import LANGUAGES, texts_in
+from app.channels.portal.market_paths import market_path
+from app.channels.portal.site import PORTAL
 from app.domain import catalogue
 from app.domain.entrants import Player
+from app.pages.market_names import MarketNames, type_names
+from app.pages.texts import LANGUAGES
 
 ANN = Player(id=7, name="Ann")
 
 
 @pytest.fixture
 def names() -> MarketNames:
-    return MarketNames(texts_in("en"), {7: ANN})
+    return MarketNames(PORTAL.texts.texts_in("en"), {7: ANN})
 
 
 def test_teams_and_players_are_named(names: MarketNames) -> None:
@@ -45,7 +47,7 @@ def test_an_unknown_player_keeps_its_urn(names: MarketNames) -> None:
 
 def test_every_type_has_a_name_without_places() -> None:
     for language in LANGUAGES:
-        assert not any("{" in name for _, name in type_names(texts_in(language)))
+        assert not any("{" in name for _, name in type_names(PORTAL.texts.texts_in(language)))
 
 
 def test_a_path_is_safe_in_an_address() -> None:

@@ -1,4 +1,4 @@
-"""The pages' texts in each language, from `locales/*.toml`: a table for each text, in both languages.
+"""Texts of pages in each language, from folders `locales`: a table for each text, in both languages.
 
     [keys.title]
     en = "API keys"
@@ -9,11 +9,10 @@ A text may have places for values, `{name}`; they are filled before the template
 
 import tomllib
 from collections.abc import Iterable
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).with_name("locales")
 LANGUAGES = ("en", "ru")
 DEFAULT = "en"
 
@@ -21,9 +20,9 @@ DEFAULT = "en"
 class Texts:
     """The texts of one language: `texts("keys.title")`, `texts("feed.lag", seconds=3)`."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, texts: dict[str, str]) -> None:
         self.language = language
-        self._texts = {name: text[language] for name, text in load().items()}
+        self._texts = texts
 
     def __call__(self, name: str, /, **values: Any) -> str:
         """Raises `KeyError` for a name that no page has."""
@@ -34,19 +33,24 @@ class Texts:
         return name in self._texts
 
 
-@cache
-def texts_in(language: str) -> Texts:
-    """The texts of one of `LANGUAGES`."""
-    return Texts(language)
+class Catalogue:
+    """Every text of these folders, by name (`keys.title`), in every language."""
 
+    def __init__(self, *folders: Path) -> None:
+        self.texts: dict[str, dict[str, str]] = {}
+        for path in (path for folder in folders for path in sorted(folder.glob("*.toml"))):
+            self.texts |= dict(_leaves("", tomllib.loads(path.read_text())))
 
-@cache
-def load() -> dict[str, dict[str, str]]:
-    """Every text by name (`keys.title`), in every language."""
-    found: dict[str, dict[str, str]] = {}
-    for path in sorted(_FOLDER.glob("*.toml")):
-        found |= dict(_leaves("", tomllib.loads(path.read_text())))
-    return found
+    @cached_property
+    def _languages(self) -> dict[str, Texts]:
+        return {
+            language: Texts(language, {name: text[language] for name, text in self.texts.items()})
+            for language in LANGUAGES
+        }
+
+    def texts_in(self, language: str) -> Texts:
+        """The texts of one of `LANGUAGES`."""
+        return self._languages[language]
 
 
 def preferred(accepted: str) -> str:

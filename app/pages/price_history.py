@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from app.channels.portal.settlement_rows import kind_of
 from app.domain.market import Market, MarketStatus
+from app.pages.ledger_kinds import kind_of
 from app.store.market_changes import MarketChange
 
 

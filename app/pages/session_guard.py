@@ -1,4 +1,4 @@
-"""Who sends a request to the portal, and whether they may: the checks before each of its handlers.
+"""Who sends a request to a site, and whether they may: the checks before each of its handlers.
 
 1. A request that changes something must come from a page of ours (`Sec-Fetch-Site`, or `Origin`): also where
    there is no session yet.
@@ -11,7 +11,7 @@ Routes with `public` in their `opt` (signing in, links, assets) need only 1.
 
 import hmac
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from urllib.parse import quote, urlsplit
 
 from litestar import Request
@@ -19,17 +19,33 @@ from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
-from app.access import sign_in
-from app.channels.portal import cookies
-from app.channels.portal.dependencies import PortalDependencies
-from app.channels.portal.permissions import check
-from app.domain.user import SignedIn
 from app.kit.errors import Forbidden, Refusal
 from app.kit.logging import bind
+from app.pages import cookies
+from app.pages.site import Site, site_of
 
-SIGN_IN = "/portal/sign-in"
 CSRF_FIELD, CSRF_HEADER = "csrf_token", "x-csrf-token"
 _READING = ("GET", "HEAD")
+
+
+class SignedInPerson(Protocol):
+    """Who sent a request. Forms carry `csrf_token`; `log_fields` are bound to what is logged meanwhile."""
+
+    @property
+    def csrf_token(self) -> str: ...
+
+    @property
+    def log_fields(self) -> dict[str, str]: ...
+
+
+class Sessions(Protocol):
+    """Where a site's sessions are found. `secure`: browsers reach the site over TLS."""
+
+    @property
+    def secure(self) -> bool: ...
+
+    async def session_of(self, token: str) -> SignedInPerson | None:
+        """Who has the session with that token; None unless it is valid."""
 
 
 class SignInRequired(Refusal):
@@ -37,18 +53,19 @@ class SignInRequired(Refusal):
 
     status = 303
 
-    def __init__(self, next_path: str) -> None:
+    def __init__(self, site: Site, next_path: str) -> None:
         super().__init__("Sign in first.")
-        self.location = f"{SIGN_IN}?next={quote(next_path, safe='/')}" if next_path else SIGN_IN
+        sign_in = site.sign_in_path
+        self.location = f"{sign_in}?next={quote(next_path, safe='/')}" if next_path else sign_in
 
 
 class SessionGuard(ASGIMiddleware):
-    """The middleware around every handler of the portal, inside the application's `RequestGuard`."""
+    """The middleware around every handler of a site, inside the application's `RequestGuard`."""
 
     scopes = (ScopeType.HTTP,)
 
-    def __init__(self, dependencies: Callable[[], PortalDependencies]) -> None:
-        self._dependencies = dependencies
+    def __init__(self, sessions: Callable[[], Sessions]) -> None:
+        self._sessions = sessions
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         opt: dict[str, Any] = scope["route_handler"].opt
@@ -59,30 +76,21 @@ class SessionGuard(ASGIMiddleware):
         if opt.get("public"):
             await next_app(scope, receive, send)
             return
-        signed_in = scope["auth"] = await self._authenticate(scope)
-        with bind(user=str(signed_in.user.id), tenant=signed_in.tenant.slug):
-            check(signed_in.user.role, opt.get("permission"))
+        signed_in = await self._authenticate(scope)
+        scope["auth"] = signed_in
+        with bind(**signed_in.log_fields):
+            site_of(scope).check(signed_in, opt.get("permission"))
             if changes:
                 await _check_csrf_token(Request(scope, receive, send), signed_in)
             await next_app(scope, receive, send)
 
-    async def _authenticate(self, scope: Scope) -> SignedIn:
-        portal = self._dependencies()
-        token = cookies.read_session(scope, secure=portal.secure)
-        if token:
-            found = await sign_in.session_of(portal.store, token, secret=portal.secret, now=portal.clock())
-            if found is not None:
-                return found
-        raise SignInRequired(scope["path"] if cast(HTTPScope, scope)["method"] in _READING else "")
-
-
-def local_path(path: str) -> str:
-    """`path` if it is one of the portal's, to be redirected to; else the portal's first page."""
-    parts = urlsplit(path)
-    ours = parts.path == "/portal" or parts.path.startswith("/portal/")
-    if parts.scheme or parts.netloc or not ours or not path.isascii() or "\\" in path:
-        return "/portal"
-    return path
+    async def _authenticate(self, scope: Scope) -> SignedInPerson:
+        site, sessions = site_of(scope), self._sessions()
+        token = cookies.read_session(scope, site, secure=sessions.secure)
+        found = await sessions.session_of(token) if token else None
+        if found is not None:
+            return found
+        raise SignInRequired(site, scope["path"] if cast(HTTPScope, scope)["method"] in _READING else "")
 
 
 def _refuse_other_sites(scope: Scope) -> None:
@@ -92,12 +100,10 @@ def _refuse_other_sites(scope: Scope) -> None:
     site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
     foreign = site != "same-origin" if site else origin and urlsplit(origin).netloc != headers.get(b"host")
     if foreign:
-        raise Forbidden(
-            "This request comes from a page of another site. Open the portal and try again there."
-        )
+        raise Forbidden("This request comes from a page of another site. Open ours and try again there.")
 
 
-async def _check_csrf_token(request: Request[Any, Any, Any], signed_in: SignedIn) -> None:
+async def _check_csrf_token(request: Request[Any, Any, Any], signed_in: SignedInPerson) -> None:
     given = request.headers.get(CSRF_HEADER)
     if given is None:
         value = (await request.form()).get(CSRF_FIELD)

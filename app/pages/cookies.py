@@ -1,4 +1,4 @@
-"""The portal's cookies: the session's token, and the language.
+"""Cookies: the session's token, by the site's own name, and the language, which all sites share.
 
 Under TLS the session's name has the prefix `__Host-`: browsers accept it from this very host only, over TLS,
 so that no neighbouring host can plant one (RFC 6265bis, 4.1.3).
@@ -9,24 +9,26 @@ from http.cookies import CookieError, SimpleCookie
 from litestar.datastructures import Cookie
 from litestar.types import Scope
 
+from app.pages.site import Site
+
 _SESSION_SECONDS = 7 * 24 * 3600  #: the longest life of a session (`access.sign_in`)
 _LANGUAGE_SECONDS = 365 * 24 * 3600
 _LANGUAGE = "matchfeed-language"
 
 
-def read_session(scope: Scope, *, secure: bool) -> str:
+def read_session(scope: Scope, site: Site, *, secure: bool) -> str:
     """The session's token, empty without one."""
-    return _read(scope, _session_name(secure))
+    return _read(scope, _session_name(site, secure))
 
 
-def session_cookie(token: str, *, secure: bool) -> Cookie:
+def session_cookie(site: Site, token: str, *, secure: bool) -> Cookie:
     """Sets the session's token."""
-    return _cookie(_session_name(secure), token, _SESSION_SECONDS, secure)
+    return _cookie(_session_name(site, secure), token, _SESSION_SECONDS, secure)
 
 
-def ended_session_cookie(*, secure: bool) -> Cookie:
+def ended_session_cookie(site: Site, *, secure: bool) -> Cookie:
     """Removes the session's token."""
-    return _cookie(_session_name(secure), "", 0, secure)
+    return _cookie(_session_name(site, secure), "", 0, secure)
 
 
 def read_language(scope: Scope) -> str:
@@ -39,8 +41,8 @@ def language_cookie(language: str, *, secure: bool) -> Cookie:
     return _cookie(_LANGUAGE, language, _LANGUAGE_SECONDS, secure)
 
 
-def _session_name(secure: bool) -> str:
-    return "__Host-matchfeed-session" if secure else "matchfeed-session"
+def _session_name(site: Site, secure: bool) -> str:
+    return f"__Host-{site.session_cookie}" if secure else site.session_cookie
 
 
 def _cookie(name: str, value: str, seconds: int, secure: bool) -> Cookie:

@@ -1,0 +1,87 @@
+"""A site: pages under one address for one kind of people, who sign in."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import jinja2
+from litestar import Request
+from litestar.types import Scope
+
+from app.pages import filters
+from app.pages.assets import Assets
+from app.pages.texts import Catalogue
+
+_SHARED = Path(__file__).parent
+
+
+class Entry(NamedTuple):
+    """A page that every page links to: its path, the name of its title among the texts, whether it (or one
+    below it) is shown."""
+
+    path: str
+    title: str
+    current: bool
+
+
+class Site:
+    """`folder` has `templates`, `locales` and, if it needs any, `assets`; those of this package are beneath
+    them.
+
+    `session_cookie` is the cookie's name: cookies do not tell apart ports of one host. `navigation` has the
+    path and the title's name of each page that all link to. `describe` gives what templates have of whoever
+    is signed in, None being nobody; `check` raises `Forbidden` unless they have a permission."""
+
+    def __init__(
+        self,
+        path: str,
+        folder: Path,
+        *,
+        session_cookie: str,
+        navigation: tuple[tuple[str, str], ...],
+        describe: Callable[[Any], dict[str, Any]],
+        check: Callable[[Any, Any], None],
+    ) -> None:
+        self.path = path
+        self.sign_in_path = f"{path}/sign-in"
+        self.session_cookie = session_cookie
+        self.describe, self.check = describe, check
+        self.texts = Catalogue(_SHARED / "locales", folder / "locales")
+        self.assets = Assets(_SHARED / "assets", folder / "assets")
+        self.templates = _environment(folder / "templates", _SHARED / "templates")
+        self._navigation = navigation
+
+    def entries(self, path: str) -> tuple[Entry, ...]:
+        """Every page of the navigation, with that of `path` marked."""
+        return tuple(Entry(each, title, self._is_current(each, path)) for each, title in self._navigation)
+
+    def local_path(self, path: str) -> str:
+        """`path` if it is one of the site's, to be redirected to; else the site's first page."""
+        parts = urlsplit(path)
+        ours = parts.path == self.path or parts.path.startswith(f"{self.path}/")
+        if parts.scheme or parts.netloc or not ours or not path.isascii() or "\\" in path:
+            return self.path
+        return path
+
+    def _is_current(self, page: str, path: str) -> bool:
+        return path == page or (page != self.path and path.startswith(f"{page}/"))
+
+
+def site_of(request_or_scope: Request[Any, Any, Any] | Scope) -> Site:
+    """The site whose router has the request's route."""
+    scope = request_or_scope.scope if isinstance(request_or_scope, Request) else request_or_scope
+    found: Site = scope["route_handler"].opt["site"]
+    return found
+
+
+def _environment(*folders: Path) -> jinja2.Environment:
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folders),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    templates.filters |= filters.FILTERS
+    return templates
