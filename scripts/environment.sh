@@ -20,13 +20,25 @@ find_python() {
 # Debian ships Python without what makes an environment; as root its package can simply be added.
 ensure_venv_module() {
     "$1" -c 'import ensurepip' 2>/dev/null && return
-    local how="install it (Debian, as root: apt-get install python3-venv)"
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || fail "this Python cannot make an environment; $how"
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
     echo "installing python3-venv (Debian package)"
     export DEBIAN_FRONTEND=noninteractive
     apt-get install -y -qq python3-venv >/dev/null 2>&1 ||
         { apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq python3-venv >/dev/null 2>&1; } ||
-        fail "apt-get could not install python3-venv; $how"
+        fail "apt-get could not install python3-venv; $INSTALL_VENV"
+}
+
+INSTALL_VENV="install it (Debian, as root: apt-get install python3-venv) or set PYTHON"
+
+# An ordinary user: an environment without pip, and pip from Debian's package, unpacked below var and not installed.
+create_without_ensurepip() {
+    local root
+    echo "downloading pip (Debian package python3-pip-whl) into var/packages"
+    root=$("$1" scripts/local_services/debian_packages.py var/packages/pip python3-pip-whl 2>var/log/environment.log) &&
+        "$1" -m venv --clear --without-pip .venv 2>>var/log/environment.log &&
+        PYTHONPATH=$(echo "$root"/usr/share/python-wheels/pip-*.whl) .venv/bin/python -m pip install --quiet \
+            --no-index --no-deps "$root"/usr/share/python-wheels/pip-*.whl >>var/log/environment.log 2>&1 ||
+        fail "cannot make .venv without python3-venv ($(tail -n 1 var/log/environment.log)); $INSTALL_VENV"
 }
 
 # `matchfeed` without a build or a network: the checkout on the path, and a launcher beside python.
@@ -46,10 +58,13 @@ link_checkout() {
 create() {
     local python
     python=$(find_python)
-    ensure_venv_module "$python"
     echo "making .venv ($("$python" --version))"
-    "$python" -m venv --clear .venv 2>var/log/environment.log ||
-        fail "cannot make .venv: $(tail -n 1 var/log/environment.log)"
+    if ensure_venv_module "$python"; then
+        "$python" -m venv --clear .venv 2>var/log/environment.log ||
+            fail "cannot make .venv: $(tail -n 1 var/log/environment.log)"
+    else
+        create_without_ensurepip "$python"
+    fi
 }
 
 install_packages() {

@@ -27,7 +27,7 @@ from app.broker.permissions import AuthorisationMode
 from . import ports
 from .certificates import Certificate
 from .processes import ServiceError, find, last_words, launch
-from .rabbitmq_package import ensure_installed
+from .rabbitmq_package import Programs, programs
 from .state import State, load, remember
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -124,13 +124,13 @@ class BrokerUrls(msgspec.Struct, frozen=True):
 
 def start(directory: Path, state: State, options: Options, notify: Callable[[str], None]) -> BrokerUrls:
     """Start a private broker."""
-    binary = ensure_installed(notify)
+    found = programs(notify)
     home = directory / "rabbitmq"
     names = ("amqp", "amqps", "management", "distribution")
     used = ports.free_ports([state.ports.get(name, 0) for name in names], patience=ports.LETTING_GO_SECONDS)
     amqp, amqps, management, distribution = used
     state.ports |= dict(zip(names, used, strict=True))
-    mapper = _port_mapper(directory, state)
+    mapper = _port_mapper(directory, state, found)
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
     user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
     url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
@@ -140,10 +140,10 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
     notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
     started = launch(
         "rabbitmq",
-        [binary, "-noinput"],
+        [found.scripts / "rabbitmq-server", "-noinput"],
         log,
         directory=home,
-        environment=_environment(home, distribution, mapper),
+        environment=_environment(found, home, distribution, mapper),
     )
     amqps_url = f"amqps://{ports.LOOPBACK}:{amqps}"
     remember(
@@ -161,34 +161,30 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
 
 def control(directory: Path, *arguments: str) -> str:
     """Run `rabbitmqctl` with these arguments on a directory's private broker; its output."""
-    home, used = directory / "rabbitmq", load(directory).ports
-    found = subprocess.run(
-        [ensure_installed(print).with_name("rabbitmqctl"), "--quiet", *arguments],
-        env=_environment(home, used["distribution"], used["epmd"]),
+    home, used, found = directory / "rabbitmq", load(directory).ports, programs(print)
+    done = subprocess.run(
+        [found.scripts / "rabbitmqctl", "--quiet", *arguments],
+        env=_environment(found, home, used["distribution"], used["epmd"]),
         cwd=home,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    if found.returncode:
-        raise ServiceError(f"rabbitmqctl {arguments[0]}: {found.stdout.strip()[-200:]}")
-    return found.stdout
+    if done.returncode:
+        raise ServiceError(f"rabbitmqctl {arguments[0]}: {done.stdout.strip()[-200:]}")
+    return done.stdout
 
 
-def _port_mapper(directory: Path, state: State) -> int:
+def _port_mapper(directory: Path, state: State, found: Programs) -> int:
     """The port of this directory's epmd, started when it is not running."""
     if any(started.name == "epmd" for started in state.processes):
         return state.ports["epmd"]
-    binary = shutil.which("epmd") or next(Path("/usr/lib/erlang").glob("erts-*/bin/epmd"), None)
-    if binary is None:
-        raise ServiceError("RabbitMQ is installed, but Erlang's epmd is not to be found; install erlang-base")
     [port] = ports.free_ports([state.ports.get("epmd", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["epmd"] = port
     log = directory / "log" / "epmd.log"
-    started = launch(
-        "epmd", [binary, "-address", ports.LOOPBACK, "-port", str(port)], log, directory=directory
-    )
+    command: list[str | Path] = [found.port_mapper(), "-address", ports.LOOPBACK, "-port", str(port)]
+    started = launch("epmd", command, log, directory=directory, environment=found.environment())
     remember(directory, state, started)
     up = ports.wait_until(
         lambda: ports.answers(ports.LOOPBACK, port), alive=lambda: find(started) is not None, seconds=10
@@ -246,10 +242,10 @@ def _configure(home: Path, used: Mapping[str, int], certificate: Certificate, pa
     configuration.chmod(0o600)
 
 
-def _environment(home: Path, distribution: int, mapper: int) -> dict[str, str]:
+def _environment(found: Programs, home: Path, distribution: int, mapper: int) -> dict[str, str]:
     """The broker's whole environment; a RabbitMQ that is configured on this machine has no influence."""
     return {
-        "PATH": os.environ.get("PATH", os.defpath),
+        **found.environment(),
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "ERL_EPMD_PORT": str(mapper),

@@ -1,35 +1,106 @@
-"""RabbitMQ's binaries: Debian's package, installed here when we are root and it is missing."""
+"""RabbitMQ's programs: Debian's packages, installed here when we are root, else unpacked below `var/packages`
+for this checkout alone."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import psutil
 
+from . import debian_packages
 from .processes import ServiceError
 
 _SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+_ERLANG = Path("usr/lib/erlang")
+_UNPACKED = Path(__file__).resolve().parents[2] / "var" / "packages" / "rabbitmq"
+_OURS = re.compile(r"(rabbitmq-server|erlang-.*)$")
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _HOW = (
     "install it (Debian, as root: apt-get install rabbitmq-server) or set RABBITMQ_URL and RABBITMQ_API_URL"
 )
 
 
-def ensure_installed(notify: Callable[[str], None]) -> Path:
-    """The broker's start script; installs Debian's package first when that is possible and needed."""
-    if not _SERVER.exists():
-        if os.geteuid() != 0 or shutil.which("apt-get") is None:
-            raise ServiceError(f"RabbitMQ is not on this machine; {_HOW}")
+class Programs(msgspec.Struct, frozen=True):
+    """Where RabbitMQ's scripts are, Erlang's programs, and libraries that the machine lacks; the last two are
+    empty where they are the machine's own."""
+
+    scripts: Path
+    erlang: tuple[Path, ...] = ()
+    libraries: tuple[Path, ...] = ()
+
+    def environment(self) -> dict[str, str]:
+        """The variables with which they find each other."""
+        path = [*map(str, self.erlang), os.environ.get("PATH", os.defpath)]
+        libraries = {"LD_LIBRARY_PATH": os.pathsep.join(map(str, self.libraries))} if self.libraries else {}
+        return {"PATH": os.pathsep.join(path), **libraries}
+
+    def port_mapper(self) -> Path:
+        """Erlang's epmd."""
+        if found := shutil.which("epmd", path=self.environment()["PATH"]):
+            return Path(found)
+        for found_at in Path("/usr/lib/erlang").glob("erts-*/bin/epmd"):
+            return found_at
+        raise ServiceError("RabbitMQ is installed, but Erlang's epmd is not to be found; install erlang-base")
+
+
+def programs(notify: Callable[[str], None]) -> Programs:
+    """RabbitMQ's programs on this machine, installed or unpacked first when they are missing."""
+    if _SERVER.exists():
+        found = Programs(_SERVER.parent)
+    elif not debian_packages.available():
+        raise ServiceError(f"RabbitMQ is not on this machine; {_HOW}")
+    elif os.geteuid() == 0:
         notify("installing RabbitMQ (Debian package rabbitmq-server), about a minute")
         _install()
-    if not list(_SERVER.parents[1].glob("lib/rabbitmq_server-*/plugins/rabbitmq_management*")):
+        found = Programs(_SERVER.parent)
+    else:
+        found = _unpacked(notify)
+    if not list(found.scripts.parent.glob("lib/rabbitmq_server-*/plugins/rabbitmq_management*")):
         raise ServiceError(
-            f"RabbitMQ at {_SERVER.parents[1]} has no management plugin; install it with the plugin"
+            f"RabbitMQ at {found.scripts.parent} has no management plugin; install it with the plugin"
         )
-    return _SERVER
+    return found
+
+
+def _unpacked(notify: Callable[[str], None]) -> Programs:
+    """The programs of packages that are unpacked, not installed: an ordinary user's."""
+    if not (_UNPACKED / "root").exists():
+        notify(f"downloading RabbitMQ and Erlang (Debian packages, 34 MB) into {_UNPACKED}, about a minute")
+    try:
+        names = [] if (_UNPACKED / "root").exists() else _names()
+        root = debian_packages.unpacked(_UNPACKED, names)
+    except (debian_packages.PackageError, OSError) as error:
+        raise ServiceError(
+            f"RabbitMQ is not on this machine and cannot be downloaded ({error}); {_HOW}"
+        ) from error
+    erlang = root / _ERLANG
+    binaries = (erlang / "bin", *erlang.glob("erts-*/bin"))
+    for script in (path for directory in binaries for path in directory.iterdir()):
+        _lead_to(script, erlang)
+    libraries = sorted({path.parent for path in root.glob("**/*.so*") if erlang not in path.parents})
+    return Programs(root / "usr/lib/rabbitmq/bin", binaries, tuple(libraries))
+
+
+def _names() -> list[str]:
+    names = debian_packages.missing(_UNPACKED, "rabbitmq-server", _OURS)
+    if "rabbitmq-server" not in names:
+        raise debian_packages.PackageError("apt-get knows no package rabbitmq-server")
+    return names
+
+
+def _lead_to(script: Path, erlang: Path) -> None:
+    """Erlang's start scripts contain the place where its package installs it."""
+    if script.is_symlink() or not script.is_file() or script.read_bytes()[:2] != b"#!":
+        return
+    text = script.read_text()
+    changed = text.replace(f"ROOTDIR=/{_ERLANG}\n", f'ROOTDIR="{erlang}"\n')
+    if changed != text:
+        script.write_text(changed)
 
 
 def _install() -> None:

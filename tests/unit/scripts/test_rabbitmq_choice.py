@@ -66,11 +66,13 @@ def test_a_management_that_does_not_serve_us(
     assert why in printed[0]
 
 
-def test_an_ordinary_user_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_debian_packages_one_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(rabbitmq_package, "_SERVER", tmp_path / "bin" / "rabbitmq-server")
-    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ServiceError, match="apt-get install rabbitmq-server"):
-        rabbitmq_package.ensure_installed(silent)
+        rabbitmq_package.programs(silent)
 
 
 def test_a_broker_without_the_plugin_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -79,4 +81,4 @@ def test_a_broker_without_the_plugin_is_refused(monkeypatch: pytest.MonkeyPatch,
     server.touch()
     monkeypatch.setattr(rabbitmq_package, "_SERVER", server)
     with pytest.raises(ServiceError, match="no management plugin"):
-        rabbitmq_package.ensure_installed(silent)
+        rabbitmq_package.programs(silent)
