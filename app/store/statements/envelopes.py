@@ -1,6 +1,7 @@
 """Statements that read the change log backwards, for people who look at its envelopes."""
 
-from app.store.sql import OFFERED
+from app.domain import frame_types
+from app.store.sql import OFFERED, OPEN_MARKETS
 
 #: A binary search by time, as a recursion: the log has no index on time, which every write of a change would
 #: pay for. Envelopes are in the order of their timestamps but for the seconds by which processes' clocks and
@@ -25,9 +26,14 @@ SELECT low FROM halves WHERE low >= high
 #: Rows of a switch of market types are for one tenant, whose id their key begins with.
 _OWN = "entity = 'tenant_market' AND starts_with(key, {}::uuid::text || ' ')"
 _OWN_OF_PAGE = _OWN.format("$1")
-_OFFERED = OFFERED.format(
+#: Whether an envelope lists the market of a row to the tenant, as `domain.types_off.changed_market`: while
+#: its type is off, an open market is listed as little as one that was opened after the switch, unless a
+#: rollback has opened it again.
+_LISTED = OFFERED.format(
     *("$10", "$11", "$12", "$13", "split_part(key, ':', 1)::int", "envelope_seq"),
-    "coalesce((body->>'first_opened_at')::bigint, 0)",
+    f"""CASE WHEN entity = 'market' AND (body->>'status')::int IN {OPEN_MARKETS}
+            AND (frame = '{frame_types.MARKET_UPDATED}' OR coalesce(body->>'settled_by', '') = '')
+        THEN {2**63 - 1} ELSE coalesce((body->>'first_opened_at')::bigint, 0) END""",
 )
 
 
@@ -42,21 +48,21 @@ WITH scanned AS MATERIALIZED (
     SELECT seq, match_id, number, entity, key, at, envelope_seq,
         CASE WHEN {_OWN_OF_PAGE} THEN 'odds_change' ELSE message END AS message,
         CASE WHEN cardinality($10::int[]) > 0 AND entity IN ('market', 'settlement')
-            THEN {_OFFERED} ELSE true END AS offered
+            THEN {_LISTED} ELSE true END AS listed
     FROM change WHERE seq < $2 AND seq >= $3 {of_match} ORDER BY seq DESC LIMIT $4
 ), ends AS (
     SELECT CASE WHEN count(*) < $4 THEN 0
         ELSE (SELECT envelope_seq + 1 FROM scanned ORDER BY seq LIMIT 1) END AS next FROM scanned
 ), found AS (
     SELECT c.envelope_seq AS seq, c.match_id, c.number, c.at,
-        CASE WHEN bool_or(c.offered) THEN c.message ELSE 'odds_change' END AS name
+        CASE WHEN bool_or(c.listed) THEN c.message ELSE 'odds_change' END AS name
     FROM scanned c, ends
     WHERE c.message <> '' AND c.envelope_seq >= ends.next AND c.envelope_seq < $2
         AND c.at BETWEEN $7 AND $8
         AND NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = c.match_id)
     GROUP BY c.envelope_seq, c.match_id, c.number, c.at, c.message
-    HAVING ($5 = '' OR $5 = CASE WHEN bool_or(c.offered) THEN c.message ELSE 'odds_change' END)
-        AND ($6 = '' OR bool_or(c.offered AND CASE c.entity
+    HAVING ($5 = '' OR $5 = CASE WHEN bool_or(c.listed) THEN c.message ELSE 'odds_change' END)
+        AND ($6 = '' OR bool_or(c.listed AND CASE c.entity
             WHEN 'market' THEN starts_with(c.key, $6) WHEN 'settlement' THEN starts_with(c.key, $6)
             WHEN 'tenant_market' THEN starts_with(c.key, $1::uuid::text || ' ' || $6) END))
     ORDER BY 1 DESC LIMIT $9

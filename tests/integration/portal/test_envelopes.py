@@ -1,12 +1,15 @@
 """Envelopes in the portal: what a tenant sees of the change log, and what it must not see."""
 
 import re
+from decimal import Decimal
 from html import unescape
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from app.amqp.envelope import EnvelopeRenderer
+from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
 from app.domain.user import Role
 from app.settings import Settings
@@ -200,3 +203,31 @@ async def test_envelopes_of_types_that_are_off_are_listed_as_the_tenant_received
     following = [seq for seq, _ in own if seq > added[0]][-1]
     assert f'"{PAGE}/{added[0]}"' in (await person.get(f"{PAGE}/{following}")).text
     assert f'"{PAGE}/{added[0]}"' not in (await other.get(f"{PAGE}/{following}")).text
+
+
+async def test_a_search_by_type_finds_only_what_lists_the_type_to_the_tenant(
+    sign_in: SignIn, store: Store
+) -> None:
+    """Found are those envelopes whose bodies have a market of the type: all kinds of changes while it is off."""
+    person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
+    match, kept = await story.match(), offer(1)
+    await story.offer(match, kept, offer(2))
+    await story.settle(match, offer(2))
+    await switch(store, False)
+    repriced = replace(kept, odds=Decimal("2.1"))
+    suspended = replace(repriced, status=MarketStatus.SUSPENDED, reason="data is missing")
+    for changed in (repriced, suspended, kept, offer(3)):
+        await story.offer(match, changed)
+    await story.take_back(match, offer(2))
+    for changed in (offer(2, settled_by="engine"), offer(2, settled_by="engine", odds=Decimal("1.5"))):
+        await story.offer(match, changed)
+    await story.settle(match, kept)
+    await switch(store, True)
+    await story.offer(match, replace(offer(3), odds=Decimal("1.7")))
+    for reader in (person, other):
+        everything = await listed(reader)
+        bodies = [(await reader.get(f"{PAGE}/{seq}/body")).text for seq in everything]
+        having = [seq for seq, body in zip(everything, bodies, strict=True) if '<market id="13"' in body]
+        assert await listed(reader, "type=13") == having
+        assert await listed(reader, f"type=13&match={match.id}") == having
+        assert len(having) >= 5 and (reader is other or len(having) < len(everything) - 3)
