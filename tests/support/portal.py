@@ -5,6 +5,7 @@ import secrets
 from typing import Any
 
 import httpx
+from litestar.routes import HTTPRoute
 
 from app.access import admin, users
 from app.domain.user import Role
@@ -42,6 +43,13 @@ class Person:
         headers = {"Sec-Fetch-Site": "same-origin"}
         data = {"csrf_token": self.csrf_token, **fields}
         return await self.client.post(path, data=data, files=files, headers=headers)
+
+
+def read_routes(client: httpx.AsyncClient) -> set[str]:
+    """The paths of the portal's routes that are read, as the application's `serving` client calls them."""
+    transport: Any = client._transport
+    found = [each for each in transport.app.routes if isinstance(each, HTTPRoute) and "GET" in each.methods]
+    return {each.path for each in found if each.path.startswith("/portal")}
 
 
 async def add_user(

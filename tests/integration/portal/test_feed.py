@@ -20,7 +20,6 @@ from app.store import cursors, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.event_stream import EventStream
-from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
 
 EVENTS = "/portal/feed/events"
@@ -88,22 +87,6 @@ async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
     assert "missed messages" in page.text
     assert "0.05 per second" in page.text, "three envelopes in the last minute"
     assert 'class="number">4<' in page.text, "four are not published yet"
-
-
-async def test_queries_do_not_grow_with_the_change_log(sign_in: SignIn, store: Store) -> None:
-    person = await sign_in()
-    await published_to(store, "acme")
-    portal_of(person.client).delivery.seconds = 0
-    story = Story(store)
-    match = await story.match()
-    counts = []
-    for _ in range(2):
-        for _ in range(20):
-            await story.offer(match, offer(1))
-        with recorded_statements() as statements:
-            assert (await person.get("/portal/feed")).status_code == 200
-        counts.append(len(statements))
-    assert counts[0] == counts[1]
 
 
 async def test_the_stream_shows_what_changes(

@@ -1,6 +1,5 @@
 """Markets of a match, and the price history of each, as a table and as a plot."""
 
-import asyncio
 import re
 from decimal import Decimal
 from typing import Any
@@ -21,7 +20,6 @@ from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.market_types import switch
 from tests.support.portal import Person
-from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
 from tests.support.web import issuing
 
@@ -175,19 +173,6 @@ async def test_what_a_tenant_does_not_see_does_not_exist(
         assert (await vhost_only.get(path)).status_code == 404, path
         assert (await stats.get(path)).status_code == 403, path
         assert (await person.get(path)).status_code == 200, path
-
-
-async def test_the_number_of_statements_does_not_grow(person: Person, story: Story) -> None:
-    match = await story.match()
-    counts: dict[str, list[int]] = {}
-    for last in (2, 40):
-        await story.offer(match, *[offer(number) for number in range(1, last)])
-        await asyncio.gather(*[story.offer(match, offer(1)) for _ in range(last)])
-        for path in (markets_of(match), history_of(match), f"{history_of(match)}/history.json"):
-            with recorded_statements() as statements:
-                assert (await person.get(path)).status_code == 200
-            counts.setdefault(path, []).append(len(statements))
-    assert {path: few for path, (few, many) in counts.items() if few != many} == {}
 
 
 async def test_a_market_never_offered_does_not_exist(
