@@ -1,4 +1,5 @@
-"""The envelopes of the change log, newest first, as they were published to the tenant."""
+"""The envelopes of the change log, newest first, as they were published to the tenant; without a vhost there
+are none."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -59,14 +60,15 @@ async def envelopes(
 ) -> Response[str]:
     """A page of envelopes; the search is repeated in the link to the next one."""
     fields = dict(zip(_FIELDS, (match.strip(), message, market_type, first, last), strict=True))
-    tenant_id = request.auth.tenant.id
+    tenant = request.auth.tenant
     refusal: Refusal | None = None
     found = EnvelopePage((), None)
     async with portal.store.autocommit() as tx:
         oldest = await stored.oldest_at(tx)
         try:
-            search, start = await _search(tx, tenant_id, fields), _seq(before)
-            found = await stored.page(tx, request.auth.tenant, search, start, limit=_ROWS)
+            search, start = await _search(tx, tenant, fields), _seq(before)
+            if tenant.amqp:
+                found = await stored.page(tx, tenant, search, start, limit=_ROWS)
         except (Invalid, NotFound) as error:
             refusal = error
     following = {name: value for name, value in fields.items() if value} | {"before": found.before}
@@ -121,7 +123,7 @@ async def envelope_body(
 async def _envelope(portal: PortalDependencies, tenant: Tenant, seq: int) -> tuple[Envelope, int, Neighbours]:
     """The envelope, its match's number, and those around it. Raises `NotFound`."""
     async with portal.store.autocommit() as tx:
-        rows = await stored.rows(tx, tenant.id, seq) if 0 < seq <= LAST else []
+        rows = await stored.rows(tx, tenant.id, seq) if tenant.amqp and 0 < seq <= LAST else []
         if not rows:
             raise NotFound(f"The change log has no envelope {seq} for you (any more).")
         neighbours = await stored.neighbours(tx, tenant.id, rows)
@@ -134,7 +136,7 @@ def _published(found: Envelope, tenant: Tenant) -> AmqpMessage:
     return found.rendered_for(tenant.types_off, probabilities=tenant.probabilities)[0]
 
 
-async def _search(tx: Tx, tenant_id: UUID, fields: dict[str, str]) -> EnvelopeSearch:
+async def _search(tx: Tx, tenant: Tenant, fields: dict[str, str]) -> EnvelopeSearch:
     """What the fields ask for. Raises `Invalid`, and `NotFound` for a match that the tenant does not have."""
     name, kind = fields["message"], fields["type"]
     if name and name not in MATCH_MESSAGES:
@@ -144,7 +146,7 @@ async def _search(tx: Tx, tenant_id: UUID, fields: dict[str, str]) -> EnvelopeSe
         raise Invalid(Field(("type",), "Choose one of the market types.", "choice", kind[:100]))
     first, last = moments.millis("from", fields["from"]), moments.millis("to", fields["to"])
     return EnvelopeSearch(
-        match_id=await _match_id(tx, tenant_id, fields["match"]),
+        match_id=await _match_id(tx, tenant, fields["match"]),
         name=name or None,
         type_id=types.get(kind),
         first=first,
@@ -152,11 +154,11 @@ async def _search(tx: Tx, tenant_id: UUID, fields: dict[str, str]) -> EnvelopeSe
     )
 
 
-async def _match_id(tx: Tx, tenant_id: UUID, ref: str) -> UUID | None:
+async def _match_id(tx: Tx, tenant: Tenant, ref: str) -> UUID | None:
     if not ref:
         return None
     match = await matches.by_ref(tx, ref)
-    if not await tenants.booked(tx, tenant_id, [match.id]):
+    if not tenant.amqp or not await tenants.booked(tx, tenant.id, [match.id]):
         raise NotFound(f"There is no match {ref!r}.")
     return match.id
 

@@ -24,6 +24,19 @@ PAGE = "/portal/envelopes"
 SCRIPT = "<script>alert(1)</script>"
 
 
+@pytest.fixture
+def sign_in(sign_in: SignIn, store: Store) -> SignIn:
+    """As everywhere; every tenant has a vhost, as far as the store knows."""
+
+    async def with_vhost(role: Role = Role.OWNER, slug: str = "acme") -> Person:
+        person = await sign_in(role, slug)
+        async with store.transaction() as tx:
+            await tx.execute("UPDATE tenant SET amqp = true")
+        return person
+
+    return with_vhost
+
+
 async def listed(person: Person, query: str = "") -> list[int]:
     """The seqs on all pages of a search."""
     found: list[int] = []
@@ -92,6 +105,18 @@ async def test_a_match_that_is_not_booked_is_not_shown(sign_in: SignIn, store: S
     missing += [await person.get(f"{PAGE}?match=od:match:999"), await person.get(f"{PAGE}/{10**30}")]
     assert {each.status_code for each in missing} == {404}
     assert all("Northwind" not in each.text for each in missing)
+
+
+async def test_without_a_vhost_nothing_was_published(sign_in: SignIn, store: Store) -> None:
+    person, story = await sign_in(), Story(store)
+    match = await story.match()
+    await story.offer(match, offer(1))
+    [seq] = await listed(person)
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE tenant SET amqp = false")
+    assert await listed(person) == [] and "no vhost yet" in (await person.get(PAGE)).text
+    for path in (f"/{seq}", f"/{seq}/body", f"?match={match.id}"):
+        assert (await person.get(PAGE + path)).status_code == 404, path
 
 
 @pytest.mark.parametrize("probabilities", [False, True])
