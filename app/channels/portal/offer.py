@@ -1,5 +1,5 @@
 """Which matches the tenant has booked: those in play and those to come, booked or given back one by one or
-several at once.
+several at once. They are not for tenants whose keys see finished matches only.
 """
 
 import re
@@ -12,17 +12,21 @@ from litestar.di import NamedDependency
 from litestar.params import FromQuery, QueryParameter
 
 from app.access import admin
+from app.access.reach import reach_of
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.channels.portal.permissions import Permission
+from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
+from app.domain.reach import Reach
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.pages.error_pages import sentences
 from app.pages.forms import Form
 from app.pages.rendering import page, redirect
-from app.store import listings, tenants
+from app.store import listings, matches, tenants
 from app.store.listings import ListPosition, Window
+from app.store.transaction import Tx
 
 _PATH = "/portal/offer"
 _ROWS = 50
@@ -43,10 +47,12 @@ class OfferedMatch(msgspec.Struct, frozen=True):
 
 
 class OfferPage(msgspec.Struct, frozen=True):
-    """A page of a list; `after` is the position that the next page begins after, empty on the last one."""
+    """A page of a list; `after` is the position that the next page begins after, empty on the last one.
+    `finished_only`: the tenant sees neither list."""
 
     rows: tuple[OfferedMatch, ...]
     after: str
+    finished_only: bool
 
 
 @get("/offer", opt={"query": ("done", "list", "after")})
@@ -77,6 +83,7 @@ async def change_bookings(
             raise Invalid(Field(("match",), "Check the matches that you mean.", "nothing_checked"))
         for ref in refs:
             async with portal.store.transaction() as tx:
+                await matches.by_ref(tx, ref, finished_only=await _sees_finished_only(tx, request))
                 await admin.set_booked(
                     tx, signed_in.tenant.slug, ref, booked, by=signed_in.actor, now=portal.clock()
                 )
@@ -94,16 +101,17 @@ async def _offer_page(
 ) -> Response[str]:
     if listed not in LISTS:
         raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(LISTS)}.", "choice", listed[:100]))
+    position = _position(after)
     async with portal.store.snapshot() as tx:
-        found = await listings.page(
-            tx, LISTS[listed], limit=_ROWS + 1, window=Window(), after=_position(after)
-        )
+        finished_only = await _sees_finished_only(tx, request)
+        statuses = () if finished_only else LISTS[listed]
+        found = await listings.page(tx, statuses, limit=_ROWS + 1, window=Window(), after=position)
         ids = [match.id for match, _ in found]
         booked = await tenants.booked(tx, request.auth.tenant.id, ids)
     rows = tuple(
         OfferedMatch(match, match_urn(match.number), match.id in booked) for match, _ in found[:_ROWS]
     )
-    shown = OfferPage(rows, _next(found))
+    shown = OfferPage(rows, _next(found), finished_only)
     return page(
         request,
         "offer.html",
@@ -113,6 +121,11 @@ async def _offer_page(
         lists=tuple(LISTS),
         sentences=sentences(request, refusal) if refusal else [],
     )
+
+
+async def _sees_finished_only(tx: Tx, request: SignedInRequest) -> bool:
+    """Raises `Forbidden` if the tenant sees no matches at all."""
+    return await reach_of(tx, request.auth.tenant, scopes.LIST) is Reach.FINISHED
 
 
 def _position(after: str) -> ListPosition | None:

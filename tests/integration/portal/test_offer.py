@@ -7,13 +7,26 @@ import pytest
 
 from app.domain.match import Match, Status
 from app.domain.user import Role
+from app.settings import Settings
 from app.store import audit, matches, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import Person
+from tests.support.web import IssueKey, issuing
 
 SCRIPT = "<script>alert(1)</script>"
 UPCOMING = "/portal/offer?list=upcoming"
+
+
+@pytest.fixture
+def issue(store: Store, settings: Settings) -> IssueKey:
+    return issuing(store, settings.secret_key)
+
+
+@pytest.fixture
+async def sign_in(sign_in: SignIn, issue: IssueKey) -> SignIn:
+    """As everywhere; tenant `acme` has a key that sees all matches."""
+    await issue(bundles=("cs2.stats",))
+    return sign_in
 
 
 async def add_matches(store: Store, count: int) -> list[Match]:
@@ -36,9 +49,9 @@ async def add_matches(store: Store, count: int) -> list[Match]:
     return made
 
 
-async def booked(store: Store, person: Person, match: Match) -> bool:
+async def booked(store: Store, match: Match, slug: str = "acme") -> bool:
     async with store.autocommit() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
+        tenant = await tenants.by_slug(tx, slug)
         return match.id in await tenants.booked(tx, tenant.id, [match.id])
 
 
@@ -55,12 +68,12 @@ async def test_a_match_is_given_back_and_booked_again(sign_in: SignIn, store: St
     await person.get(UPCOMING)
     given = await person.post(UPCOMING, change="give_back", match=f"od:match:{match.number}")
     assert given.status_code == 303
-    assert not await booked(store, person, match) and await booked(store, person, other)
+    assert not await booked(store, match) and await booked(store, other)
     assert await last_audit(store) == (f"user {person.email}", "match.unbook")
     page = await person.get(given.headers["location"])
     assert SCRIPT not in page.text and page.text.count("<b>given back</b>") == 1
     await person.post(UPCOMING, change="book", match=f"od:match:{match.number}")
-    assert await booked(store, person, match)
+    assert await booked(store, match)
 
 
 @pytest.mark.parametrize("role", [Role.DEVELOPER, Role.READER])
@@ -70,7 +83,7 @@ async def test_others_only_see_the_offer(sign_in: SignIn, store: Store, role: Ro
         page = await person.get(path)
         assert page.status_code == 200 and 'type="checkbox"' not in page.text
     refused = await person.post(UPCOMING, change="give_back", match=f"od:match:{match.number}")
-    assert refused.status_code == 403 and await booked(store, person, match)
+    assert refused.status_code == 403 and await booked(store, match)
     assert (await person.post("/portal/market-types", change="off", type="13")).status_code == 403
 
 
@@ -87,6 +100,31 @@ async def test_what_cannot_be_booked_is_said(sign_in: SignIn, fields: dict[str, 
     person = await sign_in()
     response = await person.post(UPCOMING, **fields)
     assert response.status_code == status and 'role="alert"' in response.text
+
+
+async def test_tenants_see_no_more_matches_than_their_keys(
+    sign_in: SignIn, store: Store, issue: IssueKey
+) -> None:
+    """Finished-only keys: none in play and none to come, not even whether there are such. A vhost makes
+    these the tenant's own; without it and without a key there is nothing to see."""
+    match, *_ = await add_matches(store, 2)
+    urn, unknown = f"od:match:{match.number}", "od:match:999999999"
+    await issue("past", bundles=("cs2.scoretock",))
+    past, keyless = await sign_in(Role.OWNER, "past"), await sign_in(Role.OWNER, "keyless")
+    for path in (UPCOMING, "/portal/offer"):
+        page = await past.get(path)
+        assert page.status_code == 200 and "finished matches only" in page.text
+        assert urn not in page.text and "Harbour" not in page.text
+        assert (await keyless.get(path)).status_code == 403
+    hidden, missing = [await past.post(UPCOMING, change="give_back", match=ref) for ref in (urn, unknown)]
+    assert hidden.status_code == missing.status_code == 404
+    assert hidden.text.replace(urn, unknown) == missing.text
+    assert await booked(store, match, "past")
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE tenant SET amqp = true WHERE slug = 'past'")
+    assert urn in (await past.get(UPCOMING)).text
+    assert (await past.post(UPCOMING, change="give_back", match=urn)).status_code == 303
+    assert not await booked(store, match, "past")
 
 
 async def test_many_matches_are_paged(sign_in: SignIn, store: Store) -> None:
