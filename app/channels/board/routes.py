@@ -13,7 +13,8 @@ from app.http.reading import get
 from app.kit.errors import NotFound
 
 _FOLDER = Path(__file__).with_name("assets")
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+#: The framework adds the charset to types of texts.
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml; charset=utf-8"}
 _PAGE = (_FOLDER / "index.html").read_bytes()
 #: Read once: the assets belong to the build.
 _ASSETS = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _TYPES}
@@ -26,6 +27,7 @@ _GUARDED = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+_UNSTORED = {"Cache-Control": "no-store"}
 _OPEN: dict[str, Any] = {"open": True}
 
 
@@ -44,7 +46,7 @@ class _ReportHeader(msgspec.Struct):
 @get("/", opt=_OPEN, media_type="text/html", include_in_schema=False)
 async def page() -> Response[bytes]:
     """The board."""
-    return Response(_PAGE, media_type="text/html; charset=utf-8", headers=_GUARDED)
+    return Response(_PAGE, media_type="text/html", headers=_GUARDED)
 
 
 @get("/board/{name:str}", opt=_OPEN, include_in_schema=False)
@@ -52,17 +54,17 @@ async def asset(name: FromPath[str]) -> Response[bytes]:
     """A script, a style sheet or an image of the page."""
     if name not in _ASSETS:
         raise NotFound(f"There is no asset {name!r}.")
-    kind = f"{_TYPES[Path(name).suffix]}; charset=utf-8"
-    return Response(_ASSETS[name], media_type=kind, headers=_GUARDED)
+    return Response(_ASSETS[name], media_type=_TYPES[Path(name).suffix], headers=_GUARDED)
 
 
 @get("/board/report", opt={"sport": "cs2"}, include_in_schema=False)
-async def report(request: AuthenticatedRequest, board: NamedDependency[Board]) -> Response[bytes]:
-    """The report of the demonstration's bookmaker, for keys of the tenant in it."""
+async def report(request: AuthenticatedRequest, board: NamedDependency[Board]) -> Response[bytes | None]:
+    """The report of the demonstration's bookmaker, for keys of the tenant in it; 204 while there is none for
+    them. The page asks again and again, and browsers print every 404 to the console."""
     body = _read(board.report)
     if body is None or msgspec.json.decode(body, type=_ReportHeader).tenant != request.auth.tenant.slug:
-        raise NotFound("There is no report of this tenant's client.")
-    return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+        return Response(None, status_code=204, headers=_UNSTORED)
+    return Response(body, media_type="application/json", headers=_UNSTORED)
 
 
 def _read(name: str) -> bytes | None:

@@ -36,14 +36,16 @@ def issue(store: Store, settings: Settings) -> IssueKey:
 
 async def test_the_page_loads_its_own_assets_only(client: httpx.AsyncClient) -> None:
     page = await client.get("/")
-    assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
+    assert page.status_code == 200 and page.headers["content-type"] == "text/html; charset=utf-8"
     policy = dict(part.split(" ", 1) for part in page.headers["content-security-policy"].split("; "))
     assert policy["default-src"] == "'none'"
     assert set(policy.values()) == {"'none'", "'self'"}
     loaded = set(re.findall(r'(?:src|href)="(/board/[^"]+)"', page.text))
     assert loaded == {"/board/board.css", "/board/main.js", "/board/icon.svg"}
     for asset in {*loaded, *(f"/board/{path.name}" for path in ASSETS.glob("*.js"))}:
-        assert (await client.get(asset)).status_code == 200, asset
+        response = await client.get(asset)
+        assert response.status_code == 200, asset
+        assert response.headers["content-type"].count("charset=utf-8") == 1, asset
 
 
 def test_nothing_is_inline_and_nothing_comes_from_elsewhere() -> None:
@@ -72,8 +74,9 @@ async def test_the_report_is_for_its_own_tenant(
 ) -> None:
     mine = {"X-API-Key": await issue("board", bundles=("cs2.odds.basic",))}
     other = {"X-API-Key": await issue("beta", bundles=("cs2.odds.basic",))}
-    assert (await client.get("/board/report", headers=mine)).status_code == 404
+    assert (await client.get("/board/report", headers=mine)).status_code == 204
     await asyncio.to_thread(report.write_text, '{"tenant":"board","state":"following"}')
     assert (await client.get("/board/report", headers=mine)).json()["state"] == "following"
-    assert (await client.get("/board/report", headers=other)).status_code == 404
+    hidden = await client.get("/board/report", headers=other)
+    assert hidden.status_code == 204 and hidden.content == b""
     assert (await client.get("/board/report")).status_code == 401

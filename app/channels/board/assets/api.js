@@ -15,9 +15,10 @@ export class Api {
     this.key = key;
   }
 
-  /** The answer's JSON; throws Refused for a refusal, TypeError when nobody answers. */
+  /** The answer's JSON, null without content; throws Refused for a refusal, TypeError when nobody answers. */
   async get(path) {
     const answer = await fetch(path, { headers: { "X-API-Key": this.key, Accept: "application/json" } });
+    if (answer.status === 204) return null;
     const body = await answer.json().catch(() => ({}));
     if (!answer.ok) throw new Refused(answer.status, body.detail ?? String(answer.status));
     return body;

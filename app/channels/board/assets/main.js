@@ -73,10 +73,8 @@ class Board {
     if (this.silentAbout > Date.now()) return;
     try {
       this.state.report = await this.api.get("/board/report");
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      this.state.report = null;
-      this.silentAbout = Date.now() + 10_000;
+    } finally {
+      if (!this.state.report) this.silentAbout = Date.now() + 10_000;
     }
   }
 
