@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scripts.pages import configuration, metrics_page, packages
+from scripts.pages import configuration, dependencies, metrics_page, packages
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -11,6 +11,7 @@ def pages() -> dict[str, str]:
     """The text of each page, by its name in `docs/`."""
     return {
         "configuration.md": configuration.page(),
+        "dependencies.md": dependencies.page(),
         "metrics.md": metrics_page.page(),
         "architecture.svg": packages.picture(),
     }

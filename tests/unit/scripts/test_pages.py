@@ -3,18 +3,19 @@
 import ast
 import re
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
 
 from app.settings import Settings
-from scripts.pages import configuration, metrics_page, packages
+from scripts.pages import configuration, dependencies, metrics_page, packages
 from scripts.pages.__main__ import DOCS, pages
 
 APP = DOCS.parent / "app"
 
 
-@pytest.mark.parametrize("name", ["configuration.md", "metrics.md", "architecture.svg"])
+@pytest.mark.parametrize("name", ["configuration.md", "dependencies.md", "metrics.md", "architecture.svg"])
 def test_a_page_is_what_the_code_says(name: str) -> None:
     assert (DOCS / name).read_text() == pages()[name]
 
@@ -25,6 +26,23 @@ def test_every_setting_has_its_line_and_words() -> None:
         f"`{field.encode_name}`" for field in msgspec.structs.fields(Settings)
     ]
     assert [row for row in rows if not all(row)] == []
+
+
+def test_every_pinned_package_is_listed_with_its_licence() -> None:
+    """Those that this machine does not need, because of their markers, excepted."""
+    groups = dependencies.declared()
+    direct = {name for names in groups.values() for name in names}
+    listed = direct | set(dependencies.brought_by(direct))
+    pinned = (DOCS.parent / "scripts" / "constraints.txt").read_text()
+    needed = set(re.findall(r"^([\w-]+)==[^;\n]*\\$", pinned, re.MULTILINE))
+    assert len(needed) > 100 and needed - listed == set()
+    assert {name for name in listed if not dependencies.licence(name)} == set()
+
+
+def test_a_package_without_a_reason_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(cast("dict[str, str]", dependencies.WHY), "litestar")
+    with pytest.raises(ValueError, match="differ: litestar"):
+        dependencies.page()
 
 
 def test_every_metric_has_its_line_words_and_a_place_that_sets_it() -> None:
