@@ -5,23 +5,26 @@ from pathlib import Path
 
 import click
 
-from codegen.output import differences, generate, write
+from codegen.output import client_messages, differences, generate, write
 
 _ROOT = Path(__file__).parent.parent
+_CLIENT = _ROOT / "scripts" / "client" / "matchfeed_client" / "messages"
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; fail when anything would change.")
 @click.option("--schemas", type=click.Path(path_type=Path, exists=True), default=_ROOT / "schemas")
 @click.option("--output", type=click.Path(path_type=Path), default=_ROOT / "app" / "wire" / "generated")
-def main(check: bool, schemas: Path, output: Path) -> None:
-    """Generate OUTPUT from the XSDs in SCHEMAS."""
-    sources = generate(schemas)
+@click.option("--client", type=click.Path(path_type=Path), default=_CLIENT)
+def main(check: bool, schemas: Path, output: Path, client: Path) -> None:
+    """Generate OUTPUT, and the messages of the client in CLIENT, from the XSDs in SCHEMAS."""
+    packages = {output: generate(schemas), client: client_messages(schemas)}
     if not check:
-        for line in write(sources, output):
-            click.echo(line.replace("differs from what the schemas say", "rewritten"))
+        for directory, sources in packages.items():
+            for line in write(sources, directory):
+                click.echo(line.replace("differs from what the schemas say", "rewritten"))
         return
-    drift = differences(sources, output)
+    drift = [line for directory, sources in packages.items() for line in differences(sources, directory)]
     for line in drift:
         click.echo(line, err=True)
     if drift:

@@ -1,9 +1,12 @@
 """Generated files: formatted, written to disk, or compared with it."""
 
+import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from xsdata.codegen.exceptions import CodegenError
 from xsdata.codegen.transformer import ResourceTransformer
@@ -14,6 +17,12 @@ from codegen.generator import FORMAT, LINE_LENGTH
 
 PACKAGE = "app.wire.generated"
 _RUFF = (sys.executable, "-m", "ruff")
+_XSDATA = (
+    *(sys.executable, "-m", "xsdata", "generate", "--structure-style", "single-package", "--unnest-classes"),
+    *("--frozen", "--slots", "--docstring-style", "Google"),
+)
+_ENUMERATION = re.compile(r"^class \w+\(Enum\):\n.*?(?=^(?:class|@)|\Z)", re.MULTILINE | re.DOTALL)
+_MEMBER = re.compile(r"^        (\w+): (\w[\w ]*):", re.MULTILINE)
 _STYLE = ("--isolated", "--quiet", "--stdin-filename", "generated.py")
 
 
@@ -31,6 +40,36 @@ def generate(schemas: Path) -> dict[str, str]:
     generator = CodeWriter.from_config(config).generator
     generator.normalize_packages(classes)
     return {result.path.name: formatted(result.source) for result in generator.render(classes)}
+
+
+def client_messages(schemas: Path) -> dict[str, str]:
+    """The client's messages by file name: dataclasses as xsdata itself generates and reads them."""
+    with TemporaryDirectory() as directory:
+        command = [*_XSDATA, str((schemas / "feed.xsd").resolve()), "--package", "messages"]
+        binaries = str(Path(sys.executable).parent)  # xsdata formats with ruff
+        environment = {**os.environ, "PATH": os.pathsep.join((binaries, os.environ.get("PATH", os.defpath)))}
+        done = subprocess.run(
+            command, cwd=directory, env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise CodegenError(f"xsdata failed: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        source = _named((Path(directory) / "messages.py").read_text(encoding="utf-8"))
+    head = '"""Generated from `schemas/feed.xsd` by `python -m codegen`: do not edit."""\n\n'
+    return {"__init__.py": formatted(head + source)}
+
+
+def _named(source: str) -> str:
+    """Members of enumerations named as `codegen.model` names them, by the documentation's words before the
+    colon: xsdata numbers them (`VALUE_1_1` is -1)."""
+
+    def renamed(found: re.Match[str]) -> str:
+        text = found[0]
+        for old, head in _MEMBER.findall(text):
+            new = head.upper().replace(" ", "_")
+            text = re.sub(rf"^(        |    ){old}(?=: | = )", rf"\1{new}", text, flags=re.MULTILINE)
+        return text
+
+    return _ENUMERATION.sub(renamed, source)
 
 
 def formatted(source: str) -> str:

@@ -38,7 +38,9 @@ def test_an_attribute_in_the_schema_is_all_it_takes(tmp_path: Path) -> None:
     path.write_text(changed, encoding="utf-8")
 
     output = tmp_path / "generated"
-    result = CliRunner().invoke(main, ["--schemas", str(schemas), "--output", str(output)])
+    result = CliRunner().invoke(
+        main, [*("--schemas", str(schemas), "--output", str(output), "--client", str(tmp_path / "client"))]
+    )
     assert result.exit_code == 0, result.output
 
     facade = load(output / "facade.py")

@@ -1,0 +1,211 @@
+"""What is on offer, folded from messages: the rules of the feed in one place, without any connection.
+
+A message older than the last one about a market changes nothing. A recovery's `odds_change` is all of its
+match. While a recovery runs, live messages wait; matches that it does not replay are over, or not ours any
+more.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from matchfeed_client import messages as m
+from matchfeed_client.decoding import Message
+
+_MatchMessage = (
+    m.OddsChange
+    | m.BetSettlement
+    | m.BetCancel
+    | m.RollbackBetSettlement
+    | m.RollbackBetCancel
+    | m.FixtureChange
+)
+_Rollback = m.RollbackBetSettlement | m.RollbackBetCancel
+
+
+class State(StrEnum):
+    """What may be done with a market."""
+
+    OPEN = "open"
+    SUSPENDED = "suspended"
+    CLOSED = "closed"
+
+
+class Key(NamedTuple):
+    """A market within its match: an id of the catalogue, and the specifiers as they were published."""
+
+    market: int
+    specifiers: str
+
+
+class Offer(NamedTuple):
+    """The newest state of a market: `timestamp` in Unix milliseconds; odds only while it is open."""
+
+    timestamp: int
+    state: State
+    odds: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A live message that came during a recovery."""
+
+    message: _MatchMessage
+    seq: int
+    previous: int
+
+
+class Book:
+    """`offers` by match and market. `after`: up to this moment (Unix milliseconds) nothing is missing.
+
+    `recovery` is the number of the recovery that runs, "" when none does; `due` says that one must be
+    requested. The book is complete while both are false.
+    """
+
+    def __init__(self, after: int = 0) -> None:
+        self.offers: dict[str, dict[Key, Offer]] = {}
+        self.after = after
+        self.recovery = ""
+        self.due = True
+        self._published: dict[str, int] = {}  # when a match was last published in full
+        self._seqs: dict[str, int] = {}
+        self._replayed: set[str] = set()
+        self._waiting: list[Waiting] = []
+
+    def open(self) -> Iterator[tuple[str, Key, Offer]]:
+        """What may be offered now."""
+        for match, offers in self.offers.items():
+            for key, offer in offers.items():
+                if offer.state is State.OPEN:
+                    yield match, key, offer
+
+    def suspend(self, *matches: str) -> None:
+        """Something was missed: suspend these matches (all, if none is named) until they are published
+        again; a recovery is due."""
+        for match in matches or tuple(self.offers):
+            offers = self.offers.get(match, {})
+            for key, offer in offers.items():
+                if offer.state is State.OPEN:
+                    offers[key] = Offer(offer.timestamp, State.SUSPENDED)
+        self.due = True
+
+    def begin_recovery(self, number: str) -> None:
+        """A recovery with this number is about to be requested."""
+        self.recovery, self.due, self._replayed = number, False, set()
+
+    def receive(self, message: Message, seq: int = 0, previous: int = 0) -> list[Message]:
+        """Fold a message in; `seq` and `previous` are its headers `x-seq` and `x-prev-seq`.
+
+        Returns what has been applied: the message; nothing while it waits for the recovery or belongs to
+        another one; at a recovery's end all that waited.
+        """
+        if isinstance(message, m.Alive):
+            if message.subscribed != "1":
+                self.suspend()
+            return [message]
+        if isinstance(message, m.SnapshotComplete):
+            return self._complete(message) if message.request_id == self.recovery else []
+        if message.request_id is None and self.recovery:
+            self._waiting.append(Waiting(message, seq, previous))
+            return []
+        if message.request_id in (None, self.recovery):
+            self._apply(message, seq, previous)
+            return [message]
+        return []
+
+    def _complete(self, end: m.SnapshotComplete) -> list[Message]:
+        for match in self.offers.keys() - self._replayed:
+            self.offers[match] = {
+                key: Offer(offer.timestamp, State.CLOSED) for key, offer in self.offers[match].items()
+            }
+        self.after, self.recovery = max(self.after, end.timestamp), ""
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            self._apply(each.message, each.seq, each.previous)
+        return [end, *(each.message for each in waiting)]
+
+    def _apply(self, message: _MatchMessage, seq: int, previous: int) -> None:
+        match, replayed = message.event_id, message.request_id is not None
+        if not replayed and previous > self._seqs.get(match, 0):
+            self.suspend(match)
+        self._seqs[match] = max(self._seqs.get(match, 0), seq)
+        if not replayed:  # a replay that is interrupted is requested again
+            self.after = max(self.after, message.timestamp)
+        self._replayed.add(match)
+        offers = self.offers.setdefault(match, {})
+        for key, offer in _news(message):
+            known = offers[key].timestamp if key in offers else 0
+            if message.timestamp > max(self._published.get(match, 0), known):
+                offers[key] = offer
+        whole = replayed and isinstance(message, m.OddsChange)
+        if whole and message.timestamp > self._published.get(match, 0):
+            self._published[match] = message.timestamp
+            for key, offer in offers.items():
+                if offer.timestamp < message.timestamp:
+                    offers[key] = Offer(message.timestamp, State.CLOSED)
+
+    def digest(self) -> dict[str, Any]:
+        """What is open or suspended, as `POST /cs2/v1/selfcheck` takes it."""
+        matches = []
+        for match, offers in self.offers.items():
+            markets = [_digested(key, offer) for key, offer in offers.items() if offer.state != State.CLOSED]
+            if markets:
+                matches.append({"match": match, "seq": self._seqs.get(match, 0), "markets": markets})
+        return {"matches": matches}
+
+    def to_json(self) -> dict[str, Any]:
+        """The book for storage. In the middle of a recovery it is incomplete: store it before or after."""
+        return {
+            "after": self.after,
+            "seqs": self._seqs,
+            "published": self._published,
+            "offers": {
+                match: [
+                    [*key, offer.timestamp, offer.state, None if offer.odds is None else str(offer.odds)]
+                    for key, offer in offers.items()
+                ]
+                for match, offers in self.offers.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> "Book":
+        """The book that `to_json` wrote; raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+        book = cls(int(stored["after"]))
+        book._seqs, book._published = dict(stored["seqs"]), dict(stored["published"])
+        for match, rows in stored["offers"].items():
+            book.offers[match] = {
+                Key(int(market), str(specifiers)): Offer(int(at), State(state), odds and Decimal(odds))
+                for market, specifiers, at, state, odds in rows
+            }
+        book.suspend()
+        return book
+
+
+def _news(message: _MatchMessage) -> Iterator[tuple[Key, Offer]]:
+    """The markets that a message is about, and what it says of each."""
+    at = message.timestamp
+    if isinstance(message, m.OddsChange):
+        for market in message.odds.market:
+            yield Key(market.id, market.specifiers or ""), _offer(at, market)
+    elif isinstance(message, m.BetSettlement):
+        for settled in message.outcomes.market:
+            yield Key(settled.id, settled.specifiers or ""), Offer(at, State.CLOSED)
+    elif isinstance(message, m.BetCancel | _Rollback) and getattr(message, "end_time", None) is None:
+        state = State.SUSPENDED if isinstance(message, _Rollback) else State.CLOSED
+        for each in message.market:
+            yield Key(each.id, each.specifiers or ""), Offer(at, state)
+
+
+def _offer(at: int, market: m.OddsMarket) -> Offer:
+    if market.status is m.MarketStatus.ACTIVE and market.outcome and market.outcome[0].odds is not None:
+        return Offer(at, State.OPEN, market.outcome[0].odds)
+    return Offer(at, State.SUSPENDED if market.status is m.MarketStatus.SUSPENDED else State.CLOSED)
+
+
+def _digested(key: Key, offer: Offer) -> list[Any]:
+    if offer.odds is None:
+        return [key.market, key.specifiers, -1]
+    return [key.market, key.specifiers, 1, float(offer.odds)]

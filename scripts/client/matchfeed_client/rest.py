@@ -1,0 +1,93 @@
+"""What the client requests over HTTP: recoveries and the comparison of its book."""
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+_TIMEOUT_SECONDS = 10.0
+
+
+class ClientError(Exception):
+    """Something that trying again cannot mend: a login or a key that is refused. The text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a book differs from the service: `count` differences, of which `differences` lists the first.
+
+    A difference with `"behind": true` has a message on its way that explains it.
+    """
+
+    count: int
+    markets: int
+    differences: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a recovery's request was answered; `wait`: seconds after which another one makes sense."""
+
+    accepted: bool
+    too_old: bool = False
+    wait: float = 0.0
+
+
+class Rest:
+    """The tenant's REST API. Use it as a context manager."""
+
+    def __init__(
+        self, base_url: str, api_key: str, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self._http = httpx.AsyncClient(
+            base_url=base_url,
+            headers={"X-API-Key": api_key},
+            timeout=_TIMEOUT_SECONDS,
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def request_recovery(self, after: int, number: str) -> Answer:
+        """Request everything since `after` (Unix milliseconds; 0: the present state only).
+
+        Raises `ClientError` for a key that may not.
+        """
+        parameters: dict[str, str | int] = {"after": after, "request_id": number}
+        try:
+            response = await self._http.post("/cs2/v1/recovery/initiate_request", params=parameters)
+        except httpx.TransportError:
+            return Answer(accepted=False, wait=1.0)
+        if response.status_code in (401, 403):
+            raise ClientError(f"The key may not request recoveries: {_detail(response)}")
+        if response.status_code == 422:
+            return Answer(accepted=False, too_old=True)
+        if response.is_success:
+            return Answer(accepted=True)
+        # The Retry-After of a 409 is the latest moment at which the other recovery ends; mostly it is sooner.
+        seconds = 3.0 if response.status_code == 409 else float(response.headers.get("Retry-After", 1))
+        return Answer(accepted=False, wait=seconds)
+
+    async def compare(self, digest: dict[str, Any]) -> Comparison:
+        """Compare a book's digest with the service; raises `ClientError` for what is refused, and httpx's
+        errors."""
+        response = await self._http.post("/cs2/v1/selfcheck", json=digest)
+        if response.is_client_error:
+            raise ClientError(f"The comparison is refused: {_detail(response)}")
+        response.raise_for_status()
+        found = response.json()["data"]
+        return Comparison(found["count"], found["markets"], tuple(found["differences"]))
+
+
+def _detail(response: httpx.Response) -> str:
+    try:
+        return str(response.json()["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"status {response.status_code}"
