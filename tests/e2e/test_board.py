@@ -12,9 +12,9 @@ import pytest
 
 from scripts.local_services import chromium
 from scripts.local_services.chromium import Page
-from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 from tests.e2e.test_demo import ROOT, Place
+from tests.support import browser
 from tests.support.lengths import short_then_long
 
 EQUAL = "/0 differences/.test(document.getElementById('equal').textContent)"
@@ -45,10 +45,7 @@ NAMELESS = """
 
 @pytest.fixture
 def place(services: Services, tmp_path: Path) -> Iterator[Place]:
-    try:
-        chromium.ensure_installed(print)
-    except ServiceError as why:
-        pytest.skip(f"needs a browser: {why}")
+    browser.require()
     place = Place(services, tmp_path / "var")
     yield place
     place.run("--stop")

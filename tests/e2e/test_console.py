@@ -11,7 +11,7 @@ from app.settings import Settings
 from app.store.connections import Store
 from scripts.local_services import chromium
 from scripts.local_services.chromium import Page
-from scripts.local_services.processes import ServiceError
+from tests.support import browser
 from tests.support.queues import private_vhost
 from tests.support.web import issuing
 from tests.support.wire import listening
@@ -20,15 +20,24 @@ WHOAMI = "document.getElementById('operations-Service-get_v1_whoami')"
 RESPONSE = f"{WHOAMI}.querySelector('.live-responses-table')"
 #: The operations that the page shows, by the ends of their elements' ids.
 SHOWN = "[...document.querySelectorAll('.opblock')].map((each) => each.id)"
+WIDTH = "document.documentElement.scrollWidth"
+#: Elements that reach over the edge of the page, for the message.
+TOO_WIDE = """
+[...document.querySelectorAll("body *")].filter((each) => each.getBoundingClientRect().right > 360)
+  .map((each) => `${each.tagName}.${each.className} ${each.getBoundingClientRect().right}`).slice(0, 30)
+"""
+_OPENED = 6
+OPEN_MORE = f"""
+[...document.querySelectorAll(".opblock:not(.is-open) .opblock-summary-control")].slice(0, {_OPENED})
+  .forEach((each) => each.click())
+"""
+MORE_OPEN = f"document.querySelectorAll('.opblock.is-open .responses-table').length > {_OPENED}"
 ORIGINS = "performance.getEntriesByType('resource').map((each) => new URL(each.name).origin)"
 
 
 @pytest.fixture(autouse=True)
-def browser() -> None:
-    try:
-        chromium.ensure_installed(print)
-    except ServiceError as why:
-        pytest.skip(f"needs a browser: {why}")
+def browser_is_here() -> None:
+    browser.require()
 
 
 async def enter(page: Page, key: str) -> None:
@@ -74,3 +83,23 @@ async def test_a_reader_sends_a_request_with_a_key(settings: Settings, store: St
             await enter(page, "mfk_wrong")
             refusal = await page.until("document.getElementById('problem').textContent")
             assert "key" in refusal
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+async def test_the_page_fits_a_phone(settings: Settings, store: Store) -> None:
+    """Also with operations open and a response shown: what is wider scrolls by itself."""
+    key = await issuing(store, settings.secret_key)("acme", bundles=("cs2.odds.basic",))
+    async with (
+        private_vhost(settings) as private,
+        listening(create_app(private), private) as port,
+        chromium.opened(f"http://127.0.0.1:{port}/v1/docs/console") as page,
+    ):
+        await page.set_window(360, 800)
+        await enter(page, key)
+        await page.until(f"!!{WHOAMI}")
+        assert await page.value(WIDTH) <= 360, await page.value(TOO_WIDE)
+        assert (await execute(page))[0] == "200"
+        await page.value(OPEN_MORE)
+        await page.until(MORE_OPEN)
+        assert await page.value(WIDTH) <= 360, await page.value(TOO_WIDE)
