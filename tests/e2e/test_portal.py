@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from scripts.local_services import chromium
-from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 from tests.e2e.test_demo import Place
+from tests.support import browser
 from tests.support.visitor import Visitor
 
-#: Pages without a subject; each leads to those that have one.
+#: Pages without a subject.
 PAGES = (
     "/portal",
     "/portal/offer",
@@ -39,16 +39,22 @@ PAGE_BYTES = 100_000
 _RECOVERED_SECONDS = 120.0  #: a replay yields to live messages, and a busy machine delays those
 #: The first link to the history of a market.
 _PRICES = "document.querySelector(`main a[href*='/markets/']`).getAttribute('href')"
+#: Pages of one thing: on which page the first link that matches leads to one.
+DETAILS = (
+    ("/portal/envelopes?message=odds_change", "main tbody a[href^='/portal/envelopes/']"),
+    ("/portal/envelopes?message=bet_settlement", "main tbody a[href^='/portal/envelopes/']"),
+    ("/portal/settlements?result=won", "main tbody a[href^='/portal/settlements/']"),
+    ("/portal/recoveries", "main tbody a[href^='/portal/recoveries/']"),
+    ("/portal/settlements?result=won", "main a[href*='/markets/']"),
+    ("/portal/offer", "main tbody a[href$='/markets']"),
+)
 Task = Callable[[Visitor, dict[str, Any]], Awaitable[None]]
 
 
 @pytest.fixture(scope="module")
 def demo(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What clients need to know of a demo that runs."""
-    try:
-        chromium.ensure_installed(print)
-    except ServiceError as why:
-        pytest.skip(f"needs a browser: {why}")
+    browser.require()
     place = Place(services, tmp_path_factory.mktemp("portal") / "var")
     try:
         yield place.start()
@@ -300,13 +306,15 @@ def test_what_changes_something_works_without_scripts(demo: dict[str, Any], widt
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("language", ["English", "Русский"])
 def test_every_page_fits_is_small_and_accessible(demo: dict[str, Any], language: str) -> None:
     async def pages() -> None:
         async with signed_in(demo) as visitor:
+            await see_a_recovery_move(visitor, demo)
+            details = [await visitor.link(*where) for where in DETAILS]
             await visitor.press(language, "header")
-            for path in PAGES:
+            for path in (*PAGES, *details):
                 for width, dark in ((1440, False), (1440, True), (360, False), (360, True)):
                     await visitor.page.set_window(width, 800, dark=dark)
                     await visitor.open(path)

@@ -77,6 +77,14 @@ class Visitor:
         await self.press("Sign in")
         assert await self.page.value("location.pathname") == "/portal", await self.text()
 
+    async def link(self, path: str, selector: str) -> str:
+        """Where the first such link of a page leads."""
+        await self.open(path)
+        found: str = await self.page.value(
+            f"document.querySelector({json.dumps(selector)}).getAttribute('href')"
+        )
+        return found
+
     async def text(self, selector: str = "main") -> str:
         found: str = await self.page.value(f"document.querySelector({json.dumps(selector)}).innerText")
         return found
