@@ -124,7 +124,8 @@ async def issue_key_once(
         await _audit(tx, by, now, "key.issue", str(issued.key.id), tenant.id, **granted, reference=reference)
         return issued
     if any(getattr(known, right) != granted[right] for right in ("scopes", "finished_only", "operator")):
-        raise Conflict(f"Reference {reference!r} stands for key {known.id}, which has other rights.")
+        what = f"Reference {reference!r} stands for key {known.id}, which has other rights."
+        raise Conflict(what, code="other_rights")
     return known
 
 
@@ -136,7 +137,8 @@ async def rotate_key(tx: Tx, key_id: UUID, *, secret: str, by: str, now: int) ->
     old = await keys.lock(tx, key_id)
     if not old.active:
         heir = f" and replaced by {old.replaced_by}" if old.replaced_by else ""
-        raise Conflict(f"Only an active key can be rotated; this one is revoked{heir}.")
+        what = f"Only an active key can be rotated; this one is revoked{heir}."
+        raise Conflict(what, code="key_not_active")
     own = {"last_used_at": None, "reference": None}
     values = msgspec.structs.asdict(old) | _new_key_fields(old.tenant_id, now) | own
     issued = await _new_key(tx, Key(**values), secret)
@@ -228,7 +230,7 @@ async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: s
 
 def _active(tenant: Tenant) -> None:
     if not tenant.active:
-        raise Conflict(f"Tenant {tenant.slug!r} is revoked; reactivate it first.")
+        raise Conflict(f"Tenant {tenant.slug!r} is revoked; reactivate it first.", code="tenant_revoked")
 
 
 def _new_key_fields(tenant_id: UUID, now: int) -> dict[str, Any]:

@@ -74,7 +74,8 @@ async def issue_once(
     if await keys.by_reference(tx, tenant.id, reference) is None:
         active = await keys.newest(tx, tenant.id, active=True, limit=MAX_ACTIVE)
         if len(active) >= MAX_ACTIVE:
-            raise TooManyKeys(f"There are {MAX_ACTIVE} active keys; revoke one that is not used any more.")
+            what = f"There are {MAX_ACTIVE} active keys; revoke one that is not used any more."
+            raise TooManyKeys(what, limit=MAX_ACTIVE)
     return await admin.issue_key_once(tx, tenant.slug, permitted, reference, secret=secret, by=by, now=now)
 
 
@@ -101,7 +102,7 @@ async def lock_own(tx: Tx, tenant_id: UUID, key_id: UUID) -> Key:
     also for a key of another tenant, and `OperatorsKey`."""
     key = await keys.lock(tx, key_id)
     if key.tenant_id != tenant_id:
-        raise NotFound(f"There is no key {key_id}.")
+        raise NotFound(f"There is no key {key_id}.", code="no_key", key=key_id)
     if key.operator:
         raise OperatorsKey("Only operators change operators' keys.")
     return key

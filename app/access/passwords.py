@@ -39,15 +39,16 @@ _NOTHING = _unknown()
 def validate_password(password: str, email: str) -> None:
     """Raises `Invalid` unless the password may be used by the user with that address."""
     plain = _normalized(password)
-    why = ""
+    why, kind = "", ""
     if not MIN_LENGTH <= len(plain) <= MAX_LENGTH or len(password) > MAX_LENGTH:
-        why = f"A password has {MIN_LENGTH} to {MAX_LENGTH} characters."
+        why, kind = f"A password has {MIN_LENGTH} to {MAX_LENGTH} characters.", "password_length"
     elif plain.casefold() == email.casefold():
-        why = "A password is not the address."
+        why, kind = "A password is not the address.", "password_is_address"
     elif len(set(plain)) == 1:
-        why = "A password is not one character repeated."
+        why, kind = "A password is not one character repeated.", "password_repeats"
     if why:
-        raise Invalid(Field(("password",), why, "password"))
+        ctx = {"lowest": MIN_LENGTH, "highest": MAX_LENGTH}
+        raise Invalid(Field(("password",), why, kind, ctx=ctx))
 
 
 async def hash_password(password: str) -> str:
@@ -82,7 +83,9 @@ def _encoded(password: str) -> bytes:
 
 async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     if len(_pending) >= _MAX_PENDING:
-        raise Unavailable("Too many passwords are being checked; try again.", retry_after=2)
+        raise Unavailable(
+            "Too many passwords are being checked; try again.", retry_after=2, code="too_many_passwords"
+        )
     future = _executor.submit(work, *args, **kwargs)
     _pending.add(future)  # type: ignore[arg-type]  # a future's type is not covariant
     future.add_done_callback(_pending.discard)

@@ -9,6 +9,7 @@ from app.domain import scopes, sports
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.errors import Field, Invalid
 
+_MAX_RPM = 1_000_000
 _SPORTS = frozenset(sport.slug for sport in sports.LIVE)
 
 
@@ -77,9 +78,10 @@ def validate_alteration(alteration: KeyAlteration) -> dict[str, Any]:
 
 
 def _rate_problems(rpm: int | None) -> list[Field]:
-    if rpm is None or 1 <= rpm <= 1_000_000:
+    if rpm is None or 1 <= rpm <= _MAX_RPM:
         return []
-    return [Field(("rate_limit_rpm",), "A rate limit is 1 to 1000000 requests a minute.", "range", rpm)]
+    what = f"A rate limit is 1 to {_MAX_RPM} requests a minute."
+    return [Field(("rate_limit_rpm",), what, "range", rpm, {"lowest": 1, "highest": _MAX_RPM})]
 
 
 def _network_problems(networks: tuple[str, ...]) -> list[Field]:

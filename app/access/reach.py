@@ -17,7 +17,11 @@ async def reach_of(tx: Tx, tenant: Tenant, *scopes: str) -> Reach:
     found = narrowest(reach(scope, rights, amqp=tenant.amqp) for scope in scopes)
     if found is Reach.NOTHING:
         what = f"This needs an API key of your tenant with the scope {' and '.join(scopes)}."
-        raise Forbidden(f"{what} Issue one that has it, or ask your account manager.")
+        raise Forbidden(
+            f"{what} Issue one that has it, or ask your account manager.",
+            code="no_scope",
+            scopes=", ".join(scopes),
+        )
     return found
 
 
@@ -26,5 +30,5 @@ async def match_within(tx: Tx, tenant_id: UUID, found: Reach, ref: str) -> Match
     for a `ref` of neither form."""
     match = await matches.by_ref(tx, ref, finished_only=found is Reach.FINISHED)
     if found is Reach.BOOKED and not await tenants.booked(tx, tenant_id, [match.id]):
-        raise NotFound(f"There is no match {ref!r}.")
+        raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match

@@ -51,7 +51,7 @@ async def begin(tx: Tx, user: User, *, secret: str, now: int) -> Enrolment:
     """
     record = await users.lock(tx, user.id)
     if record.totp_secret is not None:
-        raise Conflict("There is a second factor already; remove it first.")
+        raise Conflict("There is a second factor already; remove it first.", code="second_factor_there")
     raw = pyotp.random_base32()
     pending = _fernet(secret).encrypt(raw.encode())
     await users.save(tx, msgspec.structs.replace(record, totp_pending=pending))
@@ -66,7 +66,7 @@ async def confirm(tx: Tx, user: User, code: str, *, secret: str, now: int) -> No
     """
     record = await users.lock(tx, user.id)
     if record.totp_pending is None:
-        raise Conflict("No second factor was begun.")
+        raise Conflict("No second factor was begun.", code="second_factor_not_begun")
     step = _step_of(record.totp_pending, code, -1, secret, now)
     if step is None:
         raise _wrong_code()
@@ -83,7 +83,7 @@ async def remove(store: Store, user: User, code: str, *, secret: str, now: int) 
     async with store.transaction() as tx:
         record = await users.lock(tx, user.id)
         if record.totp_secret is None:
-            raise Conflict("There is no second factor.")
+            raise Conflict("There is no second factor.", code="no_second_factor")
         accepted = await accept_code(tx, record, code, secret=secret, now=now)
         if accepted is not None:
             await users.save(tx, without_second_factor(accepted))

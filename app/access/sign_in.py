@@ -120,7 +120,7 @@ async def end_session(tx: Tx, user_id: UUID, session_id: UUID, *, by: str, now: 
     """End a session of the user. Raises `NotFound` for any other."""
     record = await users.lock(tx, user_id)
     if not await stored.end(tx, user_id, session_id):
-        raise NotFound("There is no such session.")
+        raise NotFound("There is no such session.", code="no_session")
     await _audit(tx, by, now, "user.session_end", record.user, session=str(session_id))
 
 
@@ -150,7 +150,7 @@ async def change_password(store: Store, signed_in: SignedIn, old: str, new: str,
     if attempts is None:
         raise SignInRefused
     if not await passwords.verify_password(record.password_hash, old):
-        raise Invalid(Field(("old",), "This is not your password.", "password"))
+        raise Invalid(Field(("old",), "This is not your password.", "wrong_password"))
     hashed = await passwords.hash_password(new)
     async with store.transaction() as tx:
         current = await users.lock(tx, user.id)
@@ -170,7 +170,8 @@ async def _limit(counters: Counters, email: str, address: str, secret: str) -> N
         millis = await counters.refused_for(name, limit)
         if millis:
             seconds = -(-millis // 1000)
-            raise TooManyRequests("Too many attempts to sign in; try again later.", retry_after=seconds)
+            what = "Too many attempts to sign in; try again later."
+            raise TooManyRequests(what, retry_after=seconds, code="too_many_sign_ins")
 
 
 async def _checked(tx: Tx, seen: UserRecord, code: str | None, secret: str, now: int) -> UserRecord | None:

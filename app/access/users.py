@@ -64,9 +64,8 @@ async def create_user(tx: Tx, slug: str, email: str, name: str, role: Role, *, b
     if not address:
         wrong.append(Field(("email",), "This is no e-mail address.", "email"))
     if not 1 <= len(user.name) <= _MAX_NAME or has_control_characters(name) or not name.isprintable():
-        wrong.append(
-            Field(("name",), f"A name has 1 to {_MAX_NAME} characters, all of them printable.", "name")
-        )
+        what = f"A name has 1 to {_MAX_NAME} characters, all of them printable."
+        wrong.append(Field(("name",), what, "name", ctx={"highest": _MAX_NAME}))
     if wrong:
         raise Invalid(*wrong)
     await users.insert(tx, user)
@@ -208,15 +207,17 @@ async def _lock(tx: Tx, tenant_id: UUID, user_id: UUID) -> tuple[UserRecord, set
 
 
 def _ended() -> Conflict:
-    return Conflict("This user has ended; create another one.")
+    return Conflict("This user has ended; create another one.", code="user_ended")
 
 
 def _last_owner() -> Conflict:
-    return Conflict("This is the tenant's last owner; make another user an owner first.")
+    what = "This is the tenant's last owner; make another user an owner first."
+    return Conflict(what, code="last_owner")
 
 
 def _unusable() -> NotFound:
-    return NotFound("This link cannot be used: it was used or replaced, or has expired. Ask for another one.")
+    what = "This link cannot be used: it was used or replaced, or has expired. Ask for another one."
+    return NotFound(what, code="link_unusable")
 
 
 async def _audit(tx: Tx, by: str, now: int, action: str, user: User, **details: Any) -> None:

@@ -63,7 +63,8 @@ async def provision(
     login does not work in time; the earlier password stays valid then.
     """
     if not _SLUG.match(slug):
-        raise Conflict(f"{slug!r} cannot name a vhost: small letters, digits and hyphens, at most 31.")
+        what = f"{slug!r} cannot name a vhost: small letters, digits and hyphens, at most 31."
+        raise Conflict(what, code="vhost_name", slug=slug)
     user, password = tenant_user(slug), secrets.token_urlsafe(24)
     url = f"{'amqps' if broker and broker.tls else 'amqp'}://{user}:{password}@{public_host}/{slug}"
     await management.put_vhost(slug)
@@ -170,4 +171,5 @@ async def _test_login(tenant: Address, vhost: str, exchange: str, mode: Authoris
             f"The new login {tenant.user} does not work on vhost {vhost} within {_LOGIN_SECONDS:.0f} s: "
             f"{refused}{hint}. The password is the earlier one; try again.",
             retry_after=10,
+            code="login_not_working",
         ) from error

@@ -11,7 +11,8 @@
     ├── TooManyRequests     429  `retry_after` in whole seconds
     └── Unavailable         503  a dependency is down; `retry_after`
 
-`detail` is a sentence that says what to do. Array-form details exist for field validation only.
+`detail` is a sentence that says what to do. Array-form details exist for field validation only. Pages for
+people say the same in their reader's language: by `code`, with `values` filled in; of a field by its `type`.
 """
 
 from typing import Any, ClassVar
@@ -30,14 +31,19 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Refusal(Exception):
-    """The service understood the request and refuses it. Subclasses carry their HTTP status."""
+    """The service understood the request and refuses it. Subclasses carry their HTTP status. `code` is a
+    stable name of the reason, that of the class if none is given; `values` are what its sentence names."""
 
     status: ClassVar[int] = 500
 
-    def __init__(self, detail: str, *, retry_after: int | None = None) -> None:
+    def __init__(
+        self, detail: str, *, retry_after: int | None = None, code: str = "", **values: object
+    ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.retry_after = retry_after
+        self.code = code or type(self).__name__
+        self.values = values
 
 
 class BadRequest(Refusal):

@@ -7,7 +7,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.response import Redirect
 
 from app.http import request_id
-from app.kit.errors import Invalid, Refusal
+from app.kit.errors import Field, Invalid, Refusal
 from app.kit.logging import get_logger
 from app.pages.event_streams import ended_response
 from app.pages.rendering import HEADERS, page, texts_for
@@ -34,16 +34,16 @@ def refused(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
 def sentences(request: Request[Any, Any, Any], error: Refusal) -> list[str]:
     """What a refusal says, in the user's language where that has a text for it."""
     if isinstance(error, Invalid):
-        return [_sentence(request, field.type, field.msg) for field in error.fields]
-    return [_sentence(request, type(error).__name__, error.detail)]
+        return [_field_sentence(request, field) for field in error.fields]
+    values = {"retry_after": error.retry_after} | error.values
+    return [_sentence(request, error.code, error.detail, values)]
 
 
 def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
     """The framework's refusals."""
     texts = texts_for(request)
-    name = _KNOWN.get(error.status_code)
-    found = [texts(name) if name else str(error.detail)]
-    return page(request, "error.html", status=error.status_code, sentences=found)
+    found = texts(_KNOWN.get(error.status_code, "errors.unreadable"))
+    return page(request, "error.html", status=error.status_code, sentences=[found])
 
 
 def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
@@ -58,9 +58,14 @@ def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[An
     return page(request, "error.html", status=500, sentences=[texts_for(request)("errors.failed", id=name)])
 
 
-def _sentence(request: Request[Any, Any, Any], kind: str, otherwise: str) -> str:
-    texts, name = texts_for(request), f"errors.{kind}"
-    return texts(name) if texts.has(name) else otherwise
+def _field_sentence(request: Request[Any, Any, Any], field: Field) -> str:
+    values = {"field": field.loc[-1] if field.loc else "", "input": field.input}
+    return _sentence(request, field.type, field.msg, values | (field.ctx or {}))
+
+
+def _sentence(request: Request[Any, Any, Any], code: str, otherwise: str, values: dict[str, Any]) -> str:
+    texts, name = texts_for(request), f"errors.{code}"
+    return texts(name, **values) if texts.has(name) else otherwise
 
 
 HANDLERS: dict[type[Exception] | int, Any] = {

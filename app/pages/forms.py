@@ -49,7 +49,8 @@ class Form:
             number = lowest - 1
         if not lowest <= number <= highest:
             what = f"Enter a whole number from {lowest} to {highest}."
-            raise Invalid(Field((name,), what, "range", value[:100]))
+            ctx = {"lowest": lowest, "highest": highest}
+            raise Invalid(Field((name,), what, "range", value[:100], ctx))
         return number
 
     def _raw(self, name: str) -> str:
@@ -58,7 +59,9 @@ class Form:
 
     def _checked(self, name: str, value: str, longest: int) -> str:
         if len(value) > longest:
-            raise Invalid(Field((name,), f"At most {longest} characters.", "too_long"))
+            raise Invalid(
+                Field((name,), f"At most {longest} characters.", "too_long", ctx={"highest": longest})
+            )
         if has_control_characters(value):
             raise Invalid(Field((name,), "This holds a control character.", "control_character"))
         return value

@@ -100,7 +100,8 @@ def _refuse_other_sites(scope: Scope) -> None:
     site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
     foreign = site != "same-origin" if site else origin and urlsplit(origin).netloc != headers.get(b"host")
     if foreign:
-        raise Forbidden("This request comes from a page of another site. Open ours and try again there.")
+        what = "This request comes from a page of another site. Open ours and try again there."
+        raise Forbidden(what, code="other_site")
 
 
 async def _check_csrf_token(request: Request[Any, Any, Any], signed_in: SignedInPerson) -> None:
@@ -109,4 +110,5 @@ async def _check_csrf_token(request: Request[Any, Any, Any], signed_in: SignedIn
         value = (await request.form()).get(CSRF_FIELD)
         given = value if isinstance(value, str) else ""
     if not hmac.compare_digest(given.encode(), signed_in.csrf_token.encode()):
-        raise Forbidden("This page is older than your session. Go back, reload it, and try again.")
+        what = "This page is older than your session. Go back, reload it, and try again."
+        raise Forbidden(what, code="older_page")

@@ -88,6 +88,8 @@ class RecoveryService(msgspec.Struct, frozen=True):
             raise Conflict(
                 f"{dialect.max_queued} {what} are queued: wait for the snapshot_complete of some.",
                 retry_after=_QUEUED_SECONDS,
+                code="recoveries_queued",
+                limit=dialect.max_queued,
             )
         if isinstance(outcome, RecoveryInFlight):
             raise _in_flight(request, outcome)
@@ -98,7 +100,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
         async with self.store.autocommit() as tx:
             job = await recovery_jobs.find(tx, tenant.id, request_id, node_id)
         if job is None:
-            raise NotFound(f"There is no recovery {request_id!r}.")
+            raise NotFound(f"There is no recovery {request_id!r}.", code="no_recovery", recovery=request_id)
         return job
 
     async def _accept(
@@ -142,7 +144,8 @@ def _validated(
 async def _check_vhost(tx: Tx, tenant: Tenant) -> None:
     present = await tenants.get(tx, tenant.id)
     if present is None or not present.amqp:
-        raise Conflict("Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it.")
+        what = "Recoveries are replayed over AMQP, and this tenant has no vhost yet: ask for it."
+        raise Conflict(what, code="no_vhost")
 
 
 async def _requested_match_id(tx: Tx, received: _Received) -> UUID | None:
@@ -151,7 +154,8 @@ async def _requested_match_id(tx: Tx, received: _Received) -> UUID | None:
         return None
     match = await matches.by_ref(tx, received.match_ref, finished_only=received.finished_only)
     if not await tenants.booked(tx, received.tenant.id, [match.id]):
-        raise NotFound(f"There is no match {received.match_ref!r}.")
+        ref = received.match_ref
+        raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match.id
 
 
@@ -212,4 +216,6 @@ def _in_flight(request: RecoveryRequest, present: RecoveryInFlight) -> Conflict:
         f"{present.accepted_at}. Wait for its snapshot_complete; at the latest {seconds} s from now "
         "another request is accepted.",
         retry_after=max(1, seconds),
+        code="recovery_in_flight",
+        request=present.request_id,
     )

@@ -111,7 +111,7 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
             CHANNEL,
         )
     except asyncpg.NoDataFoundError as error:
-        raise NotFound(f"There is no match {match.id}.") from error
+        raise NotFound(f"There is no match {match.id}.", code="no_match", match=match.id) from error
     assert row
     return msgspec.structs.replace(match, last_stamp=row["last_stamp"], last_seq=row["last_seq"])
 

@@ -85,7 +85,7 @@ async def lock(tx: Tx, key_id: UUID) -> Key:
     """The key, its row locked until the transaction ends; raises `NotFound`."""
     row = await tx.first(_lock(key_id))
     if row is None:
-        raise NotFound(f"There is no key {key_id}.")
+        raise NotFound(f"There is no key {key_id}.", code="no_key", key=key_id)
     return _key(row)
 
 

@@ -125,7 +125,7 @@ async def lock(tx: Tx, match_id: UUID) -> Match:
     """The match, its row locked until the transaction ends; raises `NotFound`."""
     match = await _locked(tx, match_id, partial(_lock, match_id))
     if match is None:
-        raise NotFound(f"There is no match {match_id}.")
+        raise NotFound(f"There is no match {match_id}.", code="no_match", match=match_id)
     return match
 
 
@@ -199,7 +199,7 @@ async def by_ref(tx: Tx, ref: str, *, finished_only: bool = False) -> Match:
         raise Invalid(Field(("path", "match_id"), how, "match_id", ref))
     match = await find(tx, ref, finished_only=finished_only)
     if match is None:
-        raise NotFound(f"There is no match {ref!r}.")
+        raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match
 
 

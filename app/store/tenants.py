@@ -37,7 +37,7 @@ async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
     try:
         await tx.change(_insert(*fields, now))
     except asyncpg.UniqueViolationError as error:
-        raise Conflict(f"There is a tenant {tenant.slug!r} already.") from error
+        raise Conflict(f"There is a tenant {tenant.slug!r} already.", code="tenant_there") from error
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
 
 

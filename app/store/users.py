@@ -76,7 +76,8 @@ async def insert(tx: Tx, user: User) -> None:
     try:
         await tx.change(_insert(*fields))
     except asyncpg.UniqueViolationError as error:
-        raise Conflict(f"There is a user with the address {user.email} already.") from error
+        what = f"There is a user with the address {user.email} already."
+        raise Conflict(what, code="address_taken", email=user.email) from error
 
 
 async def by_email(tx: Tx, email: str) -> UserRecord | None:
@@ -173,7 +174,7 @@ def _save(user_id: UUID, *values: object) -> Update[PortalUser]:
 
 def _found(row: Row | None) -> UserRecord:
     if row is None:
-        raise NotFound(_NO_USER)
+        raise NotFound(_NO_USER, code="no_user")
     return _record(row)
 
 

@@ -21,7 +21,9 @@ from app.pages.rendering import page, redirect
 from app.pages.texts import LANGUAGES
 
 _PUBLIC: dict[str, Any] = {"public": True, "query": ("next", "done")}
-_UNKNOWN_LINK = NotFound("This link is not valid (any more). Ask an owner of your tenant for a new one.")
+_UNKNOWN_LINK = NotFound(
+    "This link is not valid (any more). Ask an owner of your tenant for a new one.", code="link_unusable"
+)
 AnyRequest = Request[Any, Any, Any]
 
 

@@ -125,7 +125,8 @@ async def _envelope(portal: PortalDependencies, tenant: Tenant, seq: int) -> tup
     async with portal.store.autocommit() as tx:
         rows = await stored.rows(tx, tenant.id, seq) if tenant.amqp and 0 < seq <= LAST else []
         if not rows:
-            raise NotFound(f"The change log has no envelope {seq} for you (any more).")
+            what = f"The change log has no envelope {seq} for you (any more)."
+            raise NotFound(what, code="no_envelope", seq=seq)
         neighbours = await stored.neighbours(tx, tenant.id, rows)
     [found] = portal.renderer.envelopes(rows)
     return found, rows[-1].number, neighbours
@@ -159,7 +160,7 @@ async def _match_id(tx: Tx, tenant: Tenant, ref: str) -> UUID | None:
         return None
     match = await matches.by_ref(tx, ref)
     if not tenant.amqp or not await tenants.booked(tx, tenant.id, [match.id]):
-        raise NotFound(f"There is no match {ref!r}.")
+        raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match.id
 
 

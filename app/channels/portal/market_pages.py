@@ -150,7 +150,8 @@ async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
     found = await markets.get(tx, match.id, key) if key else None
     shown = market_in_list(found, off_now(tenant.types_off)) if found else None
     if shown is None:
-        raise NotFound(f"{match_urn(match.number)} has no market {name!r}.")
+        urn = match_urn(match.number)
+        raise NotFound(f"{urn} has no market {name!r}.", code="no_market", match=urn, market=name)
     return shown
 
 

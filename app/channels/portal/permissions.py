@@ -21,6 +21,12 @@ _ALLOWED = {
     Role.TRADER: frozenset({Permission.OFFER, Permission.RECOVERY}),
     Role.READER: frozenset[Permission](),
 }
+_CODES = {
+    Permission.PEOPLE: "role_people",
+    Permission.CREDENTIALS: "role_credentials",
+    Permission.RECOVERY: "role_recovery",
+    Permission.OFFER: "role_offer",
+}
 
 
 def allowed(role: Role) -> frozenset[Permission]:
@@ -32,4 +38,5 @@ def check(role: Role, permission: Permission | None) -> None:
     """Raise `Forbidden` unless the role allows it; None: everybody may."""
     if permission is not None and permission not in _ALLOWED[role]:
         holders = " or ".join(each for each in Role if permission in _ALLOWED[each])
-        raise Forbidden(f"Your role is {role}; this needs {holders}. Ask an owner of your tenant.")
+        what = f"Your role is {role}; this needs {holders}. Ask an owner of your tenant."
+        raise Forbidden(what, code=_CODES[permission])

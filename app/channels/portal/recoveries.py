@@ -119,7 +119,7 @@ async def _recovery(request: SignedInRequest, portal: PortalDependencies, job_id
         tenant_id = request.auth.tenant.id
         found = await recovery_jobs.by_id(tx, tenant_id, job_id) if 0 < job_id < _LAST else None
     if found is None:
-        raise NotFound(f"There is no recovery {job_id}.")
+        raise NotFound(f"There is no recovery {job_id}.", code="no_recovery", recovery=job_id)
     return found
 
 

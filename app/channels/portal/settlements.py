@@ -83,7 +83,8 @@ async def settlement(
         found = await ledger.get(tx, tenant.id, reach, entry_id, off) if 0 < entry_id <= NEWEST else None
         match = await matches.get(tx, found.match_id) if found else None
         if found is None or match is None:
-            raise NotFound(f"There is no settlement {entry_id}.")
+            what = f"There is no settlement {entry_id}."
+            raise NotFound(what, code="no_settlement", settlement=entry_id)
         (row,) = await rows_of(tx, texts, [found])
         same_market = await ledger.of_market(tx, match.id, *found.entry.key, off)
         rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)

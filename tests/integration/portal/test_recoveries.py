@@ -102,7 +102,7 @@ async def test_one_match(sign_in: SignIn, store: Store, acme: Any) -> None:
 async def test_conflicts_are_sentences(sign_in: SignIn, store: Store) -> None:
     owner = await sign_in()
     refused = await owner.post(PAGE, **FULL)
-    assert refused.status_code == 409 and "no vhost yet" in refused.text
+    assert refused.status_code == 409 and "no virtual host yet" in refused.text
     tenant = await with_vhost(store, "acme")
     location(await owner.post(PAGE, **FULL))
     refused = await owner.post(PAGE, **FULL)
