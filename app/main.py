@@ -33,6 +33,7 @@ from app.channels.feed.asyncapi import feed
 from app.channels.portal.delivery_reader import DeliveryReader
 from app.channels.portal.dependencies import PortalDependencies
 from app.channels.portal.routes import portal_router
+from app.channels.portal.site import PORTAL
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.openapi import OpenApiDocuments, generate_documents
@@ -60,6 +61,7 @@ from app.kit.clock import Clock, system_clock
 from app.operators.alert_monitor import AlertMonitor, alerts_state
 from app.operators.dependencies import OperatorDependencies
 from app.operators.routes import ROUTES as OPERATORS
+from app.pages import error_pages
 from app.pages.open_streams import OpenStreams
 from app.recovery.request import RecoveryService
 from app.settings import Settings, load
@@ -96,6 +98,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     parts.openapi_documents = generate_documents(ROUTES, frozenset(provided), products)
     limiter = parts.unauthenticated_limiter
     listeners = ListenerFilter(limiter, settings.operator_port, settings.sdk_port)
+    unrouted = errors.unrouted(limiter, listeners.serves)
     return Application(
         route_handlers=(*ROUTES, *STREAM, *BOARD, portal_router(lambda: parts.portal)),
         middleware=[
@@ -111,7 +114,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         request_class=StrictRequest,
         response_class=ViewResponse,
         before_send=[complete_response],
-        exception_handlers=errors.HANDLERS | {HTTPException: errors.unrouted(limiter, listeners.serves)},
+        exception_handlers=errors.HANDLERS
+        | {HTTPException: error_pages.unrouted((PORTAL,), unrouted, listeners.serves)},
         state=State({"unauthenticated_limiter": limiter}),
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,

@@ -1,17 +1,21 @@
 """Refusals as pages: a sentence that says what to do, with the status of the refusal."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.response import Redirect
+from litestar.types import Scope
 
 from app.http import request_id
+from app.http.errors import Handler
 from app.kit.errors import Field, Invalid, Refusal
 from app.kit.logging import get_logger
 from app.pages.event_streams import ended_response
 from app.pages.rendering import HEADERS, page, texts_for
 from app.pages.session_guard import SignInRequired
+from app.pages.site import Site, find_site
 
 log = get_logger(__name__)
 _KNOWN = {404: "errors.not_found", 405: "errors.not_allowed", 413: "errors.too_large"}
@@ -44,6 +48,19 @@ def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]
     texts = texts_for(request)
     found = texts(_KNOWN.get(error.status_code, "errors.unreadable"))
     return page(request, "error.html", status=error.status_code, sentences=[found])
+
+
+def unrouted(sites: Sequence[Site], otherwise: Handler, serves: Callable[[Scope], bool]) -> Handler:
+    """A handler of refusals of unknown addresses and methods: below the address of a site as a page, with
+    the status that `otherwise` gives, which handles all others. `serves`: the listener has the address."""
+
+    def handler(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+        response = otherwise(request, error)
+        if response.status_code not in (404, 405) or not serves(request.scope):
+            return response
+        return response if find_site(request.scope, sites) is None else http(request, error)
+
+    return handler
 
 
 def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:

@@ -1,8 +1,8 @@
 """A site: pages under one address for one kind of people, who sign in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import jinja2
@@ -14,6 +14,7 @@ from app.pages.assets import Assets
 from app.pages.texts import Catalogue
 
 _SHARED = Path(__file__).parent
+_SITE = "matchfeed.site"
 
 
 class Entry(NamedTuple):
@@ -52,6 +53,10 @@ class Site:
         self.templates = _environment(folder / "templates", _SHARED / "templates")
         self._navigation = navigation
 
+    def __deepcopy__(self, _memo: object) -> Self:
+        """The framework copies routers with their `opt`; a site, which never changes, is one for all."""
+        return self
+
     def entries(self, path: str) -> tuple[Entry, ...]:
         """Every page of the navigation, with that of `path` marked."""
         return tuple(Entry(each, title, self._is_current(each, path)) for each, title in self._navigation)
@@ -69,9 +74,17 @@ class Site:
 
 
 def site_of(request_or_scope: Request[Any, Any, Any] | Scope) -> Site:
-    """The site whose router has the request's route."""
+    """The site whose router has the request's route, or below whose address there is no such route."""
     scope = request_or_scope.scope if isinstance(request_or_scope, Request) else request_or_scope
-    found: Site = scope["route_handler"].opt["site"]
+    found: Site = scope["state"].get(_SITE) or scope["route_handler"].opt["site"]
+    return found
+
+
+def find_site(scope: Scope, sites: Iterable[Site]) -> Site | None:
+    """The one of `sites` that has a request's address, if any, for a request without a route."""
+    path = scope["path"]
+    found = next((each for each in sites if path == each.path or path.startswith(f"{each.path}/")), None)
+    scope["state"][_SITE] = found
     return found
 
 
