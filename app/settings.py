@@ -55,9 +55,11 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
     #: The public address of the REST service, for links and icons.
     public_url: str = "http://127.0.0.1:8000"
-    #: The port of the operators' own listener: everything under `/ops/v1` but the log sink, nothing else. 0:
-    #: all is served on one port, which production refuses.
+    #: The port of the operators' own listener: everything under `/ops/v1` but the log sink, and the trading
+    #: console under `/console`, nothing else. 0: all is served on one port, which production refuses.
     operator_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    #: The public address of the operators' listener, for links to the console. Empty: on this machine.
+    operator_public_url: str = ""
     #: The port of the SDK address, for unmodified SDKs of the established feed (docs/compatibility.md): what
     #: stands under `/v1/`, as they need it. 0: none.
     sdk_port: Annotated[int, Meta(ge=0, le=65535)] = 0
@@ -152,6 +154,12 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     def operator_url(self) -> str:
         """The operators' listener as seen from this machine; empty if there is none of its own."""
         return f"http://127.0.0.1:{self.operator_port}" if self.operator_port else ""
+
+    @property
+    def console_url(self) -> str:
+        """The console's address, as browsers reach it."""
+        base = self.operator_public_url or self.operator_url or self.public_url
+        return f"{base.rstrip('/')}/console"
 
 
 def load(environ: dict[str, str] | None = None) -> Settings:

@@ -72,8 +72,10 @@ async def sign_in(
     user_agent: str,
     secret: str,
     now: int,
+    operator: bool = False,
 ) -> IssuedSession:
-    """A new session of the user with that e-mail address; `address` is where the request came from.
+    """A new session of the user with that e-mail address, of a tenant or an `operator`; `address` is where
+    the request came from.
 
     Raises `SignInRefused`, `SecondFactorRequired` (after a right password without a code), `TooManyRequests`,
     and `Unavailable` when too many passwords are being checked.
@@ -82,6 +84,8 @@ async def sign_in(
     await _limit(counters, email, address, secret)
     async with store.autocommit() as tx:
         record = await users.by_email(tx, email)
+    if record is not None and record.user.is_operator is not operator:
+        record = None
     expected = record.password_hash if record and record.tenant.active else None
     if not await passwords.verify_password(expected, password) or record is None:
         raise _refused(address)
@@ -93,17 +97,21 @@ async def sign_in(
     raise _refused(address)
 
 
-async def session_of(tx_or_store: Tx | Store, token: str, *, secret: str, now: int) -> SignedIn | None:
-    """Who has the session with that token; None unless it is valid: 8 h after it was used last, 7 days after
-    it began and when the user or the tenant is no longer active it is not. Writes, once a minute, that the
-    session was seen, so not for a read-only transaction."""
+async def session_of(
+    tx_or_store: Tx | Store, token: str, *, secret: str, now: int, operator: bool = False
+) -> SignedIn | None:
+    """Who has the session with that token, of people of tenants or of operators. None unless it is valid: 8 h
+    after it was used last, 7 days after it began and when the user or the tenant is no longer active it is
+    not. Writes, once a minute, that the session was seen, so not for a read-only transaction."""
     if not portal_tokens.is_well_formed(token):
         return None
     if isinstance(tx_or_store, Store):
         async with tx_or_store.autocommit() as tx:
-            return await session_of(tx, token, secret=secret, now=now)
+            return await session_of(tx, token, secret=secret, now=now, operator=operator)
     found = await stored.by_hash(tx_or_store, portal_tokens.keyed_hash(token, Purpose.SESSION, secret))
     if found is None or not found.user.active or not found.tenant.active or _expired(found.session, now):
+        return None
+    if found.user.is_operator is not operator:
         return None
     if now - found.session.last_seen_at >= _SEEN_MILLIS:
         await stored.record_seen(tx_or_store, found.session.id, now)

@@ -13,7 +13,7 @@ import msgspec
 from app.access import passwords, portal_tokens
 from app.access.portal_tokens import Purpose
 from app.access.second_factor import without_second_factor as stripped
-from app.domain.user import LinkPurpose, Role, User
+from app.domain.user import LinkPurpose, OperatorRole, Role, User
 from app.kit.control_characters import has_control_characters
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, links, sessions, tenants, users
@@ -47,19 +47,38 @@ def normalized_email(email: str) -> str:
 
 
 def link_address(public_url: str, raw: str) -> str:
-    """Where the user opens a link, on a service that answers at `public_url`."""
+    """Where a person of a tenant opens a link, on a service that answers at `public_url`."""
     return f"{public_url.rstrip('/')}/portal/link/{raw}"
 
 
-async def create_user(tx: Tx, slug: str, email: str, name: str, role: Role, *, by: str, now: int) -> User:
-    """A new user of the tenant, without a password yet.
+async def create_user(
+    tx: Tx,
+    slug: str,
+    email: str,
+    name: str,
+    role: Role,
+    *,
+    by: str,
+    now: int,
+    operator_role: OperatorRole | None = None,
+) -> User:
+    """A new user of the tenant, without a password yet; with an `operator_role` an operator
+    (`access.operators`).
 
     Raises `NotFound`, `Invalid` with the fields that do not fit, `Conflict` when an active user of any tenant
     has the address.
     """
     tenant = await tenants.by_slug(tx, slug)
     address = normalized_email(email)
-    user = User(id=uuid4(), tenant_id=tenant.id, email=address, name=name.strip(), role=role, created_at=now)
+    user = User(
+        id=uuid4(),
+        tenant_id=tenant.id,
+        email=address,
+        name=name.strip(),
+        role=role,
+        created_at=now,
+        operator_role=operator_role,
+    )
     wrong = []
     if not address:
         wrong.append(Field(("email",), "This is no e-mail address.", "email"))
@@ -69,7 +88,7 @@ async def create_user(tx: Tx, slug: str, email: str, name: str, role: Role, *, b
     if wrong:
         raise Invalid(*wrong)
     await users.insert(tx, user)
-    await _audit(tx, by, now, "user.create", user, role=role.value)
+    await audit_change(tx, by, now, "user.create", user, role=(operator_role or role).value)
     return user
 
 
@@ -87,7 +106,7 @@ async def set_role(tx: Tx, tenant_id: UUID, user_id: UUID, role: Role, *, by: st
         raise _last_owner()
     changed = msgspec.structs.replace(record.user, role=role)
     await users.save(tx, msgspec.structs.replace(record, user=changed))
-    await _audit(tx, by, now, "user.role", changed, role=role.value, before=record.user.role.value)
+    await audit_change(tx, by, now, "user.role", changed, role=role.value, before=record.user.role.value)
     return changed
 
 
@@ -107,7 +126,7 @@ async def end_user(
     await users.save(tx, msgspec.structs.replace(record, user=ended))
     await sessions.end_all(tx, user_id)
     await links.end_all(tx, user_id, now)
-    await _audit(tx, by, now, "user.end", ended)
+    await audit_change(tx, by, now, "user.end", ended)
     return ended
 
 
@@ -141,7 +160,7 @@ async def issue_link(
     )
     await links.insert(tx, link, portal_tokens.keyed_hash(raw, Purpose.LINK, secret))
     how = {"purpose": link.purpose.value, "without_second_factor": without_second_factor}
-    await _audit(tx, by, now, "user.link", record.user, **how)
+    await audit_change(tx, by, now, "user.link", record.user, **how)
     return IssuedLink(raw, link.expires_at, link.purpose)
 
 
@@ -184,7 +203,7 @@ async def redeem_link(store: Store, raw: str, password: str, *, secret: str, now
         await users.save(tx, changed)
         ended = await sessions.end_all(tx, user.id)
         how = {"how": link.purpose.value, "without_second_factor": link.without_second_factor}
-        await _audit(tx, user.actor, now, "user.password", user, **how, sessions_ended=ended)
+        await audit_change(tx, user.actor, now, "user.password", user, **how, sessions_ended=ended)
     return user
 
 
@@ -220,6 +239,7 @@ def _unusable() -> NotFound:
     return NotFound(what, code="link_unusable")
 
 
-async def _audit(tx: Tx, by: str, now: int, action: str, user: User, **details: Any) -> None:
+async def audit_change(tx: Tx, by: str, now: int, action: str, user: User, **details: Any) -> None:
+    """Write the audit row of a change of a user."""
     record = AuditRecord(now, by, action, str(user.id), user.tenant_id, {"email": user.email} | details)
     await audit.add(tx, record)

@@ -15,6 +15,7 @@ from app.cli.feed_commands import feed
 from app.cli.import_commands import imports
 from app.cli.match_control_commands import match_audit, match_command, match_sources, settlement_check
 from app.cli.match_lifecycle_commands import match
+from app.cli.operator_commands import operator
 from app.cli.process_commands import PROCESSES
 from app.cli.rating_commands import ratings
 from app.cli.simulate_command import simulate
@@ -33,9 +34,9 @@ def main() -> None:
     """
 
 
-for command in (*PROCESSES, feed, tail, tenant, user, key, book, unbook, match, simulate, demo_tenants):
+for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unbook, match, simulate):
     main.add_command(command)
-for command in (alerts, settlement_check, fault, imports, ratings):
+for command in (demo_tenants, alerts, settlement_check, fault, imports, ratings):
     main.add_command(command)
 for command in (match_command, match_audit, match_sources):
     match.add_command(command)

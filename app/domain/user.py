@@ -1,4 +1,4 @@
-"""The people of a tenant, who sign in to its portal."""
+"""The people of a tenant, who sign in to its portal, and operators, who sign in to the console."""
 
 from enum import StrEnum
 from uuid import UUID
@@ -7,7 +7,7 @@ import msgspec
 
 from app.domain.tenant import Tenant
 
-_ACTOR = "user "
+_ACTOR, _OPERATOR = "user ", "operator "
 
 
 class Role(StrEnum):
@@ -19,6 +19,15 @@ class Role(StrEnum):
     READER = "reader"
 
 
+class OperatorRole(StrEnum):
+    """What an operator may do in the trading console."""
+
+    VIEWER = "viewer"
+    TRADER = "trader"
+    SETTLER = "settler"
+    ADMIN = "admin"
+
+
 class LinkPurpose(StrEnum):
     """What a one-time link is for: to set the first password, or another one."""
 
@@ -28,7 +37,9 @@ class LinkPurpose(StrEnum):
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
     """A person of a tenant. `email` is in lower case, and no two active users have the same; a user that is
-    not `active` has ended for good. `second_factor`: a code is required to sign in. Times in Unix ms."""
+    not `active` has ended for good. `second_factor`: a code is required to sign in. One with an
+    `operator_role` is an operator: they sign in to the console only, and the others to the portal only. Times
+    in Unix ms."""
 
     id: UUID
     tenant_id: UUID
@@ -40,11 +51,16 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     last_sign_in_at: int | None = None
     has_password: bool = False
     second_factor: bool = False
+    operator_role: OperatorRole | None = None
+
+    @property
+    def is_operator(self) -> bool:
+        return self.operator_role is not None
 
     @property
     def actor(self) -> str:
         """The name of this user in the audit log."""
-        return f"{_ACTOR}{self.email}"
+        return f"{_OPERATOR if self.is_operator else _ACTOR}{self.email}"
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

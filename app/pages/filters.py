@@ -22,4 +22,24 @@ def clock(millis: int) -> str:
     return f"{minutes}:{seconds:02}"
 
 
-FILTERS: dict[str, Callable[..., Any]] = {"moment": moment, "clock": clock}
+def time_of_day(millis: int) -> Markup:
+    """Unix ms as a time of the day in UTC."""
+    at = datetime.fromtimestamp(millis / 1000, UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        at.isoformat(timespec="milliseconds"), f"{at:%H:%M:%S}"
+    )
+
+
+def measured(value: float | None) -> str:
+    """A number as a table shows it; a dash for None."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.1f}"
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "moment": moment,
+    "clock": clock,
+    "time_of_day": time_of_day,
+    "measured": measured,
+}

@@ -41,8 +41,13 @@ class MarketNames:
 
 async def names_of(tx: Tx, texts: Texts, keys: Iterable[MarketKey]) -> MarketNames:
     """What names these markets; one query if any is about a player."""
-    numbers = {_player(_values(specifiers)) for _, specifiers in keys}
+    numbers = {player_of(key) for key in keys}
     return MarketNames(texts, await entrants.by_number(tx, entrants.PLAYERS, numbers))
+
+
+def player_of(key: MarketKey) -> int | None:
+    """The number of the player whom a market is about."""
+    return _player(_values(key[1]))
 
 
 def type_names(texts: Texts) -> list[tuple[int, str]]:

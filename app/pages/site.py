@@ -18,12 +18,13 @@ _SITE = "matchfeed.site"
 
 
 class Entry(NamedTuple):
-    """A page that every page links to: its path, the name of its title among the texts, whether it (or one
-    below it) is shown."""
+    """A page that every page links to: its path, the name of its title among the texts, the key that opens
+    it after "g" (where the site has such keys), whether it (or one below it) is shown."""
 
     path: str
     title: str
-    current: bool
+    shortcut: str = ""
+    current: bool = False
 
 
 class Site:
@@ -31,7 +32,7 @@ class Site:
     them.
 
     `session_cookie` is the cookie's name: cookies do not tell apart ports of one host. `navigation` has the
-    path and the title's name of each page that all link to. `describe` gives what templates have of whoever
+    pages that all link to. `describe` gives what templates have of whoever
     is signed in, None being nobody; `check` raises `Forbidden` unless they have a permission."""
 
     def __init__(
@@ -40,7 +41,7 @@ class Site:
         folder: Path,
         *,
         session_cookie: str,
-        navigation: tuple[tuple[str, str], ...],
+        navigation: tuple[Entry, ...],
         describe: Callable[[Any], dict[str, Any]],
         check: Callable[[Any, Any], None],
     ) -> None:
@@ -59,7 +60,7 @@ class Site:
 
     def entries(self, path: str) -> tuple[Entry, ...]:
         """Every page of the navigation, with that of `path` marked."""
-        return tuple(Entry(each, title, self._is_current(each, path)) for each, title in self._navigation)
+        return tuple(each._replace(current=self._is_current(each.path, path)) for each in self._navigation)
 
     def local_path(self, path: str) -> str:
         """`path` if it is one of the site's, to be redirected to; else the site's first page."""

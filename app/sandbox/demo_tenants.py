@@ -1,16 +1,17 @@
-"""The tenants of the demonstration, each created, or repaired, with a new key and an owner's new password."""
+"""The tenants of the demonstration, each created, or repaired, with a new key and an owner's new password;
+and its operators, one of each role."""
 
 import secrets
 from typing import Any
 
 import msgspec
 
-from app.access import admin, users
+from app.access import admin, operators, users
 from app.access.admin import BrokerConfig
 from app.access.properties import KeyProperties
 from app.domain.scopes import OPERATOR_BUNDLE
 from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, Tenant
-from app.domain.user import Role, User
+from app.domain.user import OperatorRole, Role, User
 from app.kit.clock import system_clock
 from app.store import keys
 from app.store.connections import Store
@@ -58,7 +59,24 @@ class DemoTenantMaker:
         """Create or repair the demo's tenants; what clients need to know of them, secrets included."""
         operator = await self._with_key(OPERATIONS)
         rows = [await self._with_vhost(tenant) for tenant in (*DEMO_TENANTS, BOARD)]
-        return {"operator_key": operator["api_key"], "tenants": rows[:-1], "board": rows[-1]}
+        return {
+            "operator_key": operator["api_key"],
+            "operators": [await self._operator(role) for role in OperatorRole],
+            "tenants": rows[:-1],
+            "board": rows[-1],
+        }
+
+    async def _operator(self, role: OperatorRole) -> dict[str, str]:
+        """An operator of that role, who signs in to the console with a new password; earlier sessions end."""
+        now, email = system_clock(), f"{role}@operators.example"
+        async with self._store.transaction() as tx:
+            present = [each for each in await operators.listing(tx) if each.active and each.email == email]
+            if present:
+                user = await operators.set_role(tx, email, role, by=self._by, now=now)
+            else:
+                name = f"Demo: {role}"
+                user = await operators.create_operator(tx, email, name, role, by=self._by, now=now)
+        return {"email": email, "password": await self._new_password(user), "role": role}
 
     async def _with_vhost(self, tenant: DemoTenant) -> dict[str, Any]:
         row = await self._with_key(tenant)
@@ -94,20 +112,25 @@ class DemoTenantMaker:
 
     async def _with_password(self, tenant: Tenant) -> dict[str, str]:
         """The tenant's owner, who signs in to the portal with a new password; earlier sessions end."""
-        now, password = system_clock(), secrets.token_urlsafe(15)
+        now = system_clock()
         async with self._store.transaction() as tx:
             owner = await self._owner(tx, tenant, now)
+        return {"email": owner.email, "password": await self._new_password(owner), "role": owner.role}
+
+    async def _new_password(self, user: User) -> str:
+        now, password = system_clock(), secrets.token_urlsafe(15)
+        async with self._store.transaction() as tx:
             link = await users.issue_link(
                 tx,
-                tenant.id,
-                owner.id,
+                user.tenant_id,
+                user.id,
                 secret=self._secret_key,
                 by=self._by,
                 now=now,
                 without_second_factor=True,
             )
         await users.redeem_link(self._store, link.raw, password, secret=self._secret_key, now=now)
-        return {"email": owner.email, "password": password, "role": owner.role}
+        return password
 
     async def _owner(self, tx: Tx, tenant: Tenant, now: int) -> User:
         """The demo's owner of the tenant, created if there is none."""

@@ -10,7 +10,7 @@ from piccolo.query import Insert, Select, Update
 from piccolo.querystring import QueryString
 
 from app.domain.tenant import Tenant
-from app.domain.user import Role, User
+from app.domain.user import OperatorRole, Role, User
 from app.kit.errors import Conflict, NotFound
 from app.store.prepared import prepared
 from app.store.sql import holds
@@ -22,10 +22,13 @@ from app.store.transaction import Row, Tx
 _NO_USER = "There is no such user."
 #: The columns that a change may write, in the order of `_save`.
 _CHANGEABLE = (
-    *("role", "active", "last_sign_in_at", "password_hash"),
+    *("role", "operator_role", "active", "last_sign_in_at", "password_hash"),
     *("totp_secret", "totp_pending", "totp_step", "wrong_codes"),
 )
-_OWN = ("id", "tenant_id", "email", "name", "role", "active", "created_at", "last_sign_in_at")
+_OWN = (
+    *("id", "tenant_id", "email", "name", "role", "operator_role"),
+    *("active", "created_at", "last_sign_in_at"),
+)
 _CHECKS = ("password_hash", "totp_secret", "totp_pending", "totp_step", "wrong_codes")
 _TENANT = ("slug", "name", "amqp", "active", "probabilities", "types_off")
 
@@ -61,7 +64,9 @@ def tenant_columns(tenant: Any) -> list[Column]:
 
 def read_user(row: Row) -> User:
     fields = {name: row[f"user_{name}"] for name in (*_OWN, "has_password", "second_factor")}
-    return User(**fields | {"role": Role(fields["role"])})
+    of_operator = fields["operator_role"]
+    operator_role = OperatorRole(of_operator) if of_operator else None
+    return User(**fields | {"role": Role(fields["role"]), "operator_role": operator_role})
 
 
 def read_tenant(row: Row) -> Tenant:
@@ -72,9 +77,10 @@ def read_tenant(row: Row) -> Tenant:
 
 async def insert(tx: Tx, user: User) -> None:
     """Add a user without a password; raises `Conflict` when an active one has the address."""
+    operator_role = user.operator_role.value if user.operator_role else None
     fields = (user.id, user.tenant_id, user.email, user.name, user.role.value, user.created_at)
     try:
-        await tx.change(_insert(*fields))
+        await tx.change(_insert(*fields, operator_role))
     except asyncpg.UniqueViolationError as error:
         what = f"There is a user with the address {user.email} already."
         raise Conflict(what, code="address_taken", email=user.email) from error
@@ -116,17 +122,30 @@ async def save(tx: Tx, record: UserRecord) -> None:
     """Write what may change of a user, whose row the transaction has locked: not the id, tenant, address,
     name. `has_password` and `second_factor` follow from the rest."""
     user = record.user
-    fields = (user.role.value, user.active, user.last_sign_in_at, record.password_hash)
+    operator_role = user.operator_role.value if user.operator_role else None
+    fields = (user.role.value, operator_role, user.active, user.last_sign_in_at, record.password_hash)
     secrets = (record.totp_secret, record.totp_pending, record.totp_step, record.wrong_codes)
     await tx.change(_save(user.id, *fields, *secrets))
 
 
 @prepared
 def _insert(
-    user_id: UUID, tenant_id: UUID, email: str, name: str, role: str, created_at: int
+    user_id: UUID,
+    tenant_id: UUID,
+    email: str,
+    name: str,
+    role: str,
+    created_at: int,
+    operator_role: str | None,
 ) -> Insert[PortalUser]:
     row = PortalUser(
-        id=user_id, tenant_id=tenant_id, email=email, name=name, role=role, created_at=created_at
+        id=user_id,
+        tenant_id=tenant_id,
+        email=email,
+        name=name,
+        role=role,
+        created_at=created_at,
+        operator_role=operator_role,
     )
     return PortalUser.insert(row)
 

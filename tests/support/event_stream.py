@@ -5,6 +5,7 @@ The client of `support.web.serving` returns a response when it has ended, so it 
 
 import asyncio
 from typing import Any, Self
+from urllib.parse import urlencode
 
 import httpx
 
@@ -12,9 +13,10 @@ import httpx
 class EventStream:
     """`status` is known once it is open; `next` reads on, `leave` closes the connection."""
 
-    def __init__(self, client: httpx.AsyncClient, path: str) -> None:
+    def __init__(self, client: httpx.AsyncClient, path: str, **query: str) -> None:
         transport: Any = client._transport
         self._app, self._path = transport.app, path
+        self._query = urlencode(query).encode()
         cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
         self._headers = [(b"host", b"matchfeed.test"), (b"cookie", cookies.encode())]
         self._sent: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -65,7 +67,7 @@ class EventStream:
             "scheme": "http",
             "path": self._path,
             "raw_path": self._path.encode(),
-            "query_string": b"",
+            "query_string": self._query,
             "root_path": "",
             "headers": self._headers,
             "server": ("matchfeed.test", 80),

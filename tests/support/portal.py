@@ -1,4 +1,4 @@
-"""A person at the portal: a client with cookies that reads pages and submits their forms."""
+"""A person at the portal or the console: a client with cookies that reads pages and submits their forms."""
 
 import re
 import secrets
@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 from litestar.routes import HTTPRoute
 
-from app.access import admin, users
-from app.domain.user import Role
+from app.access import admin, operators, users
+from app.domain.user import OperatorRole, Role
 from app.settings import Settings
 from app.store.connections import Store
 
@@ -19,16 +19,16 @@ _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 class Person:
     """A browser without scripts. Its requests follow no redirect."""
 
-    def __init__(self, client: httpx.AsyncClient, email: str) -> None:
-        self.client, self.email = client, email
+    def __init__(self, client: httpx.AsyncClient, email: str, site: str = "/portal") -> None:
+        self.client, self.email, self.site = client, email, site
         self.csrf_token = ""
 
     async def sign_in(self, password: str = PASSWORD, **fields: str) -> httpx.Response:
         response = await self.client.post(
-            "/portal/sign-in", data={"email": self.email, "password": password, **fields}
+            f"{self.site}/sign-in", data={"email": self.email, "password": password, **fields}
         )
         if response.status_code == 303:
-            await self.get("/portal")
+            await self.get(self.site)
         return response
 
     async def get(self, path: str, **options: Any) -> httpx.Response:
@@ -61,6 +61,19 @@ async def add_user(
     async with store.transaction() as tx:
         await admin.create_tenant(tx, slug, slug.title(), **by)
         user = await users.create_user(tx, slug, email, f"The {role}", role, **by)
+        link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
+    await users.redeem_link(store, link.raw, password, secret=settings.secret_key, now=1)
+    return email
+
+
+async def add_operator(
+    store: Store, settings: Settings, role: OperatorRole, email: str = "", password: str = PASSWORD
+) -> str:
+    """Create an operator with a password; the e-mail address."""
+    email = email or f"{role}-{secrets.token_hex(4)}@operators.test"
+    by: dict[str, Any] = {"by": "tester", "now": 1}
+    async with store.transaction() as tx:
+        user = await operators.create_operator(tx, email, f"The {role}", role, **by)
         link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
     await users.redeem_link(store, link.raw, password, secret=settings.secret_key, now=1)
     return email

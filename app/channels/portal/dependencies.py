@@ -4,23 +4,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import msgspec
-from litestar import Request
-from litestar.datastructures import State
 
-from app.access import sign_in
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
 from app.amqp.envelope import EnvelopeRenderer
 from app.channels.portal.delivery_reader import DeliveryReader
-from app.domain.user import SignedIn
 from app.kit.clock import Clock
 from app.pages.open_streams import OpenStreams
+from app.pages.people import People
+from app.pages.people import SignedInRequest as SignedInRequest
 from app.recovery.request import RecoveryService
 from app.store.connections import Store
 from app.store.counters import Counters
 from app.store.transaction import Tx
-
-SignedInRequest = Request[object, SignedIn, State]  #: its `auth` is who is signed in
 
 
 class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,13 +37,15 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
     streams: OpenStreams
 
     @property
-    def secure(self) -> bool:
-        """Whether browsers reach the portal over TLS."""
-        return self.public_url.startswith("https://")
-
-    async def session_of(self, token: str) -> SignedIn | None:
-        """Who has the session with that token; None unless it is valid."""
-        return await sign_in.session_of(self.store, token, secret=self.secret, now=self.clock())
+    def people(self) -> People:
+        """Who signs in to the portal."""
+        return People(
+            store=self.store,
+            counters=self.counters,
+            clock=self.clock,
+            secret=self.secret,
+            secure=self.public_url.startswith("https://"),
+        )
 
     @asynccontextmanager
     async def changing_grants(self) -> AsyncIterator[Tx]:

@@ -8,13 +8,11 @@ from litestar import Response
 from litestar.di import NamedDependency
 from litestar.response import Stream
 
-from app.access import sign_in
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.http.reading import get
 from app.kit.errors import Unavailable
 from app.pages.event_streams import ENDED, NOTHING_NEW, event, full_response, stream_response
 from app.pages.rendering import page, render
-from app.store import tenants
 
 
 @get("/feed")
@@ -38,7 +36,7 @@ async def feed_events(
 async def _events(request: SignedInRequest, portal: PortalDependencies) -> AsyncIterator[bytes]:
     with portal.streams.counted(request.auth.session_id):
         shown = ""
-        while await _session_lasts(request, portal):
+        while await portal.people.session_lasts(request.auth):
             current = render(request, "feed_delivery.html", **await _delivery(request, portal))
             yield event(current) if current != shown else NOTHING_NEW
             shown = current
@@ -48,19 +46,6 @@ async def _events(request: SignedInRequest, portal: PortalDependencies) -> Async
 
 async def _nothing() -> AsyncIterator[bytes]:
     yield b""
-
-
-async def _session_lasts(request: SignedInRequest, portal: PortalDependencies) -> bool:
-    """Whether the session is still valid. A page that is only open does not use it: the session ends some
-    hours after the last request of the user. Without the database nobody knows, so it lasts."""
-    signed_in = request.auth
-    try:
-        async with portal.store.autocommit() as tx:
-            present = await sign_in.sessions(tx, signed_in.user.id, now=portal.clock())
-            tenant = await tenants.get(tx, signed_in.tenant.id)
-    except Unavailable:
-        return True
-    return tenant is not None and tenant.active and signed_in.session_id in {each.id for each in present}
 
 
 async def _delivery(request: SignedInRequest, portal: PortalDependencies) -> dict[str, Any]:

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 from litestar import Router
+from litestar.di import Provide
 
 from app.channels.portal import (
-    account,
     amqp,
     documentation,
-    entry,
     envelopes,
     feed,
     keys,
@@ -23,7 +22,7 @@ from app.channels.portal import (
 )
 from app.channels.portal.dependencies import PortalDependencies
 from app.channels.portal.site import PORTAL
-from app.pages import assets, error_pages
+from app.pages import account, assets, entry, error_pages
 from app.pages.session_guard import SessionGuard
 
 _HANDLERS = (
@@ -52,7 +51,8 @@ def portal_router(dependencies: Callable[[], PortalDependencies]) -> Router:
     return Router(
         path=PORTAL.path,
         route_handlers=_HANDLERS,
-        middleware=[SessionGuard(dependencies)],
+        middleware=[SessionGuard(lambda: dependencies().people)],
+        dependencies={"people": Provide(lambda: dependencies().people, sync_to_thread=False)},
         exception_handlers=error_pages.HANDLERS,
         opt={"open": True, "query": ("done",), "site": PORTAL},
         request_max_body_size=_FORM_BYTES,

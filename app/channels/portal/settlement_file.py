@@ -8,8 +8,8 @@ import csv
 import io
 from collections.abc import Iterable
 
-from app.channels.portal.settlement_rows import SettlementRow
 from app.kit.clock import iso_seconds
+from app.pages.settlement_rows import SettlementRow
 
 COLUMNS = (
     *("id", "time", "match", "match_name", "market_id", "specifiers", "market", "entry", "result"),

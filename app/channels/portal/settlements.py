@@ -13,7 +13,7 @@ from app.access.reach import match_within, reach_of
 from app.channels.portal import ledger_filter, settlement_file
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.channels.portal.ledger_filter import LedgerQuery
-from app.channels.portal.settlement_rows import SettlementRow, rows_of
+from app.channels.portal.market_paths import market_path
 from app.domain import scopes
 from app.domain.reach import Reach
 from app.domain.tenant import Tenant
@@ -24,6 +24,7 @@ from app.pages.ledger_kinds import kind_of, withdraws
 from app.pages.market_names import type_names
 from app.pages.rendering import HEADERS, page, texts_for
 from app.pages.settlement_facts import facts_of
+from app.pages.settlement_rows import SettlementRow, rows_of
 from app.pages.texts import Texts
 from app.store import history, matches
 from app.store import settlements as ledger
@@ -85,7 +86,7 @@ async def settlement(
         if found is None or match is None:
             what = f"There is no settlement {entry_id}."
             raise NotFound(what, code="no_settlement", settlement=entry_id)
-        (row,) = await rows_of(tx, texts, [found])
+        (row,) = await rows_of(tx, texts, [found], market_path)
         same_market = await ledger.of_market(tx, match.id, *found.entry.key, off)
         rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     return page(
@@ -112,7 +113,7 @@ async def _rows(tx: Tx, texts: Texts, scope: _Scope, before: int, limit: int) ->
     found = await ledger.page(
         tx, tenant.id, reach, scope.wanted, tenant.types_off, before=before, limit=limit
     )
-    return await rows_of(tx, texts, found)
+    return await rows_of(tx, texts, found, market_path)
 
 
 async def _file(portal: PortalDependencies, texts: Texts, scope: _Scope) -> AsyncIterator[str]:

@@ -5,22 +5,22 @@ from typing import Any
 
 from app.channels.portal.permissions import allowed, check
 from app.domain.user import SignedIn
-from app.pages.site import Site
+from app.pages.site import Entry, Site
 
 _NAVIGATION = (
-    ("/portal", "overview.title"),
-    ("/portal/feed", "feed.title"),
-    ("/portal/envelopes", "envelopes.title"),
-    ("/portal/recoveries", "recoveries.title"),
-    ("/portal/offer", "offer.title"),
-    ("/portal/market-types", "market_types.title"),
-    ("/portal/settlements", "settlements.title"),
-    ("/portal/selfcheck", "selfcheck.title"),
-    ("/portal/keys", "keys.title"),
-    ("/portal/amqp", "amqp.title"),
-    ("/portal/docs", "docs.title"),
-    ("/portal/people", "people.title"),
-    ("/portal/account", "account.title"),
+    Entry("/portal", "overview.title"),
+    Entry("/portal/feed", "feed.title"),
+    Entry("/portal/envelopes", "envelopes.title"),
+    Entry("/portal/recoveries", "recoveries.title"),
+    Entry("/portal/offer", "offer.title"),
+    Entry("/portal/market-types", "market_types.title"),
+    Entry("/portal/settlements", "settlements.title"),
+    Entry("/portal/selfcheck", "selfcheck.title"),
+    Entry("/portal/keys", "keys.title"),
+    Entry("/portal/amqp", "amqp.title"),
+    Entry("/portal/docs", "docs.title"),
+    Entry("/portal/people", "people.title"),
+    Entry("/portal/account", "account.title"),
 )
 
 

@@ -1,6 +1,6 @@
 "use strict";
-// The plot of a market's price: steps, suspensions shaded, entries of the ledger as vertical lines. The texts
-// are the page's own, in data attributes; without this script the table below says the same.
+// The plot of a market's price: steps, suspensions shaded, entries of the ledger as vertical lines, and, where
+// the page has them, what happened in the match as short lines at the bottom. The texts are the page's own, in data attributes; without this script the table below says the same.
 (() => {
   const place = document.getElementById("plot");
   const note = document.getElementById("plot-note");
@@ -32,6 +32,11 @@
       const right = until === null ? bbox.left + bbox.width : x(until);
       ctx.fillRect(left, bbox.top, Math.max(right - left, 1), bbox.height);
     }
+    ctx.fillStyle = css("--soft");
+    for (const [at, kind] of history.facts || []) {
+      const height = kind === "round" ? 24 : 12;
+      if (at / 1000 >= plot.scales.x.min) ctx.fillRect(x(at) - 0.5, bbox.top + bbox.height - height, 1, height);
+    }
     ctx.fillStyle = css("--ink");
     for (const [at] of history.marks) ctx.fillRect(x(at) - 1, bbox.top, 2, bbox.height);
     ctx.restore();
@@ -44,6 +49,8 @@
     const within = history.suspensions.find(([since, until]) => since <= at && (until === null || at < until));
     const near = history.marks.find(([when]) => Math.abs(plot.valToPos(when / 1000, "x") - left) < 6);
     const parts = [];
+    const facts = (history.facts || []).filter(([when]) => Math.abs(plot.valToPos(when / 1000, "x") - left) < 4);
+    for (const [, , what] of facts.slice(-3)) parts.push(what);
     if (near) parts.push(text[near[2]] || near[2]);
     if (within) parts.push(`${text.suspended}: ${within[2]}`);
     return parts.join(" · ");

@@ -5,8 +5,9 @@ from app.store.tables.dialect import DIALECT
 
 
 class PortalUser(Table, tablename="portal_user", db=DIALECT):
-    """A person of a tenant. `totp_secret` and `totp_pending` (begun, not confirmed) are encrypted;
-    `totp_step` is the time step of the last accepted code, `wrong_codes` counts those refused since."""
+    """A person of a tenant, or an operator, who alone has an `operator_role`. `totp_secret` and
+    `totp_pending` (begun, not confirmed) are encrypted; `totp_step` is the time step of the last accepted
+    code, `wrong_codes` counts those refused since."""
 
     id = UUID(primary_key=True)
     tenant_id = UUID()
@@ -21,6 +22,7 @@ class PortalUser(Table, tablename="portal_user", db=DIALECT):
     totp_pending = Bytea(null=True, default=None)
     totp_step = BigInt(default=-1)
     wrong_codes = Integer()
+    operator_role = Text(null=True, default=None)
 
 
 class PortalLink(Table, tablename="portal_link", db=DIALECT):

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from app import pages
-from app.channels import portal
+from app.channels import console, portal
+from app.channels.console.site import CONSOLE
 from app.channels.portal.site import PORTAL
 from app.pages.site import Site
 from app.pages.texts import LANGUAGES, preferred
 
 SHARED = Path(pages.__file__).parent
-SITES = [(PORTAL, Path(portal.__file__).parent)]
+SITES = [(PORTAL, Path(portal.__file__).parent), (CONSOLE, Path(console.__file__).parent)]
 _PLACE = re.compile(r"\{(\w*)\}")
 _NAMED = re.compile(r"""\bt\(['"]([\w.]+)['"]\s*[,)]""")
 
@@ -42,8 +43,8 @@ def test_every_page_of_the_navigation_has_a_title(site: Site, folder: Path) -> N
 
 @pytest.mark.parametrize(("site", "folder"), SITES)
 def test_every_redirect_after_a_change_says_what_was_done(site: Site, folder: Path) -> None:
-    source = "".join(path.read_text() for path in folder.glob("*.py"))
-    named = set(re.findall(r'redirect\([^)]*, "(\w+)"\)', source))
+    source = "".join(path.read_text() for place in (folder, SHARED) for path in place.glob("*.py"))
+    named = set(re.findall(r'redirect\(.*, "(\w+)"\)', source))
     assert named and {f"done.{name}" for name in named} <= set(site.texts.texts)
 
 

@@ -11,28 +11,24 @@ from markupsafe import Markup
 
 from app.access import second_factor
 from app.access import sign_in as sessions
-from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
-from app.channels.portal.site import PORTAL, SIGN_IN
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.pages import cookies
 from app.pages.error_pages import sentences
 from app.pages.forms import Form
+from app.pages.people import People, SignedInRequest
 from app.pages.rendering import page, redirect
-
-_PATH = "/portal/account"
+from app.pages.site import site_of
 
 
 @get("/account")
-async def account(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def account(request: SignedInRequest, people: NamedDependency[People]) -> Response[str]:
     """The user's own page."""
-    return await _account_page(request, portal)
+    return await _account_page(request, people)
 
 
 @post("/account/password")
-async def change_password(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any]:
+async def change_password(request: SignedInRequest, people: NamedDependency[People]) -> Response[Any]:
     """Set a new password; every other session of the user ends."""
     form = Form(await request.form())
     new = form.secret("new")
@@ -40,85 +36,81 @@ async def change_password(
         if new != form.secret("again"):
             raise Invalid(Field(("again",), "The two passwords differ.", "passwords_differ"))
         await sessions.change_password(
-            portal.store, request.auth, form.secret("old"), new, now=portal.clock()
+            people.store, request.auth, form.secret("old"), new, now=people.clock()
         )
     except Refusal as refusal:
-        return await _account_page(request, portal, refusal)
-    return redirect(_PATH, "password_changed")
+        return await _account_page(request, people, refusal)
+    return redirect(_path(request), "password_changed")
 
 
 @post("/account/second-factor")
-async def begin_second_factor(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[str]:
+async def begin_second_factor(request: SignedInRequest, people: NamedDependency[People]) -> Response[str]:
     """Show a new secret for the user's authenticator, this once; it counts after `confirm`."""
-    async with portal.store.transaction() as tx:
-        begun = await second_factor.begin(tx, request.auth.user, secret=portal.secret, now=portal.clock())
+    async with people.store.transaction() as tx:
+        begun = await second_factor.begin(tx, request.auth.user, secret=people.secret, now=people.clock())
     return page(request, "second_factor.html", secret=begun.secret, picture=_picture(begun.uri), sentences=[])
 
 
 @post("/account/second-factor/confirm")
-async def confirm_second_factor(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any]:
+async def confirm_second_factor(request: SignedInRequest, people: NamedDependency[People]) -> Response[Any]:
     """Require the second factor from now on, once a code shows that the authenticator has its secret."""
     code = Form(await request.form()).text("code")
     try:
-        async with portal.store.transaction() as tx:
-            await second_factor.confirm(tx, request.auth.user, code, secret=portal.secret, now=portal.clock())
+        async with people.store.transaction() as tx:
+            await second_factor.confirm(tx, request.auth.user, code, secret=people.secret, now=people.clock())
     except Refusal as refusal:
-        return await _account_page(request, portal, refusal)
-    return redirect(_PATH, "second_factor_on")
+        return await _account_page(request, people, refusal)
+    return redirect(_path(request), "second_factor_on")
 
 
 @post("/account/second-factor/remove")
-async def remove_second_factor(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any]:
+async def remove_second_factor(request: SignedInRequest, people: NamedDependency[People]) -> Response[Any]:
     """Require the password alone from now on; a code proves that it is the user who wants that."""
     code = Form(await request.form()).text("code")
     try:
         await second_factor.remove(
-            portal.store, request.auth.user, code, secret=portal.secret, now=portal.clock()
+            people.store, request.auth.user, code, secret=people.secret, now=people.clock()
         )
     except Refusal as refusal:
-        return await _account_page(request, portal, refusal)
-    return redirect(_PATH, "second_factor_off")
+        return await _account_page(request, people, refusal)
+    return redirect(_path(request), "second_factor_off")
 
 
 @post("/account/sessions/{session_id:uuid}/end")
 async def end_session(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], session_id: FromPath[UUID]
+    request: SignedInRequest, people: NamedDependency[People], session_id: FromPath[UUID]
 ) -> Response[Any]:
     """End one of the user's sessions."""
-    async with portal.store.transaction() as tx:
+    async with people.store.transaction() as tx:
         await sessions.end_session(
-            tx, request.auth.user.id, session_id, by=request.auth.actor, now=portal.clock()
+            tx, request.auth.user.id, session_id, by=request.auth.actor, now=people.clock()
         )
     if session_id != request.auth.session_id:
-        return redirect(_PATH, "session_ended")
-    response = redirect(SIGN_IN, "signed_out")
-    response.set_cookie(cookies.ended_session_cookie(PORTAL, secure=portal.secure))
+        return redirect(_path(request), "session_ended")
+    response = redirect(site_of(request).sign_in_path, "signed_out")
+    response.set_cookie(cookies.ended_session_cookie(site_of(request), secure=people.secure))
     return response
 
 
 @post("/account/sessions/end-others")
-async def end_other_sessions(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any]:
+async def end_other_sessions(request: SignedInRequest, people: NamedDependency[People]) -> Response[Any]:
     """End every session of the user but this one."""
-    async with portal.store.transaction() as tx:
+    async with people.store.transaction() as tx:
         await sessions.end_other_sessions(
-            tx, request.auth.user.id, request.auth.session_id, by=request.auth.actor, now=portal.clock()
+            tx, request.auth.user.id, request.auth.session_id, by=request.auth.actor, now=people.clock()
         )
-    return redirect(_PATH, "sessions_ended")
+    return redirect(_path(request), "sessions_ended")
+
+
+def _path(request: SignedInRequest) -> str:
+    return f"{site_of(request).path}/account"
 
 
 async def _account_page(
-    request: SignedInRequest, portal: PortalDependencies, refusal: Refusal | None = None
+    request: SignedInRequest, people: People, refusal: Refusal | None = None
 ) -> Response[str]:
-    async with portal.store.autocommit() as tx:
-        own = await sessions.sessions(tx, request.auth.user.id, now=portal.clock())
+    async with people.store.autocommit() as tx:
+        own = await sessions.sessions(tx, request.auth.user.id, now=people.clock())
     return page(
         request,
         "account.html",

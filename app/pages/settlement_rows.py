@@ -1,12 +1,12 @@
 """Entries of the settlement ledger in words: what a page and a file show of each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 import msgspec
 
-from app.channels.portal.market_paths import market_path
 from app.domain.ids import match_urn
+from app.domain.market import MarketKey
 from app.domain.settlement import LedgerEntry
 from app.pages.ledger_kinds import is_reversal, kind_of
 from app.pages.market_names import MarketNames, names_of, void_reason
@@ -30,15 +30,24 @@ class SettlementRow(msgspec.Struct, frozen=True, kw_only=True):
     rolled_back_by: int | None
 
 
-async def rows_of(tx: Tx, texts: Texts, found: Sequence[MatchEntry]) -> list[SettlementRow]:
+MarketPath = Callable[[int, MarketKey], str]  #: of a match's number and a market: where its page is
+
+
+async def rows_of(
+    tx: Tx, texts: Texts, found: Sequence[MatchEntry], market_path: MarketPath
+) -> list[SettlementRow]:
     """These entries in words: two queries, however many there are."""
     reversals = await settlements.reversals(tx, {each.match_id for each in found})
     names = await names_of(tx, texts, (each.entry.key for each in found))
-    return [_row(texts, names, each, reversals) for each in found]
+    return [_row(texts, names, each, reversals, market_path) for each in found]
 
 
 def _row(
-    texts: Texts, names: MarketNames, found: MatchEntry, reversals: Iterable[tuple[UUID, LedgerEntry]]
+    texts: Texts,
+    names: MarketNames,
+    found: MatchEntry,
+    reversals: Iterable[tuple[UUID, LedgerEntry]],
+    market_path: MarketPath,
 ) -> SettlementRow:
     entry = found.entry
     return SettlementRow(
