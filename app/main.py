@@ -25,6 +25,12 @@ from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.board.routes import ROUTES as BOARD
 from app.channels.board.routes import Board
+from app.channels.console.dependencies import ConsoleDependencies
+from app.channels.console.live_reader import LiveReader
+from app.channels.console.match_feeds import MatchFeeds
+from app.channels.console.moving_rows import render
+from app.channels.console.routes import console_router
+from app.channels.console.row_feed import RowFeed
 from app.channels.facade import icon
 from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
@@ -72,7 +78,7 @@ from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer
 
-#: What is served over HTTP and documented; the stream, the board and the portal are beside it.
+#: What is served over HTTP and documented; the stream, the board, the portal and the console are beside it.
 ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)
 PRODUCER = "live"  #: the producer's name, and what its stream covers
 #: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
@@ -90,6 +96,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "ops": provide(lambda: parts.operators),
         "board": provide(lambda: parts.board),
         "portal": provide(lambda: parts.portal),
+        "console": provide(lambda: parts.console),
         "stream_server": provide(lambda: parts.stream_server),
         "openapi_documents": provide(lambda: parts.openapi_documents),
         "asyncapi_document": provide(lambda: parts.asyncapi_document),
@@ -100,7 +107,13 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     listeners = ListenerFilter(limiter, settings.operator_port, settings.sdk_port)
     unrouted = errors.unrouted(limiter, listeners.serves)
     return Application(
-        route_handlers=(*ROUTES, *STREAM, *BOARD, portal_router(lambda: parts.portal)),
+        route_handlers=(
+            *ROUTES,
+            *STREAM,
+            *BOARD,
+            portal_router(lambda: parts.portal),
+            console_router(lambda: parts.console),
+        ),
         middleware=[
             listeners,
             RequestGuard(
@@ -141,6 +154,7 @@ class Parts:
         self.facades: dict[Listener, FacadeDependencies]
         self.operators: OperatorDependencies
         self.portal: PortalDependencies
+        self.console: ConsoleDependencies
         self.stream_server: StreamServer
         self.board = Board(settings.board_report)
         self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
@@ -177,6 +191,7 @@ class Parts:
             self.refused_recoveries = RefusedRecoveries(store)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.portal = self._portal(store, broker)
+            self.console = self._console(store, management)
             self.facades = facades(settings, store, self._clock)
             self.rest = RestDependencies(
                 store,
@@ -241,6 +256,21 @@ class Parts:
             delivery=DeliveryReader(
                 lambda tenant_id: tenant_delivery(store, broker.management, tenant_id, self._clock())
             ),
+            streams=OpenStreams(),
+        )
+
+    def _console(self, store: Store, management: Management) -> ConsoleDependencies:
+        settings, clock = self._settings, self._clock
+        return ConsoleDependencies(
+            store=store,
+            counters=self.counters,
+            management=management,
+            clock=clock,
+            secret=settings.secret_key,
+            url=settings.console_url,
+            pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
+            live=RowFeed(LiveReader(store, clock).read, render, clock),
+            matches=MatchFeeds(store, clock),
             streams=OpenStreams(),
         )
 

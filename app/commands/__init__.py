@@ -5,7 +5,8 @@
 
 A command is one struct of `match_commands`. `effects` says how it changes the match and which manual
 action it takes on its markets (`market_actions`); `execution` carries it out in one transaction, at most once
-for each request id, with an audit row. `creation` creates matches, `source_switch` chooses the log source.
+for each request id, with an audit row; `preview` says what it would do. `creation` creates matches,
+`source_switch` chooses the log source.
 
 `match_update` ends every transaction that changes a match's state, whether a command or a log batch began it
 (one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts,
@@ -13,5 +14,6 @@ and state, ledger and change log (`change_drafts`) are written together or not a
 resolves team, tournament and player names to numbers; `doubt_alerts` begins and ends the alerts about the
 match.
 
-Imported by `operators`, `ingest` and `cli`; imports `trading`, `store`, `domain` and `kit`.
+Imported by `operators`, `channels.console`, `ingest` and `cli`; imports `trading`, `store`, `domain`
+and `kit`.
 """

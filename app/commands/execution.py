@@ -46,7 +46,7 @@ async def execute(
         if done:
             return match
         effect, extra_writes = await _effect(tx, command, match, now)
-        await _check_window(tx, match.id, command)
+        await check_window(tx, match.id, command)
         after = await entrant_links.resolve(tx, match, effect.after, now)
         details = msgspec.to_builtins(command)
         await audit.add(
@@ -65,7 +65,7 @@ async def execute(
         )
 
 
-async def _check_window(tx: Tx, match_id: UUID, command: Command) -> None:
+async def check_window(tx: Tx, match_id: UUID, command: Command) -> None:
     """Bets of a window are voided once, and only a window that is void can be rolled back."""
     if not isinstance(command, OnBets) or command.window is None:
         return

@@ -1,9 +1,9 @@
 """Which listener serves which paths: those of tenants, of operators and of SDKs are sockets of one process.
 
-Everything under `/ops` belongs to the operators' listener, except the log sink, which game servers reach on
-the public one. A path that a listener does not serve is answered like one that does not exist. So is, on
-every listener, a path in an ambiguous spelling (`//ops/v1/feed`, `/cs2%2fv1/stream`, `/x/../ops/v1/feed`): a
-proxy that protects a prefix must read the same path as this service.
+Everything under `/ops` and `/console` belongs to the operators' listener, except the log sink, which game
+servers reach on the public one. A path that a listener does not serve is answered like one that does not
+exist. So is, on every listener, a path in an ambiguous spelling (`//ops/v1/feed`, `/cs2%2fv1/stream`,
+`/x/../ops/v1/feed`): a proxy that protects a prefix must read the same path as this service.
 
 Without a port for operators one listener serves everything: for development, and for tests in one process.
 
@@ -29,8 +29,13 @@ _SEPARATORS = re.compile(r"[/\\]+")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
 #: What the operators' listener serves beside `/ops`, for monitoring.
 _ON_BOTH = ("/v1/health", "/v1/ready", "/v1/alive")
-#: Only the log sink's path may end in a slash: game servers add one.
-_CANONICAL_OPS = re.compile(rb"/ops/[A-Za-z0-9/_.:~%-]*(?:[A-Za-z0-9_.:~%-]|/log/)\Z")
+#: The operators' prefixes, and the spelling of paths under them.
+_CANONICAL = {
+    # Only the log sink's path may end in a slash: game servers add one.
+    "ops": re.compile(rb"/ops/[A-Za-z0-9/_.:~%-]*(?:[A-Za-z0-9_.:~%-]|/log/)"),
+    # Market names have `=`, and `|`, which browsers send as `%7C`.
+    "console": re.compile(rb"/console(?:/[A-Za-z0-9_.:~=%-]+)*"),
+}
 #: Separators, and unreserved characters (letters, digits, `-._~`). `:` and `|` in an id may be encoded.
 _NEEDLESSLY_ENCODED = re.compile(rb"%(2[def]|3[0-9]|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9ae])", re.IGNORECASE)
 
@@ -71,9 +76,10 @@ class ListenerFilter(ASGIMiddleware):
             return False
         if listener is Listener.SDK:
             return path.startswith(_SDK_PREFIX)
-        if not _may_mean_ops(path):
+        prefix = _operators_prefix(path)
+        if not prefix:
             return listener is Listener.TENANTS or path in _ON_BOTH
-        if not _is_canonical_ops(raw):
+        if not _CANONICAL[prefix].fullmatch(raw) or b"%25" in raw:
             return False
         return not self._operator_port or (listener is Listener.OPERATORS) is not bool(_LOG_SINK.match(path))
 
@@ -92,15 +98,16 @@ def listener_of(scope: Scope) -> Listener:
     return found
 
 
-def _may_mean_ops(path: str) -> bool:
-    """Whether any parser could read the path as one under `/ops`."""
+def _operators_prefix(path: str) -> str:
+    """The operators' prefix under which any parser could read the path, or ""."""
     parts: list[str] = []
     for part in _SEPARATORS.split(path.lower()):
         if part == "..":
             parts = parts[:-1]
         elif part not in ("", "."):
             parts.append(part)
-    return parts[:1] == ["ops"] or path.lower().startswith("/ops")
+    found = (each for each in _CANONICAL if parts[:1] == [each] or path.lower().startswith(f"/{each}"))
+    return next(found, "")
 
 
 def _is_unambiguous(path: str, raw: bytes) -> bool:
@@ -108,11 +115,6 @@ def _is_unambiguous(path: str, raw: bytes) -> bool:
     segments = path.split("/")
     tidy = "" not in segments[1:-1] and not {".", ".."} & set(segments) and "\\" not in path
     return tidy and not _NEEDLESSLY_ENCODED.search(raw)
-
-
-def _is_canonical_ops(raw: bytes) -> bool:
-    """Whether an operators' path has its canonical spelling."""
-    return bool(_CANONICAL_OPS.match(raw)) and b"%25" not in raw
 
 
 def _raw(scope: Scope) -> bytes:

@@ -49,6 +49,14 @@ async def about(tx: Tx, subject: str, limit: int) -> list[AuditRecord]:
     return _records(await tx.run(_newest(subject, column="subject", limit=limit)))
 
 
+async def page(tx: Tx, before: int, limit: int) -> list[tuple[int, AuditRecord]]:
+    """At most `limit` records with an id below `before`, newest first, each with its id."""
+    rows = await tx.run(_page(before, limit=limit))
+    ids = [row["id"] for row in rows]
+    records = _records([{name: value for name, value in row.items() if name != "id"} for row in rows])
+    return list(zip(ids, records, strict=True))
+
+
 async def last_of(tx: Tx, subjects: Collection[str], action: str) -> dict[str, AuditRecord]:
     """The newest record of that action about each of these subjects that has one."""
     rows = await tx.run(_last_of(list(subjects), action)) if subjects else []
@@ -66,6 +74,12 @@ def _add(
 @prepared
 def _newest(about: object, *, column: str, limit: int) -> Select[Audit]:
     query = Audit.select(*_COLUMNS).where(Audit._meta.get_column_by_name(column) == about)
+    return query.order_by(Audit.id, ascending=False).limit(limit)
+
+
+@prepared
+def _page(before: int, *, limit: int) -> Select[Audit]:
+    query = Audit.select(Audit.id, *_COLUMNS).where(Audit.id < before)
     return query.order_by(Audit.id, ascending=False).limit(limit)
 
 

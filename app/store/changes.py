@@ -182,7 +182,7 @@ def _prune_seqs() -> Delete:
 def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:
     positions: list[_DraftPosition] = []
     before, envelopes = -1, 0
-    for (message, _), group in groupby(drafts, key=_envelope):
+    for (message, _), group in groupby(drafts, key=envelope_of):
         own = range(len(positions), len(positions) + len(list(group)))
         if message:
             envelopes += 1
@@ -193,6 +193,6 @@ def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:
     return positions
 
 
-def _envelope(draft: ChangeDraft) -> tuple[str, VoidWindow | None]:
+def envelope_of(draft: ChangeDraft) -> tuple[str, VoidWindow | None]:
     """What consecutive drafts of one envelope share."""
     return draft.message, draft.entry.void_window if draft.entry else None

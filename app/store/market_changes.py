@@ -46,6 +46,14 @@ async def newest(
     return [MarketChange(row["seq"], row["at"], _seen(row, tenant.types_off)) for row in rows]
 
 
+async def newest_of_all(
+    tx: Tx, match_id: UUID, key: MarketKey, *, before: int, limit: int
+) -> list[MarketChange]:
+    """`newest`, as operators see them: every change."""
+    rows = await tx.run(_newest(match_id, [market_name(*key)], before, key[0], limit=limit))
+    return [MarketChange(row["seq"], row["at"], _seen(row, ())) for row in rows]
+
+
 def _seen(row: Row, intervals: Intervals) -> Market | LedgerEntry:
     if row["entity"] == "settlement":
         return _entry(row["body"])

@@ -14,7 +14,7 @@ from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
 from app.store import cache_invalidation, notifications
 from app.store.prepared import Statement, prepared
-from app.store.sql import any_of, holds
+from app.store.sql import any_of, holds, not_exists
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Row, Tx
@@ -141,6 +141,11 @@ async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UU
     return set(match_ids) - {row["match_id"] for row in rows}
 
 
+async def receivers(tx: Tx, match_id: UUID) -> list[str]:
+    """The slugs of the tenants to whose vhosts a match is published."""
+    return [row["slug"] for row in await tx.run(_receivers(match_id))]
+
+
 async def unbooked(tx: Tx) -> set[tuple[UUID, UUID]]:
     """Every unbooked (tenant, match)."""
     return {(row["tenant_id"], row["match_id"]) for row in await tx.run(_unbooked())}
@@ -259,3 +264,12 @@ def _unbooked_of(tenant_id: UUID, match_ids: Collection[UUID]) -> Select[Any]:
 @prepared
 def _unbooked() -> Select[Any]:
     return Unbooked.select(Unbooked.tenant_id, Unbooked.match_id)
+
+
+@prepared
+def _receivers(match_id: UUID) -> Select[Any]:
+    given_back = Unbooked.select(Unbooked.match_id).where(
+        Unbooked.tenant_id == TenantTable.id, Unbooked.match_id == match_id
+    )
+    query = TenantTable.select(TenantTable.slug).where(holds(TenantTable.active), holds(TenantTable.amqp))
+    return query.where(WhereRaw("{}", not_exists(given_back))).order_by(TenantTable.slug)

@@ -7,6 +7,7 @@ each living player has (`domain.shown`).
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,6 +37,14 @@ class _Players(msgspec.Struct):
     rows: list[Loadout]
     living: list[Loadout]
     losses: int | None
+
+
+class RoundClock(NamedTuple):
+    """The clock of a round: it has run since then (Unix ms; None: unknown, or it stands), for so long."""
+
+    phase: RoundPhase
+    seconds: float
+    since: int | None
 
 
 def round_state(match: Match, now: int) -> RoundState | None:
@@ -78,13 +87,19 @@ def seen_at(match: Match, current: CurrentRound, state: RoundState, now: int) ->
 
 
 def _clock(match: Match, current: CurrentRound, now: int) -> tuple[RoundPhase, float | None]:
+    clock = round_clock(match, current)
+    return clock.phase, _left(clock.seconds, clock.since, now)
+
+
+def round_clock(match: Match, current: CurrentRound) -> RoundClock:
+    """The clock that is running in the match's current round, or stands."""
     shown, rules = match.shown, match.clock_rules
     if current.phase == "freeze":
-        return "freeze", None if match.pause else _left(rules.freeze_seconds, shown.froze_at, now)
+        return RoundClock("freeze", rules.freeze_seconds, None if match.pause else shown.froze_at)
     for event in current.events + current.withheld:
         if event.type == "bomb_planted":
-            return "planted", _left(rules.fuse_seconds, event.at, now)
-    return "live", _left(rules.round_seconds, shown.live_at, now)
+            return RoundClock("planted", rules.fuse_seconds, event.at)
+    return RoundClock("live", rules.round_seconds, shown.live_at)
 
 
 def _left(seconds: float, since: int | None, now: int) -> float | None:

@@ -28,4 +28,8 @@ def welcome() -> None:
     print_line(f"look: {demo['board']['url']}")
     owner = demo["tenants"][0]["users"][0]
     print_line(f"      {demo['portal_url']}   (the portal: {owner['email']}, password {owner['password']})")
+    trader = next(each for each in demo["operators"] if each["role"] == "trader")
+    print_line(
+        f"      {demo['console_url']}   (the console: {trader['email']}, password {trader['password']})"
+    )
     print_line("end:  Ctrl-C, or ./scripts/demo --stop when detached")

@@ -47,6 +47,12 @@ ODD = (
     "/v1/sports/..%2f../ops/v1/feed",
     "/ops/v1/feed/",
     "/ops/v1/matches/",
+    "/x/../console/audit",
+    "/console%2faudit",
+    "/%63onsole/audit",
+    "/console/./audit",
+    "/console\\audit",
+    "/consoles",
 )
 #: Spellings of tenants' addresses of the same kind, with a key that the plain address takes.
 ODD_PUBLIC = (

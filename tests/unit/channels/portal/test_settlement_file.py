@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from app.channels.portal import settlement_file
-from app.channels.portal.settlement_rows import SettlementRow
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.pages.settlement_rows import SettlementRow
 
 ENTRY = LedgerEntry(13, "map=1", LedgerStatus.PENDING, LedgerStatus.SETTLED, None, "reason", (1, 2), id=9)
 ROW = SettlementRow(

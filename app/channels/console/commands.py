@@ -1,0 +1,110 @@
+"""Commands on a match: what one would do is shown first, and then it is done.
+
+The form of the preview carries the command's `request_id`: sent twice, it is executed once.
+"""
+
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+from litestar import Response, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.channels.console.command_forms import FORMS, command_of, fields_of
+from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
+from app.channels.console.paths import match_path
+from app.channels.console.permissions import check
+from app.commands import execution
+from app.commands.match_commands import FollowSource
+from app.commands.preview import Preview, preview
+from app.domain.match import Match
+from app.pages.forms import Form
+from app.pages.ledger_kinds import kind_of
+from app.pages.market_names import MarketNames, names_of
+from app.pages.rendering import page, redirect, texts_for
+from app.store import matches, tenants
+
+
+@post("/matches/{ref:str}/preview")
+async def show_preview(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
+) -> Response[str]:
+    """What the command would do: the markets that change, the ledger's entries, the envelopes."""
+    form = Form(await request.form())
+    command = command_of(form)
+    fields = fields_of(form)
+    check(request.auth.user.operator_role, FORMS[fields["command"]].permission)
+    now = console.clock()
+    found = None
+    if not isinstance(command, FollowSource):
+        found = await preview(console.store, ref, command, now=now, pricing=console.pricing)
+    async with console.store.autocommit() as tx:
+        match = await matches.by_ref(tx, ref)
+        keys = [each.key for each in found.entries] if found else []
+        keys += [each.after.key for each in found.markets] if found else []
+        names = await names_of(tx, texts_for(request), keys)
+        receivers = await tenants.receivers(tx, match.id)
+    return page(
+        request,
+        "preview.html",
+        match=match,
+        path=match_path(match.number),
+        fields=fields | {"request_id": f"console:{token_hex(12)}", "back": _back(form, match)},
+        title=FORMS[fields["command"]].tag,
+        preview=found,
+        rows=_rows(found, names, match) if found else [],
+        entries=_entries(found, names, match) if found else [],
+        receivers=receivers,
+    )
+
+
+@post("/matches/{ref:str}/commands")
+async def execute(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
+) -> Response[Any]:
+    """Execute the command, as over the operators' API."""
+    form = Form(await request.form())
+    command = command_of(form)
+    check(request.auth.user.operator_role, FORMS[form.text("command")].permission)
+    match = await execution.execute(
+        console.store,
+        ref,
+        command,
+        by=request.auth.actor,
+        now=console.clock(),
+        pricing=console.pricing,
+    )
+    return redirect(_back(form, match), "command_done")
+
+
+def _back(form: Form, match: Match) -> str:
+    """The page that the command was given on: a page of this match, else the match's."""
+    own, given = match_path(match.number), form.text("back")
+    inside = given == own or given.startswith(f"{own}/")
+    return given if inside and not urlsplit(given).query and "\\" not in given else own
+
+
+def _rows(found: Preview, names: MarketNames, match: Match) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": names.name(each.after.key, match.home, match.away),
+            "before": each.before,
+            "after": each.after,
+        }
+        for each in found.markets
+    ]
+
+
+def _entries(found: Preview, names: MarketNames, match: Match) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": names.name(each.key, match.home, match.away),
+            "kind": kind_of(each),
+            "entry": each,
+        }
+        for each in found.entries
+    ]
+
+
+HANDLERS = (show_preview, execute)

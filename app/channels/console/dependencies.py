@@ -1,0 +1,42 @@
+"""The dependencies of the console's handlers."""
+
+import msgspec
+
+from app.broker.management import Management
+from app.channels.console.match_feeds import MatchFeeds
+from app.channels.console.row_feed import RowFeed
+from app.kit.clock import Clock
+from app.pages.open_streams import OpenStreams
+from app.pages.people import People
+from app.pages.people import SignedInRequest as SignedInRequest
+from app.store.connections import Store
+from app.store.counters import Counters
+from app.trading.pricing_config import PricingConfig
+
+
+class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
+    """The dependencies of the handlers. `secret` keys the hashes of session tokens; `url` is the console's
+    address, as browsers reach it; `live` is the feed of the live page, `matches` has those of matches."""
+
+    store: Store
+    counters: Counters
+    management: Management
+    clock: Clock
+    secret: str
+    url: str
+    pricing: PricingConfig
+    live: RowFeed
+    matches: MatchFeeds
+    streams: OpenStreams
+
+    @property
+    def people(self) -> People:
+        """Who signs in to the console: operators."""
+        return People(
+            store=self.store,
+            counters=self.counters,
+            clock=self.clock,
+            secret=self.secret,
+            secure=self.url.startswith("https://"),
+            operators=True,
+        )

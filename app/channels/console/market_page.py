@@ -1,0 +1,137 @@
+"""One market: its price through time beside what happened in the match, as a plot and as a table."""
+
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Response
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from app.channels.console.command_forms import forms_for
+from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
+from app.channels.console.match_facts import Fact, facts_in_words
+from app.channels.console.paths import market_path, match_path
+from app.domain.market import Market
+from app.domain.match import Match
+from app.domain.settlement import void_windows
+from app.http.reading import get
+from app.kit.errors import NotFound
+from app.kit.threads import run_in_thread
+from app.pages.ledger_kinds import kind_of
+from app.pages.market_names import key_of_name, names_of
+from app.pages.price_history import Mark, Point, Suspension, price_history
+from app.pages.rendering import HEADERS, page, texts_for
+from app.store import history, market_changes, markets, matches, settlements
+from app.store.market_changes import MarketChange
+from app.store.transaction import Tx
+
+_CHANGES = 100  #: rows of a page
+_POINTS = 5_000  #: changes that a plot shows at most, the newest
+_NEWEST = 2**63 - 1
+Before = Annotated[int, QueryParameter(ge=1, le=_NEWEST)]
+
+
+class MarketPlot(msgspec.Struct, frozen=True):
+    """What the plot shows: `PriceHistory`, and what happened since its first point."""
+
+    points: list[Point]
+    suspensions: list[Suspension]
+    marks: list[Mark]
+    complete: bool
+    facts: list[Fact]
+
+
+class Happened(msgspec.Struct, frozen=True):
+    """A row of the table: a change of the market, an entry about it in the ledger (with what it does), or a
+    fact of the match."""
+
+    at: int
+    change: MarketChange | None = None
+    kind: str = ""
+    fact: Fact | None = None
+
+
+@get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before", "done")})
+async def market_page(
+    request: SignedInRequest,
+    console: NamedDependency[ConsoleDependencies],
+    ref: FromPath[str],
+    name: FromPath[str],
+    before: Before = _NEWEST,
+) -> Response[str]:
+    """The market, what changed it last, and what happened meanwhile."""
+    texts = texts_for(request)
+    async with console.store.snapshot() as tx:
+        match, market = await _market(tx, ref, name)
+        found = await market_changes.newest_of_all(
+            tx, match.id, market.key, before=before, limit=_CHANGES + 1
+        )
+        names = await names_of(tx, texts, [market.key])
+        entries = await settlements.of_market(tx, match.id, *market.key)
+        rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+    shown = found[:_CHANGES]
+    facts = facts_in_words(texts, match, rounds, events)
+    return page(
+        request,
+        "market.html",
+        match=match,
+        market=market,
+        name=names.name(market.key, match.home, match.away),
+        path=match_path(match.number),
+        own_path=market_path(match.number, market.key),
+        forms=forms_for(request.auth.user.operator_role, "market"),
+        windows=sorted(void_windows(entries, market.key)),
+        rows=_merged(shown, facts, newest=before == _NEWEST),
+        older=shown[-1].seq if len(found) > _CHANGES else None,
+    )
+
+
+@get("/matches/{ref:str}/markets/{name:str}/history.json", opt={"query": ()})
+async def market_plot(
+    request: SignedInRequest,
+    console: NamedDependency[ConsoleDependencies],
+    ref: FromPath[str],
+    name: FromPath[str],
+) -> Response[Any]:
+    """What the plot shows, times in Unix ms."""
+    async with console.store.snapshot() as tx:
+        match, market = await _market(tx, ref, name)
+        found = await market_changes.newest_of_all(
+            tx, match.id, market.key, before=_NEWEST, limit=_POINTS + 1
+        )
+        rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+    complete = len(found) <= _POINTS
+    prices = await run_in_thread(price_history, found[:_POINTS][::-1], complete=complete)
+    begins = prices.points[0].at if prices.points else 0
+    facts = [fact for fact in facts_in_words(texts_for(request), match, rounds, events) if fact.at >= begins]
+    plot = MarketPlot(prices.points, prices.suspensions, prices.marks, prices.complete, facts)
+    return Response(plot, media_type="application/json", headers=dict(HEADERS))
+
+
+async def _market(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:
+    match = await matches.by_ref(tx, ref)
+    key = key_of_name(name)
+    market = await markets.get(tx, match.id, key) if key else None
+    if market is None:
+        raise NotFound(f"There is no market {name[:100]!r} on this match.")
+    return match, market
+
+
+def _merged(changes: list[MarketChange], facts: list[Fact], *, newest: bool) -> list[Happened]:
+    """The changes and what happened between the first and the last of them, newest first; facts after the
+    last one belong to the newest page."""
+    if not changes:
+        return []
+    first, last = changes[-1].at, changes[0].at
+    rows = [Happened(each.at, change=each, kind=_kind(each)) for each in changes]
+    rows += [
+        Happened(fact.at, fact=fact) for fact in facts if first <= fact.at and (newest or fact.at <= last)
+    ]
+    return sorted(rows, key=lambda row: row.at, reverse=True)
+
+
+def _kind(change: MarketChange) -> str:
+    return "" if isinstance(change.what, Market) else kind_of(change.what)
+
+
+HANDLERS = (market_page, market_plot)

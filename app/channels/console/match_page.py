@@ -1,0 +1,82 @@
+"""A match: its state, what the model knows of it, its markets, its log sources and what operators did."""
+
+from typing import Any
+
+from litestar import Response
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
+from litestar.response import Stream
+
+from app.channels.console.command_forms import forms_for
+from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
+from app.channels.console.market_rows import market_rows
+from app.channels.console.moving_pages import changes_response, moving_page, variant_of
+from app.channels.console.moving_rows import CLOSED, render
+from app.channels.console.paths import match_path
+from app.channels.console.permissions import Permission, allowed
+from app.domain.ids import match_urn
+from app.http.reading import get
+from app.pages.market_names import player_of
+from app.pages.rendering import page
+from app.store import audit, entrants, log_senders, markets, matches
+
+_RECORDS = 50
+
+
+@get("/matches/{ref:str}")
+async def match_page(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
+) -> Response[str]:
+    """The match as it stands; scripts keep it current."""
+    async with console.store.snapshot() as tx:
+        match = await matches.by_ref(tx, ref)
+        senders = await log_senders.listing(tx, match.id)
+        records = await audit.about(tx, str(match.id), _RECORDS)
+    return await moving_page(
+        request,
+        console.matches.of(match.id),
+        "match.html",
+        match=match,
+        path=match_path(match.number),
+        urn=match_urn(match.number),
+        forms=forms_for(request.auth.user.operator_role, "match") if not match.over else (),
+        may_follow=Permission.TRADE in allowed(request.auth.user.operator_role),
+        senders=senders,
+        records=records,
+    )
+
+
+@get("/matches/{ref:str}/events", opt={"stream": True, "query": ("since",)})
+async def match_events(
+    request: SignedInRequest,
+    console: NamedDependency[ConsoleDependencies],
+    ref: FromPath[str],
+    since: FromQuery[str] = "",
+) -> Response[Any] | Stream:
+    """What has changed since the version that the page has."""
+    async with console.store.autocommit() as tx:
+        match = await matches.by_ref(tx, ref)
+    return changes_response(request, console, console.matches.of(match.id), since)
+
+
+@get("/matches/{ref:str}/closed")
+async def closed_markets(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
+) -> Response[str]:
+    """The markets that have a result, or were withdrawn."""
+    async with console.store.snapshot() as tx:
+        match = await matches.by_ref(tx, ref)
+        book = await markets.book(tx, match.id)
+        players = await entrants.by_number(tx, entrants.PLAYERS, {player_of(key) for key in book})
+    rows = market_rows(book, match, players, closed=True)
+    variant = variant_of(request)
+    return page(
+        request,
+        "closed_markets.html",
+        match=match,
+        path=match_path(match.number),
+        rows=[render(variant, CLOSED, row).cells for row in rows.values()],
+    )
+
+
+HANDLERS = (match_page, match_events, closed_markets)

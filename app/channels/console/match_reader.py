@@ -1,0 +1,43 @@
+"""Reads what the page of one match shows and moves: its row of the live page, the model's inputs, its open
+markets.
+"""
+
+from uuid import UUID
+
+from app.channels.console.live_rows import live_row
+from app.channels.console.market_rows import market_rows
+from app.channels.console.model_inputs import input_rows
+from app.channels.console.row_feed import Tables
+from app.domain.market import Book
+from app.kit.clock import Clock
+from app.kit.errors import NotFound
+from app.pages.market_names import player_of
+from app.store import alerts, entrants, live_matches, markets, matches
+from app.store.connections import Store
+
+STATE, INPUTS, MARKETS = "state", "inputs", "markets"  #: the tables
+
+
+class MatchReader:
+    """`read` gives these tables of one match."""
+
+    def __init__(self, store: Store, clock: Clock, match_id: UUID) -> None:
+        self._store, self._clock, self._match_id = store, clock, match_id
+
+    async def read(self) -> Tables:
+        """The rows as they are now. Raises `Unavailable`, `NotFound` once the match is deleted."""
+        async with self._store.snapshot() as tx:
+            match = await matches.get(tx, self._match_id)
+            if match is None:
+                raise NotFound("There is no such match any more.")
+            found = await markets.open_of_match(tx, match.id)
+            counts = await live_matches.market_counts(tx, [match.id])
+            opened = await alerts.listing(tx, match_id=match.id, ended=False)
+            players = await entrants.by_number(tx, entrants.PLAYERS, {player_of(each.key) for each in found})
+        book: Book = {each.key: each for each in found}
+        now = self._clock()
+        return {
+            STATE: {str(match.number): live_row(match, counts[match.id], opened, now)},
+            INPUTS: input_rows(match, now),
+            MARKETS: market_rows(book, match, players, closed=False),
+        }

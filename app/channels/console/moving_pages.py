@@ -1,0 +1,66 @@
+"""What pages that move share: their first state, and the stream of what changes."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from litestar import Response
+from litestar.response import Stream
+
+from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
+from app.channels.console.moving_rows import Variant
+from app.channels.console.permissions import Permission, allowed
+from app.channels.console.row_feed import RowFeed
+from app.kit.errors import Unavailable
+from app.pages.event_streams import ENDED, NOTHING_NEW, full_response, stream_response
+from app.pages.rendering import page, texts_for
+
+_SESSION_SECONDS = 2.0  #: how often an open stream looks whether its session still lasts
+
+
+def variant_of(request: SignedInRequest) -> Variant:
+    """The variant of moving rows that this user is shown."""
+    acts = Permission.ALERTS in allowed(request.auth.user.operator_role)
+    return Variant(texts_for(request).language, acts)
+
+
+async def moving_page(request: SignedInRequest, feed: RowFeed, template: str, **values: Any) -> Response[str]:
+    """A page with the tables of a feed as they are; the template has `board` and `version`."""
+    version, board = await feed.board(variant_of(request))
+    return page(request, template, board=board, version=version, **values)
+
+
+def changes_response(
+    request: SignedInRequest, console: ConsoleDependencies, feed: RowFeed, since: str
+) -> Response[Any] | Stream:
+    """The stream of what has changed since that version of the page."""
+    if not console.streams.has_room(request.auth.session_id):
+        return full_response()
+    if request.method == "HEAD":
+        return stream_response(_nothing())
+    return stream_response(_events(request, console, feed, since))
+
+
+async def _events(
+    request: SignedInRequest, console: ConsoleDependencies, feed: RowFeed, since: str
+) -> AsyncIterator[bytes]:
+    variant, checked_at = variant_of(request), time.monotonic()
+    with console.streams.counted(request.auth.session_id):
+        yield NOTHING_NEW  # the browser then knows that it is connected
+        while True:
+            try:
+                if time.monotonic() - checked_at >= min(_SESSION_SECONDS, feed.seconds * 4):
+                    if not await console.people.session_lasts(request.auth):
+                        break
+                    checked_at = time.monotonic()
+                since, data = await feed.changes(variant, since)
+            except Unavailable:
+                data = None
+            yield NOTHING_NEW if data is None else b"data: " + data + b"\n\n"
+            await asyncio.sleep(feed.seconds)
+    yield ENDED
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    yield b""

@@ -1,0 +1,49 @@
+"""The console in this process, and operators who have signed in to it."""
+
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+import pytest
+
+from app.channels.console.dependencies import ConsoleDependencies
+from app.domain.user import OperatorRole
+from app.settings import Settings
+from app.store.connections import Store
+from tests.support.portal import Person, add_operator
+from tests.support.queues import private_vhost
+from tests.support.web import serving
+
+SignIn = Callable[..., Awaitable[Person]]
+
+
+def console_of(client: httpx.AsyncClient) -> ConsoleDependencies:
+    transport: Any = client._transport
+    found: ConsoleDependencies = transport.app.dependencies["console"].dependency()
+    return found
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """A client without a session, from an address of its own: attempts to sign in are counted by address."""
+    address = f"10.{'.'.join(str(secrets.randbelow(256)) for _ in range(3))}"
+    async with private_vhost(settings) as private, serving(private, address=address) as client:
+        console_of(client).live.seconds = 0.0
+        yield client
+
+
+@pytest.fixture
+async def sign_in(store: Store, settings: Settings, client: httpx.AsyncClient) -> AsyncIterator[SignIn]:
+    """A function that creates an operator and signs them in."""
+    async with AsyncExitStack() as stack:
+
+        async def sign_in(role: OperatorRole = OperatorRole.ADMIN) -> Person:
+            email = await add_operator(store, settings, role)
+            own = httpx.AsyncClient(transport=client._transport, base_url=client.base_url)
+            person = Person(await stack.enter_async_context(own), email, "/console")
+            assert (await person.sign_in()).status_code == 303
+            return person
+
+        yield sign_in

@@ -1,0 +1,178 @@
+"""Commands on a match: what is shown before, what is done, and who may do it."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from app.channels.console.command_forms import FORMS
+from app.channels.console.paths import market_path
+from app.channels.console.permissions import Permission, allowed
+from app.domain.ids import match_urn
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import MapPlay, Match
+from app.domain.user import OperatorRole
+from app.store import audit, history, log_senders, markets
+from app.store.connections import Store
+from app.store.log_senders import LogSender
+from tests.integration.console.conftest import SignIn
+from tests.support.portal import Person
+from tests.support.story import Story, offer
+
+_HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
+
+
+def path_of(match: Match) -> str:
+    return f"/console/matches/{match_urn(match.number)}"
+
+
+def about(market: Market, **fields: str) -> dict[str, str]:
+    return {"market_id": str(market.type_id), "specifiers": market.specifiers, "reason": "a test"} | fields
+
+
+async def market_of(store: Store, match: Match, market: Market) -> Market:
+    async with store.autocommit() as tx:
+        found = await markets.get(tx, match.id, market.key)
+    assert found is not None
+    return found
+
+
+async def done(person: Person, match: Match, command: str, **fields: str) -> Any:
+    """Preview a command, and submit the form of its preview."""
+    preview = await person.post(f"{path_of(match)}/preview", command=command, **fields)
+    assert preview.status_code == 200, preview.text
+    form = preview.text.partition(f'action="{path_of(match)}/commands"')[2]
+    hidden = {name: unescape(value) for name, value in _HIDDEN.findall(form)}
+    return await person.post(f"{path_of(match)}/commands", **hidden)
+
+
+@pytest.fixture
+async def settled(store: Store) -> tuple[Match, Market]:
+    """A match with a market that was settled as won."""
+    story, market = Story(store), offer(1)
+    match = await story.match()
+    await story.happen(match, maps=(MapPlay(1, "de_dust2", "live", home_side="CT"),))
+    await story.offer(match, market)
+    await story.settle(match, market)
+    return match, market
+
+
+async def test_a_preview_shows_entries_and_envelopes_and_writes_nothing(
+    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+) -> None:
+    person, (match, market) = await sign_in(OperatorRole.SETTLER), settled
+    async with store.autocommit() as tx:
+        before = await history.ledger(tx, match.id)
+    page = await person.post(
+        f"{path_of(match)}/preview", command="settle_market", **about(market, result="lost")
+    )
+    assert page.status_code == 200
+    assert "Entries of the ledger (2)" in page.text
+    order = [page.text.index(each) for each in ("rollback_bet_settlement", "<code>bet_settlement")]
+    assert order == sorted(order)
+    async with store.autocommit() as tx:
+        assert await history.ledger(tx, match.id) == before
+        assert await audit.about(tx, str(match.id), 10) == []
+
+
+async def test_a_wrong_settlement_is_rolled_back_and_settled(
+    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+) -> None:
+    person, (match, market) = await sign_in(OperatorRole.SETTLER), settled
+    own = market_path(match.number, market.key)
+    assert (await done(person, match, "roll_back_market", **about(market, back=own))).status_code == 303
+    assert (await market_of(store, match, market)).held
+    response = await done(person, match, "settle_market", **about(market, result="lost", back=own))
+    assert response.headers["location"].startswith(own)
+    after = await market_of(store, match, market)
+    assert after.status is MarketStatus.SETTLED and after.result is Result.LOST
+    async with store.autocommit() as tx:
+        records = await audit.about(tx, str(match.id), 10)
+    assert {each.actor for each in records} == {f"operator {person.email}"}
+    assert [each.action for each in records] == ["match.settle_market", "match.roll_back_market"]
+    page = await person.get(own)
+    assert "lost" in page.text and page.text.count("/console/settlements/") >= 3
+
+
+async def test_a_form_that_is_sent_twice_is_executed_once(
+    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+) -> None:
+    person, (match, market) = await sign_in(OperatorRole.SETTLER), settled
+    fields = about(market, command="roll_back_market", request_id="console:once")
+    for _ in range(2):
+        assert (await person.post(f"{path_of(match)}/commands", **fields)).status_code == 303
+    async with store.autocommit() as tx:
+        assert len(await audit.about(tx, str(match.id), 10)) == 1
+
+
+@pytest.mark.parametrize("role", list(OperatorRole))
+async def test_a_role_may_give_its_commands_and_no_others(
+    sign_in: SignIn, store: Store, settled: tuple[Match, Market], role: OperatorRole
+) -> None:
+    person, (match, market) = await sign_in(role), settled
+    pages = {
+        "match": (await person.get(path_of(match))).text,
+        "market": (await person.get(market_path(match.number, market.key))).text,
+    }
+    values = about(market, result="lost", void_reason_id="4", winner="team_a", ct="team_a", source="x")
+    for tag, form in FORMS.items():
+        may = form.permission in allowed(role)
+        if tag != "follow_source":
+            assert (f'data-command="{tag}"' in pages[form.about]) is may, tag
+        preview = await person.post(f"{path_of(match)}/preview", command=tag, **values)
+        assert (preview.status_code != 403) is may, tag
+        if not may:
+            refused = await person.post(f"{path_of(match)}/commands", command=tag, **values)
+            assert refused.status_code == 403, tag
+    async with store.autocommit() as tx:
+        assert await audit.about(tx, str(match.id), 10) == []
+
+
+async def test_a_refused_command_says_why_and_changes_nothing(
+    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+) -> None:
+    person, (match, market) = await sign_in(OperatorRole.ADMIN), settled
+    before = await market_of(store, match, market)
+    wrong = {
+        422: about(market, command="settle_market", result="level"),
+        404: about(offer(9), command="void_market", void_reason_id="4"),
+    }
+    for status, fields in wrong.items():
+        for action in ("preview", "commands"):
+            response = await person.post(f"{path_of(match)}/{action}", **fields)
+            assert response.status_code == status and 'role="alert"' in response.text
+    missing = about(market, command="settle_market", result="lost") | {"reason": ""}
+    assert (await person.post(f"{path_of(match)}/commands", **missing)).status_code == 422
+    assert await market_of(store, match, market) == before
+
+
+@pytest.mark.parametrize("back", ["https://evil.test/", "//evil.test", "/console/matches/od:match:9"])
+async def test_a_command_leads_back_to_its_match_only(
+    sign_in: SignIn, settled: tuple[Match, Market], back: str
+) -> None:
+    person, (match, market) = await sign_in(OperatorRole.ADMIN), settled
+    fields = about(market, command="roll_back_market", back=back)
+    response = await person.post(f"{path_of(match)}/commands", **fields)
+    assert response.headers["location"] == f"{path_of(match)}?done=command_done"
+
+
+async def test_the_followed_log_source_is_handed_over(sign_in: SignIn, store: Store) -> None:
+    person, match = await sign_in(OperatorRole.TRADER), await Story(store).match()
+    senders = [
+        LogSender(source="a", server="a", state="followed", first_seen=1, last_seen=2, last_line="hello"),
+        LogSender(source="b", server="b", state="refused", claims=True, first_seen=1, last_seen=2),
+    ]
+    async with store.transaction() as tx:
+        await tx.write(log_senders.save_statements(match.id, senders))
+    page = await person.get(path_of(match))
+    assert "claims the match" in page.text
+    assert (await done(person, match, "follow_source", source="b")).status_code == 303
+    async with store.autocommit() as tx:
+        states = {each.source: each.state for each in await log_senders.listing(tx, match.id)}
+    assert states == {"a": "dismissed", "b": "followed"}
+
+
+def test_every_permission_is_held_by_the_administrator() -> None:
+    assert allowed(OperatorRole.ADMIN) == frozenset(Permission)
+    assert allowed(OperatorRole.VIEWER) == allowed(None) == frozenset()

@@ -1,0 +1,138 @@
+"""The live page: what it shows, the stream that moves it, and what both cost."""
+
+import msgspec
+import pytest
+
+from app.channels.console.dependencies import ConsoleDependencies
+from app.channels.console.row_feed import Changes
+from app.domain.ids import match_urn
+from app.domain.market import MarketStatus
+from app.domain.match import Doubt, MapPlay, Match, Status
+from app.domain.user import OperatorRole
+from app.pages.open_streams import PER_SESSION
+from app.store import alerts
+from app.store.alerts import AlertKind, AlertSubject
+from app.store.connections import Store
+from tests.integration.console.conftest import SignIn, console_of
+from tests.support.event_stream import EventStream
+from tests.support.portal import Person
+from tests.support.statements import recorded_statements
+from tests.support.story import Story, offer
+
+EVENTS = "/console/live/events"
+HOSTILE = "<script>alert(1)</script>"
+
+
+def changes_in(event: str) -> Changes:
+    return msgspec.json.decode(event.removeprefix("data: "), type=Changes)
+
+
+@pytest.fixture
+async def person(sign_in: SignIn) -> Person:
+    return await sign_in(OperatorRole.VIEWER)
+
+
+@pytest.fixture
+def quick(person: Person) -> ConsoleDependencies:
+    """The console's dependencies, with streams that look for changes all the time."""
+    console = console_of(person.client)
+    console.live.seconds = 0.01
+    return console
+
+
+async def playing(story: Story, **fields: object) -> Match:
+    """A match in play on its first map."""
+    match = await story.match()
+    play = MapPlay(1, "de_dust2", "live", home_score=7, away_score=5, home_side="CT")
+    await story.happen(match, maps=(play,), **fields)
+    return match
+
+
+async def test_a_match_in_play_is_shown_with_score_and_markets(person: Person, store: Store) -> None:
+    story = Story(store)
+    match = await playing(story)
+    await story.offer(match, offer(1), offer(2, status=MarketStatus.SUSPENDED, reason="the bomb is down"))
+    await story.match(Status.UPCOMING)
+    page = await person.get("/console")
+    assert page.text.count("<tr data-key=") == 1
+    assert f'href="/console/matches/{match_urn(match.number)}"' in page.text
+    assert "de_dust2 <b>7:5</b>" in page.text and "1 × the bomb is down" in page.text
+
+
+async def test_what_needs_somebody_comes_first(person: Person, store: Store) -> None:
+    story = Story(store)
+    calm, suspended, alerted = [await playing(story) for _ in range(3)]
+    await story.happen(suspended, suspended="why", doubts=(Doubt("operator", "why"),))
+    async with store.transaction() as tx:
+        about = AlertSubject(AlertKind.RIVAL_SOURCE, match_id=alerted.id, subject="s2")
+        await alerts.begin(tx, about, "two servers send", 1)
+    page = (await person.get("/console")).text
+    rows = page.partition('data-rows="matches"')[2]
+    order = [rows.index(f'data-key="{each.number}"') for each in (alerted, suspended, calm)]
+    assert order == sorted(order)
+    assert "two servers send" in page.partition('data-rows="matches"')[0]
+
+
+async def test_names_cannot_become_markup(person: Person, store: Store) -> None:
+    story = Story(store)
+    match = await playing(story, home=HOSTILE, event=HOSTILE, suspended=HOSTILE)
+    for path in ("/console", f"/console/matches/{match_urn(match.number)}"):
+        page = await person.get(path)
+        assert page.status_code == 200 and HOSTILE not in page.text
+        assert "&lt;script&gt;" in page.text
+
+
+async def test_the_stream_sends_only_the_cells_that_changed(
+    person: Person, store: Store, quick: ConsoleDependencies
+) -> None:
+    story = Story(store)
+    match, other = await playing(story), await playing(story)
+    version = (await person.get("/console")).text.partition('data-version="')[2].partition('"')[0]
+    async with EventStream(person.client, EVENTS, since=version) as stream:
+        play = MapPlay(1, "de_dust2", "live", home_score=8, away_score=5, home_side="CT")
+        await story.happen(match, maps=(play,))
+        changes = changes_in(await stream.next())
+        assert set(changes.tables) == {"matches"}
+        rows = changes.tables["matches"].rows
+        assert set(rows) == {str(match.number)}, other
+        ((_, cells),) = rows.values()
+        assert list(cells) == [2] and "<b>8:5</b>" in cells[2]
+        await story.finish(match)
+        assert changes_in(await stream.next()).tables["matches"].order == [str(other.number)]
+
+
+async def test_the_stream_ends_with_the_session(person: Person, quick: ConsoleDependencies) -> None:
+    async with EventStream(person.client, EVENTS) as stream:
+        assert (await stream.next()).startswith("data: ")
+        assert (await person.post("/console/sign-out")).status_code == 303
+        while (found := await stream.next()).startswith("data: "):
+            pass
+        assert found == "event: ended\ndata:" and await stream.next() == ""
+
+
+async def test_a_session_has_a_few_streams_only(person: Person, quick: ConsoleDependencies) -> None:
+    streams = [EventStream(person.client, EVENTS) for _ in range(PER_SESSION)]
+    for each in streams:
+        await each.__aenter__()
+    assert (await person.get(EVENTS)).status_code == 429
+    for each in streams:
+        await each.leave()
+
+
+async def test_queries_do_not_grow_with_the_matches(person: Person, store: Store) -> None:
+    story, counts = Story(store), []
+    for _ in range(2):
+        for _ in range(8):
+            await story.offer(await playing(story), offer(1))
+        with recorded_statements() as statements:
+            assert (await person.get("/console")).status_code == 200
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
+
+
+async def test_a_match_that_did_not_change_is_not_read_again(person: Person, store: Store) -> None:
+    await playing(Story(store))
+    await person.get("/console")
+    with recorded_statements() as statements:
+        assert (await person.get("/console")).status_code == 200
+    assert not any('"match"."state"' in each for each in statements)

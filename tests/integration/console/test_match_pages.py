@@ -1,0 +1,110 @@
+"""The pages of a match, of its markets and of the ledger."""
+
+import msgspec
+import pytest
+
+from app.channels.console.paths import market_path
+from app.domain import changes as c
+from app.domain.ids import match_urn
+from app.domain.market import market_name
+from app.domain.match import MapPlay, MatchPlayer, Round, TimelineEvent
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.user import OperatorRole
+from app.store import changes, history
+from app.store.changes import ChangeDraft
+from app.store.connections import Store
+from tests.integration.console.conftest import SignIn
+from tests.support.portal import Person
+from tests.support.story import Story, offer
+
+ANN, BOB = MatchPlayer(1, "Ann <b>"), MatchPlayer(2, "Bob")
+
+
+@pytest.fixture
+async def person(sign_in: SignIn) -> Person:
+    return await sign_in(OperatorRole.VIEWER)
+
+
+async def test_the_markets_of_a_match_by_group_with_margin(person: Person, store: Store) -> None:
+    story = Story(store)
+    match = await story.match()
+    one = offer(1, group="g", odds=msgspec.convert("1.9", type=type(offer(1).odds)))
+    other = msgspec.structs.replace(one, specifiers="map=1|round=1|team=away")
+    await story.offer(match, one, other)
+    path = f"/console/matches/{match_urn(match.number)}"
+    page = await person.get(path)
+    assert page.text.count("5.3&nbsp;%") == 2, "2 / 1.9 - 1"
+    assert 'action="' + path not in page.text, "a viewer is offered no command"
+    await story.settle(match, one)
+    closed = await person.get(f"{path}/closed")
+    assert "Map 1, round 1: Northwind to win" in closed.text and "<b>won</b>" in closed.text
+
+
+async def test_prices_stand_beside_what_happened(person: Person, store: Store) -> None:
+    story = Story(store)
+    match = await story.match()
+    await story.offer(match, offer(1))
+    kill = TimelineEvent(
+        id=1,
+        type="kill",
+        map=1,
+        round=1,
+        at=story.at + 5,
+        offset_ms=5,
+        actor=ANN,
+        actor_team="home",
+        target=BOB,
+        target_team="away",
+        weapon="ak47",
+    )
+    played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, story.at, story.at + 9, events=(1,))
+    await story.happen(match, c.EventAdded(kill), c.RoundFinished(played))
+    own = market_path(match.number, offer(1).key)
+    page = await person.get(own)
+    assert "Ann &lt;b&gt; (Northwind) killed Bob, ak47" in page.text
+    russian = await person.get(own, headers={"Accept-Language": "ru"})
+    assert "Карта 1, раунд 1: Northwind" in russian.text
+    plot = (await person.get(f"{own}/history.json")).json()
+    assert [kind for _, kind, _ in plot["facts"]] == ["kill", "round"] and len(plot["points"]) == 1
+
+
+async def test_an_entry_has_its_evidence(person: Person, store: Store) -> None:
+    story = Story(store)
+    match = await story.match()
+    played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 5, 9)
+    await story.happen(match, c.RoundFinished(played), maps=(MapPlay(1, "de_dust2", "live"),))
+    await story.offer(match, offer(1))
+    entry = LedgerEntry(
+        *offer(1).key, LedgerStatus.PENDING, LedgerStatus.SETTLED, None, "by the round", rests_on=(2,)
+    )
+    async with store.transaction() as tx:
+        name = market_name(*entry.key)
+        draft = ChangeDraft("settlement", name, "bet_settlement", entry.message, entry=entry)
+        await changes.append(tx, match, [draft], 10)
+        (stored,) = await history.ledger(tx, match.id)
+    page = await person.get(f"/console/settlements/{stored.id}")
+    assert "Won by Northwind (CT):" in page.text
+    listed = await person.get(f"/console/settlements?match={match_urn(match.number)}")
+    assert f'href="/console/settlements/{stored.id}"' in listed.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/console/matches/od:match:999999", 404),
+        ("/console/matches/nonsense", 422),
+        ("/console/settlements/999999", 404),
+        ("/console/settlements?before=x", 422),
+        ("/console/audit?before=-1", 422),
+    ],
+)
+async def test_what_does_not_exist_is_a_page(person: Person, path: str, status: int) -> None:
+    page = await person.get(path)
+    assert page.status_code == status and page.headers["content-type"].startswith("text/html")
+
+
+async def test_a_market_that_does_not_exist_is_a_page(person: Person, store: Store) -> None:
+    match = await Story(store).match()
+    for name in ("9:x", "nonsense", "13:map=1%7Cround=9%7Cteam=home"):
+        page = await person.get(f"/console/matches/{match_urn(match.number)}/markets/{name}")
+        assert page.status_code == 404 and "<html" in page.text
