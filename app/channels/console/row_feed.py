@@ -134,11 +134,6 @@ class RowFeed:
         self._boards: dict[Hashable, tuple[float, Board]] = {}
         self._encoded: dict[tuple[Hashable, int], bytes] = {}
 
-    @property
-    def used_at(self) -> float:
-        """When somebody last watched, by `monotonic`."""
-        return self._read_at
-
     async def board(self, variant: Hashable) -> tuple[str, Board]:
         """The tables as that variant shows them, at most `seconds` old, and their version. Raises what `read`
         raises."""
