@@ -107,6 +107,7 @@ def browser(session: nox.Session) -> None:
         "tests/e2e/test_portal.py",
         "tests/e2e/test_board.py",
         "tests/e2e/test_console.py",
+        "tests/e2e/test_trading_console.py",
         *("-m", EVERYTHING, *session.posargs),
     )
 

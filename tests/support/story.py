@@ -96,6 +96,10 @@ class Story:
         ]
         await self._write(match, offered=about, entries=entries)
 
+    async def record(self, match: Match, market: Market, entry: LedgerEntry) -> None:
+        """A market and an entry of the ledger about it, as they are."""
+        await self._write(match, offered=(market,), entries=(entry,))
+
     async def finish(self, match: Match) -> None:
         await self._write(match, status=Status.FINISHED, finished_at=self._now(), winner="home")
 

@@ -1,4 +1,4 @@
-"""A person at the portal in a real browser: opens pages, fills forms in, presses buttons."""
+"""A person at the portal or the console in a real browser: opens pages, fills forms in, presses buttons."""
 
 import json
 from pathlib import Path
@@ -22,8 +22,8 @@ _SIZE = """
 class Visitor:
     """What one does with a browser's page; every change waits for the page that follows."""
 
-    def __init__(self, page: Page, base_url: str) -> None:
-        self.page, self.base_url = page, base_url
+    def __init__(self, page: Page, base_url: str, site: str = "/portal") -> None:
+        self.page, self.base_url, self.site = page, base_url, site
 
     async def open(self, path: str) -> None:
         await self.page.value(_LEAVE)
@@ -70,12 +70,18 @@ class Visitor:
         await self.key("Enter", 13, "\r")
         await self.page.until(_LOADED)
 
+    async def leave_by(self, key: str, code: int) -> None:
+        """Press a key that opens another page, and wait for it."""
+        await self.page.value(_LEAVE)
+        await self.key(key, code, key)
+        await self.page.until(_LOADED)
+
     async def sign_in(self, email: str, password: str) -> None:
-        await self.open("/portal/sign-in")
+        await self.open(f"{self.site}/sign-in")
         await self.fill("email", email)
         await self.fill("password", password)
         await self.press("Sign in")
-        assert await self.page.value("location.pathname") == "/portal", await self.text()
+        assert await self.page.value("location.pathname") == self.site, await self.text()
 
     async def link(self, path: str, selector: str) -> str:
         """Where the first such link of a page leads."""

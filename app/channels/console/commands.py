@@ -19,6 +19,8 @@ from app.commands import execution
 from app.commands.match_commands import FollowSource
 from app.commands.preview import Preview, preview
 from app.domain.match import Match
+from app.kit.errors import Conflict
+from app.pages.error_pages import sentences
 from app.pages.forms import Form
 from app.pages.ledger_kinds import kind_of
 from app.pages.market_names import MarketNames, names_of
@@ -31,14 +33,45 @@ async def show_preview(
     request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
 ) -> Response[str]:
     """What the command would do: the markets that change, the ledger's entries, the envelopes."""
+    return await _preview_page(request, console, ref, Form(await request.form()))
+
+
+@post("/matches/{ref:str}/commands")
+async def execute(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
+) -> Response[Any]:
+    """Execute the command, as over the operators' API. What the match's present state forbids is refused with
+    the preview as it would be now, so that nothing that was filled in is lost."""
     form = Form(await request.form())
     command = command_of(form)
-    fields = fields_of(form)
+    check(request.auth.user.operator_role, FORMS[form.text("command")].permission)
+    try:
+        match = await execution.execute(
+            console.store,
+            ref,
+            command,
+            by=request.auth.actor,
+            now=console.clock(),
+            pricing=console.pricing,
+        )
+    except Conflict as refusal:
+        return await _preview_page(request, console, ref, form, refusal)
+    return redirect(_back(form, match), "command_done")
+
+
+async def _preview_page(
+    request: SignedInRequest,
+    console: ConsoleDependencies,
+    ref: str,
+    form: Form,
+    refusal: Conflict | None = None,
+) -> Response[str]:
+    """The preview of the form's command; after a `refusal`, which it shows, of the same once more."""
+    command, fields = command_of(form), fields_of(form)
     check(request.auth.user.operator_role, FORMS[fields["command"]].permission)
-    now = console.clock()
     found = None
     if not isinstance(command, FollowSource):
-        found = await preview(console.store, ref, command, now=now, pricing=console.pricing)
+        found = await preview(console.store, ref, command, now=console.clock(), pricing=console.pricing)
     async with console.store.autocommit() as tx:
         match = await matches.by_ref(tx, ref)
         keys = [each.key for each in found.entries] if found else []
@@ -48,34 +81,17 @@ async def show_preview(
     return page(
         request,
         "preview.html",
+        status=refusal.status if refusal else 200,
+        sentences=sentences(request, refusal) if refusal else [],
         match=match,
         path=match_path(match.number),
         fields=fields | {"request_id": f"console:{token_hex(12)}", "back": _back(form, match)},
-        title=FORMS[fields["command"]].tag,
+        title=fields["command"],
         preview=found,
         rows=_rows(found, names, match) if found else [],
         entries=_entries(found, names, match) if found else [],
         receivers=receivers,
     )
-
-
-@post("/matches/{ref:str}/commands")
-async def execute(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[Any]:
-    """Execute the command, as over the operators' API."""
-    form = Form(await request.form())
-    command = command_of(form)
-    check(request.auth.user.operator_role, FORMS[form.text("command")].permission)
-    match = await execution.execute(
-        console.store,
-        ref,
-        command,
-        by=request.auth.actor,
-        now=console.clock(),
-        pricing=console.pricing,
-    )
-    return redirect(_back(form, match), "command_done")
 
 
 def _back(form: Form, match: Match) -> str:

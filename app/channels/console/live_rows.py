@@ -99,7 +99,7 @@ def _phase(match: Match, current: CurrentRound | None, now: int) -> tuple[Phase,
     if match.warmup:
         return "warmup", None
     if match.map is None or current is None:
-        return "break", None
+        return "" if match.map else "break", None
     if match.pause:
         return "paused", None
     if current.phase == "over":

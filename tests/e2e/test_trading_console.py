@@ -1,0 +1,111 @@
+"""The trading console in a real browser, over a real demo: what traders do, and how every page looks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from scripts.local_services import chromium
+from scripts.services import Services
+from tests.e2e.test_demo import Place
+from tests.support import browser
+from tests.support.trading import TASKS, correct_a_wrong_settlement
+from tests.support.visitor import Visitor
+
+#: Pages without a subject.
+PAGES = ("/console", "/console/settlements", "/console/tenants", "/console/audit", "/console/account")
+#: Pages of one thing: on which page the first link that matches leads to one.
+DETAILS = (
+    ("/console", "[data-rows=matches] a"),
+    ("/console/settlements", "main tbody th a"),
+    ("/console/settlements", "main tbody a[href*='/markets/']"),
+)
+
+
+@pytest.fixture(scope="module")
+def demo(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What clients need to know of a demo that runs."""
+    browser.require()
+    place = Place(services, tmp_path_factory.mktemp("console") / "var")
+    try:
+        yield place.start()
+    finally:
+        place.run("--stop")
+
+
+@asynccontextmanager
+async def signed_in(demo: dict[str, Any], role: str = "admin") -> AsyncIterator[Visitor]:
+    """An operator of that role, at the live page."""
+    operator = next(each for each in demo["operators"] if each["role"] == role)
+    async with chromium.opened(f"{demo['console_url']}/sign-in") as page:
+        visitor = Visitor(page, demo["console_url"].removesuffix("/console"), "/console")
+        await page.set_window(1440, 900)
+        await visitor.sign_in(operator["email"], operator["password"])
+        yield visitor
+        assert page.errors == []
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_what_traders_do(demo: dict[str, Any]) -> None:
+    async def tasks() -> None:
+        async with signed_in(demo) as visitor:
+            for task in TASKS:
+                await task(visitor)
+
+    asyncio.run(tasks())
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
+    """From the live page to a match and to the audit log, by the keys that `docs/console.md` names."""
+
+    async def by_keyboard() -> None:
+        async with signed_in(demo, "viewer") as visitor:
+            focused = "document.activeElement.closest('tr')?.rowIndex ?? 0"
+            await visitor.key("j", 74, "j")
+            first = await visitor.page.value(focused)
+            await visitor.key("ArrowDown", 40)
+            assert await visitor.page.value(focused) in (first, first + 1)
+            await visitor.key("End", 35)
+            await visitor.key("Home", 36)
+            assert await visitor.page.value(focused) == 1
+            await visitor.page.value("document.querySelector('[data-rows=matches] tr').focus()")
+            await visitor.enter()
+            assert "/console/matches/" in await visitor.page.value("location.pathname")
+            await visitor.key("g", 71, "g")
+            await visitor.leave_by("a", 65)
+            assert await visitor.page.value("location.pathname") == "/console/audit"
+
+    asyncio.run(by_keyboard())
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("language", ["English", "Русский"])
+def test_every_page_fits_and_is_accessible(demo: dict[str, Any], language: str) -> None:
+    async def pages() -> None:
+        async with signed_in(demo) as visitor:
+            details = [await visitor.link(*where) for where in DETAILS]
+            await visitor.press(language, "header")
+            for path in (*PAGES, *details):
+                for width, dark in ((1440, False), (1024, True)):
+                    await visitor.open(path)
+                    assert await visitor.fits(width, dark=dark), (path, width)
+                    assert await visitor.violations() == [], (path, dark)
+
+    asyncio.run(pages())
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_what_changes_something_works_without_scripts(demo: dict[str, Any]) -> None:
+    async def tasks() -> None:
+        async with signed_in(demo) as visitor:
+            await visitor.scripts(enabled=False)
+            await correct_a_wrong_settlement(visitor)
+
+    asyncio.run(tasks())

@@ -1,0 +1,116 @@
+"""What traders do, in a real browser: the page moves, a wrong settlement is found and put right."""
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+
+import pytest
+from msgspec.structs import replace
+
+from app.channels.console.paths import market_path
+from app.domain import changes as c
+from app.domain.market import MarketStatus, Result
+from app.domain.match import MapPlay, Match, MatchPlayer, Round, TimelineEvent
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.user import OperatorRole
+from app.main import create_app
+from app.settings import Settings
+from app.store.connections import Store
+from scripts.local_services import chromium
+from tests.support import browser
+from tests.support.portal import PASSWORD, add_operator
+from tests.support.queues import private_vhost
+from tests.support.story import Story, offer
+from tests.support.trading import (
+    correct_a_wrong_settlement,
+    see_why_a_price_moved,
+    suspend_and_release_a_match,
+)
+from tests.support.visitor import Visitor
+from tests.support.wire import listening
+
+_SECONDS = 60.0
+ANN, BOB = MatchPlayer(1, "Ann"), MatchPlayer(2, "Bob")
+
+
+@pytest.fixture
+async def visitor(store: Store, settings: Settings) -> AsyncIterator[Visitor]:
+    """An administrator at the live page."""
+    browser.require()
+    email = await add_operator(store, settings, OperatorRole.ADMIN)
+    async with (
+        private_vhost(settings) as private,
+        listening(create_app(private), private) as port,
+        chromium.opened(f"http://127.0.0.1:{port}/console/sign-in") as page,
+    ):
+        visitor = Visitor(page, f"http://127.0.0.1:{port}", "/console")
+        await page.until("document.readyState === 'complete'")
+        await visitor.sign_in(email, PASSWORD)
+        yield visitor
+        assert page.errors == []
+
+
+async def settled_by_a_kill(story: Story) -> Match:
+    """A match with a market that moved, and was settled by a round with a kill."""
+    match = await story.match()
+    for odds in ("1.85", "1.7", "1.6"):
+        await story.offer(match, offer(1, odds=Decimal(odds)))
+    kill = TimelineEvent(
+        id=1,
+        type="kill",
+        map=1,
+        round=1,
+        at=story.at,
+        offset_ms=35_000,
+        actor=ANN,
+        actor_team="home",
+        target=BOB,
+        target_team="away",
+        weapon="ak47",
+    )
+    played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, story.at, story.at + 1, events=(1,))
+    play = MapPlay(1, "de_dust2", "live", home_score=1, home_side="CT", rounds=(played,))
+    strengths = {"home_strength": 1500.0, "away_strength": 1500.0}
+    happened = (c.EventAdded(kill), c.RoundFinished(played))
+    await story.happen(match, *happened, maps=(play,), next_history_id=3, **strengths)
+    won = replace(offer(1), status=MarketStatus.SETTLED, result=Result.WON, rests_on=(1, 2))
+    entry = LedgerEntry(
+        *won.key, LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "by the round", rests_on=(1, 2)
+    )
+    await story.record(match, replace(won, settled_by="engine"), entry)
+    return match
+
+
+@pytest.mark.timeout(400)
+async def test_what_traders_do(visitor: Visitor, store: Store) -> None:
+    match = await settled_by_a_kill(Story(store))
+    for task in (correct_a_wrong_settlement, see_why_a_price_moved, suspend_and_release_a_match):
+        await task(visitor)
+    await visitor.open(market_path(match.number, offer(1).key))
+    assert "settled: won" in await visitor.text()
+
+
+@pytest.mark.timeout(400)
+async def test_the_live_page_moves_and_keeps_the_focus(visitor: Visitor, store: Store) -> None:
+    """Score, new matches and ended ones arrive by the stream; the row that is focused stays so."""
+    story, page = Story(store), visitor.page
+    match, ended = await story.match(), await story.match()
+    await visitor.open("/console")
+    row = "document.querySelector('[data-rows=matches] tr[data-key=\"{}\"]')".format
+    await page.value(f"{row(match.number)}.focus()")
+    play = MapPlay(1, "de_dust2", "live", home_score=7, away_score=5, home_side="CT")
+    await story.happen(match, maps=(play,))
+    await page.until(f"{row(match.number)}.innerText.includes('7:5')", _SECONDS)
+    added = await story.match()
+    await page.until(f"!!{row(added.number)}", _SECONDS)
+    await story.finish(ended)
+    await page.until(f"!{row(ended.number)}", _SECONDS)
+    assert await page.value(f"document.activeElement === {row(match.number)}")
+    await visitor.key("ArrowDown", 40)
+    assert await page.value(f"document.activeElement === {row(added.number)}")
+    assert await visitor.violations() == []
+    assert await visitor.fits(1024, dark=True)
+    await visitor.enter()
+    assert str(added.number) in await page.value("location.pathname")
+    await visitor.key("g", 71, "g")
+    await visitor.leave_by("a", 65)
+    assert await page.value("location.pathname") == "/console/audit"
