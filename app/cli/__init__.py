@@ -13,7 +13,13 @@ from app.cli.demo_commands import demo_tenants
 from app.cli.fault_commands import fault
 from app.cli.feed_commands import feed
 from app.cli.import_commands import imports
-from app.cli.match_control_commands import match_audit, match_command, match_sources, settlement_check
+from app.cli.match_control_commands import (
+    match_audit,
+    match_command,
+    match_sources,
+    preview_command,
+    settlement_check,
+)
 from app.cli.match_lifecycle_commands import match
 from app.cli.operator_commands import operator
 from app.cli.process_commands import PROCESSES
@@ -38,5 +44,5 @@ for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unboo
     main.add_command(command)
 for command in (demo_tenants, alerts, settlement_check, fault, imports, ratings):
     main.add_command(command)
-for command in (match_command, match_audit, match_sources):
+for command in (match_command, preview_command, match_audit, match_sources):
     match.add_command(command)

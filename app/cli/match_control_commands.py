@@ -13,6 +13,8 @@ import msgspec
 from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
 from app.commands import execution
 from app.commands.match_commands import AnyCommand, OnMarket
+from app.commands.preview import preview
+from app.commands.trading_commands import OfMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
@@ -53,10 +55,32 @@ async def match_command(match: str, command: str, fields: tuple[str, ...]) -> No
             pricing=pricing_config(settings),
         )
         async with store.autocommit() as tx:
-            book = await markets.book(tx, after.id) if isinstance(parsed, OnMarket) else {}
+            book = await markets.book(tx, after.id) if isinstance(parsed, OnMarket | OfMarket) else {}
     click.echo(escape_control_characters(_match_line(after)))
-    if isinstance(parsed, OnMarket):
+    if isinstance(parsed, OnMarket | OfMarket) and parsed.key in book:
         click.echo(_market_line(book[parsed.key]))
+
+
+@click.command("preview")
+@click.argument("match")
+@click.argument("command")
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...")
+@async_command
+async def preview_command(match: str, command: str, fields: tuple[str, ...]) -> None:
+    """Print what COMMAND would do to MATCH, without executing it: markets, ledger entries, envelopes."""
+    settings = load_settings()
+    parsed = _command({"command": command} | dict(map(_field, fields)))
+    async with command_store(settings) as store:
+        found = await preview(
+            store, match, parsed, now=system_clock(), pricing=pricing_config(settings), by=actor()
+        )
+    for moved in found.markets:
+        before = f"{_market_state(moved.before)} → " if moved.before else "new: "
+        click.echo(f"{_market_title(moved.after)}: {before}{_market_state(moved.after)}")
+    for entry in found.entries:
+        click.echo(f"ledger: {entry.message} of market {entry.type_id} {entry.specifiers}")
+    for envelope in found.envelopes:
+        click.echo(f"envelope: {envelope.message}, {envelope.markets} markets")
 
 
 def _match_line(match: Match) -> str:
@@ -67,14 +91,21 @@ def _match_line(match: Match) -> str:
 
 
 def _market_line(market: Market) -> str:
-    status = {
+    return f"{_market_title(market)}: {_market_state(market)}"
+
+
+def _market_title(market: Market) -> str:
+    return f"market {market.type_id} {market.specifiers}"
+
+
+def _market_state(market: Market) -> str:
+    return {
         MarketStatus.ACTIVE: f"open @{market.odds}",
         MarketStatus.SUSPENDED: f"suspended: {market.reason}",
         MarketStatus.INACTIVE: "not on offer any more",
         MarketStatus.SETTLED: f"settled: {market.result}",
         MarketStatus.CANCELLED: f"void, reason {market.void_reason_id}",
     }[market.status]
-    return f"market {market.type_id} {market.specifiers}: {status}"
 
 
 def _field(text: str) -> tuple[str, Any]:

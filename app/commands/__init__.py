@@ -3,10 +3,11 @@
     match_commands → effects (pure) ─┐
     log facts (`app.ingest`) ────────┴─► match_update: trading reacts → store
 
-A command is one struct of `match_commands`. `effects` says how it changes the match and which manual
-action it takes on its markets (`market_actions`); `execution` carries it out in one transaction, at most once
-for each request id, with an audit row; `preview` says what it would do. `creation` creates matches,
-`source_switch` chooses the log source.
+A command is one struct of `match_commands` or `trading_commands`, with the fields of `command_fields`.
+`effects` says how it changes the match (`control_effects`: what traders set) and which manual action it takes
+on its markets (`market_actions`); `execution` carries it out in one transaction, at most once for each
+request id, with an audit row and what it changed (`command_state`), from which `undo` takes it back.
+`preview` says what it would do. `creation` creates matches, `source_switch` chooses the log source.
 
 `match_update` ends every transaction that changes a match's state, whether a command or a log batch began it
 (one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts,

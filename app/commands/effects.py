@@ -5,11 +5,13 @@ from functools import singledispatch
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import market_actions
+from app.commands import control_effects, market_actions
 from app.commands import match_commands as c
+from app.commands.command_fields import Command, team_of
 from app.commands.market_actions import ManualMarketAction
+from app.commands.trading_commands import TradingCommand
 from app.domain import awards, fixture, lifecycle, strength
-from app.domain.changes import DetailsChanged, MatchChange
+from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
 from app.domain.market import Result
 from app.domain.match import Match
 from app.domain.match_info import MatchInfo
@@ -26,7 +28,7 @@ class Effect(msgspec.Struct, frozen=True):
 
 
 @singledispatch
-def effect_of(command: c.Command, match: Match, now: int) -> Effect:
+def effect_of(command: Command, match: Match, now: int) -> Effect:
     """The effect of `command` on this match at `now` (ms).
 
     Raises `Conflict` with the present state, or `Invalid` with the offending field. Conflicts with the book
@@ -71,7 +73,7 @@ def _(command: c.Rate, match: Match, now: int) -> Effect:
 
 @effect_of.register
 def _(command: c.RenameTeam, match: Match, now: int) -> Effect:
-    return Effect(*fixture.rename_team(match, c.team_of(command.team), command.name))
+    return Effect(*fixture.rename_team(match, team_of(command.team), command.name))
 
 
 @effect_of.register
@@ -120,18 +122,18 @@ def _(command: c.Unsuspend, match: Match, now: int) -> Effect:
 
 @effect_of.register
 def _(command: c.NameSides, match: Match, now: int) -> Effect:
-    return Effect(*fixture.set_sides(match, c.team_of(command.ct), now))
+    return Effect(*fixture.set_sides(match, team_of(command.ct), now))
 
 
 @effect_of.register
 def _(command: c.AwardMap, match: Match, now: int) -> Effect:
-    after, changes = awards.award_map(match, c.team_of(command.winner), now)
+    after, changes = awards.award_map(match, team_of(command.winner), now)
     return Effect(after, changes, market_actions.void_at_map_award(match))
 
 
 @effect_of.register
 def _(command: c.AwardMatch, match: Match, now: int) -> Effect:
-    after, changes = awards.award_match(match, c.team_of(command.winner), now)
+    after, changes = awards.award_match(match, team_of(command.winner), now)
     return Effect(after, changes, market_actions.void_at_match_award(match))
 
 
@@ -158,6 +160,14 @@ def _(command: c.RollBackMarket, match: Match, now: int) -> Effect:
     if command.release:
         raise _wrong("release", "A market whose bets are voided is not held.", "not_held", True)
     return Effect(match, (), market_actions.restore_bets(command.key, window, command.reason))
+
+
+@effect_of.register
+def _(command: TradingCommand, match: Match, now: int) -> Effect:
+    lifecycle.require_not_over(match, "traded")
+    controls = control_effects.controls_after(command, match, now)
+    action = control_effects.market_action(command, match)
+    return Effect(replace(match, controls=controls), (ControlsChanged(),), action)
 
 
 def _window(command: c.OnBets, now: int) -> VoidWindow | None:

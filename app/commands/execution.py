@@ -6,21 +6,58 @@ Each command is one transaction that ends as one of a log batch does: trading re
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from app.commands import entrant_links, match_update, source_switch
+from app.commands.command_fields import Command
+from app.commands.command_state import CommandState, state_of
 from app.commands.effects import Effect, effect_of
-from app.commands.match_commands import Command, FollowSource, OnBets, RollBackMarket
+from app.commands.match_commands import AnyCommand, FollowSource, OnBets, RollBackMarket
+from app.commands.match_update import MatchUpdate
+from app.commands.trading_commands import Undo
+from app.commands.undo import undo_effect
 from app.domain.match import Match
 from app.domain.settlement import void_windows
-from app.kit.errors import Conflict
-from app.store import audit, history, matches, operator_commands
+from app.kit.errors import Conflict, Field, Invalid, NotFound
+from app.store import audit, history, match_commands, matches, operator_commands
 from app.store.audit import AuditRecord
 from app.store.connections import Store
+from app.store.match_commands import ExecutedCommand
 from app.store.operator_commands import RecordedCommand
 from app.store.transaction import Tx, Write
 from app.trading.pricing_config import PricingConfig
 
 _encode = msgspec.json.Encoder(order="sorted").encode
+_decode_command = msgspec.json.Decoder(AnyCommand).decode
+_decode_state = msgspec.json.Decoder(CommandState).decode
+
+
+class Sender(msgspec.Struct, frozen=True):
+    """Who sends a command: `actor` as the audit log has it; `person`, the same whatever key they use; and who
+    has consented, where the command waited for that."""
+
+    actor: str
+    person: str
+    consent_by: str | None = None
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A command that is about to be executed: what it changes, and what is written beside that."""
+
+    command: Command
+    update: MatchUpdate
+    extra_writes: list[Write]
+    undone: int | None = None
+
+    @property
+    def before(self) -> CommandState:
+        assert self.update.before is not None
+        return state_of(self.update.before, self.update.book, self.command)
+
+    @property
+    def after(self) -> CommandState:
+        changed = {market.key: market for market in self.update.reaction.markets}
+        return state_of(self.update.after, self.update.book | changed, self.command)
 
 
 async def execute(
@@ -36,36 +73,85 @@ async def execute(
     """Execute a command of `by` on the match `ref` and write its audit row; returns the match after it.
 
     A repeated `request_id` of the same `owner` (default: `by`) does nothing. Raises `NotFound`; `Invalid`
-    with the offending field; `Conflict` when the present state does not allow it, or when that id belongs to
-    another command. Nothing is written then.
+    with the offending field; `Conflict` when the present state does not allow it, when a command of somebody
+    else has been executed since the `revision` of this one, or when its id belongs to another command.
+    Nothing is written then.
     """
+    sender = Sender(by, owner or by)
     async with store.transaction() as tx:
         found = await matches.by_ref(tx, ref)
-        done = await _is_repeated(tx, found.id, command, owner or by, now)
+        done = await _is_repeated(tx, found.id, command, sender.person, now)
         match = await matches.lock(tx, found.id)
         if done:
             return match
-        effect, extra_writes = await _effect(tx, command, match, now)
-        await check_window(tx, match.id, command)
-        after = await entrant_links.resolve(tx, match, effect.after, now)
-        details = msgspec.to_builtins(command)
-        await audit.add(
-            tx, AuditRecord(now, by, f"match.{details.pop('command')}", str(match.id), None, details)
-        )
-        return await match_update.react_and_write(
-            tx,
-            match,
-            after,
-            effect.changes,
-            now=now,
-            may_price=after.over or not after.applied_late,
-            pricing=pricing,
-            action=effect.action,
-            extra_writes=extra_writes,
+        return await carry_out(tx, await plan(tx, match, command, sender, now, pricing), sender)
+
+
+async def plan(
+    tx: Tx, match: Match, command: Command, sender: Sender, now: int, pricing: PricingConfig
+) -> Plan:
+    """What `command` changes on this match, which must be locked in `tx`; `carry_out` writes it. Raises as
+    `execute`."""
+    await _check_revision(tx, match, command, sender)
+    effect, extra_writes = await _effect(tx, command, match, now)
+    await _check_window(tx, match.id, command)
+    after = await entrant_links.resolve(tx, match, effect.after, now)
+    update = await match_update.prepare(
+        tx,
+        match,
+        replace(after, revision=match.revision + 1),
+        effect.changes,
+        now=now,
+        may_price=after.over or not after.applied_late,
+        pricing=pricing,
+        action=effect.action,
+    )
+    return Plan(command, update, extra_writes, command.of if isinstance(command, Undo) else None)
+
+
+async def carry_out(tx: Tx, planned: Plan, sender: Sender) -> Match:
+    """Write a planned command with its audit row; returns the match after it."""
+    update = planned.update
+    after, now = update.after, update.now
+    details = msgspec.to_builtins(planned.command)
+    action = f"match.{details.pop('command')}"
+    del details["revision"]
+    if sender.consent_by is not None:
+        details["consent_by"] = sender.consent_by
+    await audit.add(tx, AuditRecord(now, sender.actor, action, str(after.id), None, details))
+    executed = ExecutedCommand(
+        revision=after.revision,
+        at=now,
+        actor=sender.actor,
+        person=sender.person,
+        command=_encoded(planned.command),
+        before=_encode(planned.before),
+        after=_encode(planned.after),
+        consent_by=sender.consent_by,
+    )
+    await tx.write([match_commands.add_statement(after.id, executed)])
+    if planned.undone is not None:
+        await tx.write([match_commands.undone_statement(after.id, planned.undone, after.revision)])
+    return await match_update.write(tx, update, planned.extra_writes)
+
+
+async def _check_revision(tx: Tx, match: Match, command: Command, sender: Sender) -> None:
+    """Refuse a command whose sender has not seen a later one of somebody else."""
+    seen = command.revision
+    if seen is None:
+        return
+    if seen > match.revision:
+        what = f"The match is at revision {match.revision}."
+        raise Invalid(Field(("body", "revision"), what, "in_the_future", seen))
+    later = await match_commands.newest_of_others(tx, match.id, seen, sender.person)
+    if later is not None:
+        raise Conflict(
+            f"{later.actor} sent {later.name} since (revision {later.revision}; yours is {seen}). "
+            "Look at the match again, and send yours again if it still holds."
         )
 
 
-async def check_window(tx: Tx, match_id: UUID, command: Command) -> None:
+async def _check_window(tx: Tx, match_id: UUID, command: Command) -> None:
     """Bets of a window are voided once, and only a window that is void can be rolled back."""
     if not isinstance(command, OnBets) or command.window is None:
         return
@@ -77,16 +163,45 @@ async def check_window(tx: Tx, match_id: UUID, command: Command) -> None:
 
 async def _effect(tx: Tx, command: Command, match: Match, now: int) -> tuple[Effect, list[Write]]:
     """The effect of `command`, and what is to be written with it."""
+    if isinstance(command, Undo):
+        return await _undo(tx, command, match, now), []
     if not isinstance(command, FollowSource):
         return effect_of(command, match, now), []
     after, changes, writes = await source_switch.follow(tx, match, command.source, now)
     return Effect(after, tuple(changes)), writes
 
 
+async def _undo(tx: Tx, command: Undo, match: Match, now: int) -> Effect:
+    executed = await match_commands.get(tx, match.id, command.of)
+    if executed is None:
+        raise NotFound(f"No command on this match has the revision {command.of}.")
+    if executed.undone_by is not None:
+        raise Conflict(f"That command was undone already (revision {executed.undone_by}).")
+    undone = _decode_command(executed.command)
+    await _check_window_undone(tx, match.id, undone)
+    before, after = _decode_state(executed.before), _decode_state(executed.after)
+    return undo_effect(undone, before, after, match, now, command.reason or f"revision {command.of} undone")
+
+
+async def _check_window_undone(tx: Tx, match_id: UUID, undone: Command) -> None:
+    """The bets that a command voided are still void, or those that it made valid still are."""
+    if isinstance(undone, OnBets) and undone.window is not None:
+        void = undone.window in void_windows(await history.ledger(tx, match_id), undone.key)
+        if void is isinstance(undone, RollBackMarket):
+            raise Conflict("What this command changed has been changed again since.")
+
+
+def _encoded(command: Command) -> bytes:
+    """A command without the revision that its sender saw, which is not part of what they want."""
+    fields = msgspec.to_builtins(command)
+    del fields["revision"]
+    return _encode(fields)
+
+
 async def _is_repeated(tx: Tx, match_id: UUID, command: Command, owner: str, now: int) -> bool:
     if command.request_id is None:
         return False
-    encoded = _encode(command)
+    encoded = _encoded(command)
     known = await operator_commands.record_once(tx, owner, command.request_id, match_id, encoded, now)
     if known is not None and known != RecordedCommand(match_id, encoded):
         raise Conflict(f"Request {command.request_id!r} belongs to another command: use a new id.")

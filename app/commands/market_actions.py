@@ -30,11 +30,11 @@ def settle(key: MarketKey, result: Result, reason: str) -> ManualMarketAction:
     def decide(market: Market) -> MarketAndEntry:
         return manual_settlement.settle(market, won=result is Result.WON, reason=reason)
 
-    return lambda book: _decided(_find(book, key), decide, reason)
+    return lambda book: _decided(find_market(book, key), decide, reason)
 
 
 def void(key: MarketKey, void_reason_id: int, reason: str) -> ManualMarketAction:
-    return lambda book: _decided(_find(book, key), _voiding(void_reason_id, reason), reason)
+    return lambda book: _decided(find_market(book, key), _voiding(void_reason_id, reason), reason)
 
 
 def void_bets(key: MarketKey, window: VoidWindow, void_reason_id: int, reason: str) -> ManualMarketAction:
@@ -51,7 +51,7 @@ def restore_bets(key: MarketKey, window: VoidWindow, reason: str) -> ManualMarke
 
 def _about_bets(key: MarketKey, decide: Decide) -> ManualMarketAction:
     def act(book: Book) -> Reaction:
-        market, entry = decide(_find(book, key))
+        market, entry = decide(find_market(book, key))
         return Reaction((market,), (entry,))
 
     return act
@@ -62,7 +62,7 @@ def roll_back(key: MarketKey, reason: str, *, release: bool) -> ManualMarketActi
     settled_by = "engine" if release else HELD
 
     def act(book: Book) -> Reaction:
-        market = _find(book, key)
+        market = find_market(book, key)
         if market.held and release:
             return Reaction((replace(market, settled_by=settled_by),))
         opened, entry = manual_settlement.roll_back(market, reason)
@@ -132,7 +132,7 @@ def _decided(market: Market, decide: Decide, reason: str) -> Reaction:
     return Reaction((closed,), (rollback, entry))
 
 
-def _find(book: Book, key: MarketKey) -> Market:
+def find_market(book: Book, key: MarketKey) -> Market:
     market = book.get(key)
     if market is None:
         raise NotFound(f"There is no market {key[0]} with specifiers {key[1]!r} on this match.")

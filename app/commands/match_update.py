@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+from msgspec.structs import replace
+
 from app.commands import change_drafts, doubt_alerts, entrant_links, team_ratings
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
 from app.domain.doubts import PRICE, raise_doubt
-from app.domain.market import Book, with_offer_end
+from app.domain.market import Book, Market, with_offer_end
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.kit import metrics
 from app.kit.logging import get_logger
@@ -16,10 +19,23 @@ from app.store import history, markets, matches, statistics
 from app.store.transaction import Tx, Write
 from app.trading import engine
 from app.trading.engine import Reaction
+from app.trading.held_probabilities import without_ended
 from app.trading.price_guard import unexplained_move
 from app.trading.pricing_config import PricingConfig
 
 log = get_logger(__name__)
+
+
+class MatchUpdate(msgspec.Struct, frozen=True):
+    """All that a transaction changes of a match: its state before (None: it is new) and after, what has
+    changed in it, the book before, and what the engine and operators do to that, at `now` (Unix ms)."""
+
+    before: Match | None
+    after: Match
+    changes: Sequence[c.MatchChange]
+    book: Book
+    reaction: Reaction
+    now: int
 
 
 async def react_and_write(
@@ -35,28 +51,53 @@ async def react_and_write(
     extra_writes: Sequence[Write] = (),
     arrived_at: int = 0,
 ) -> Match:
-    """Execute the operator's `action`; then open, reprice, suspend and settle markets as the changes require,
-    and write everything, `extra_writes` included.
+    """`prepare` an update and `write` it."""
+    update = await prepare(
+        tx, before, after, changes, now=now, may_price=may_price, pricing=pricing, action=action
+    )
+    return await write(tx, update, extra_writes, arrived_at)
 
-    The match must be locked in `tx`, and this must be the last thing the transaction does; `before` is None
-    for a new match. `may_price` False suspends every active market, and opens and reprices none.
-    `arrived_at` is when the log lines behind this arrived, 0 without any. Returns the match with the
-    timestamps of its change rows.
+
+async def prepare(
+    tx: Tx,
+    before: Match | None,
+    after: Match,
+    changes: Sequence[c.MatchChange],
+    *,
+    now: int,
+    may_price: bool,
+    pricing: PricingConfig,
+    action: ManualMarketAction = no_action,
+) -> MatchUpdate:
+    """Execute the operator's `action`; then open, reprice, suspend and settle markets as the changes require.
+
+    The match must be locked in `tx`; `before` is None for a new match. `may_price` False suspends every
+    active market, and opens and reprices none.
     """
     if before is not None and before.status in team_ratings.BEFORE_PLAY and after.status is Status.LIVE:
         after = await team_ratings.with_current_ratings(tx, after, now, begins=True)
     book = await markets.book(tx, after.id)  # settled ones, too: what they rested on may be void now
+    if after.controls.held:
+        kept = without_ended(after, changes, book, now, pricing)
+        if kept is not after:
+            after, changes = kept, (*changes, c.ControlsChanged())
     reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:
         after, changes = doubted, (*changes, c.DetailsChanged())
         reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing)
-    return await _write(tx, before, after, changes, book, reaction, now, extra_writes, arrived_at)
+    return MatchUpdate(before, after, changes, book, reaction, now)
 
 
 async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingConfig) -> None:
     """Price a match again because time has passed, and write what changes; it must be locked in `tx`."""
     book = await markets.book(tx, match.id)
+    if match.controls.held:
+        kept = without_ended(match, (), book, now, pricing)
+        if kept is not match:
+            changes = (c.ControlsChanged(),)
+            await react_and_write(tx, match, kept, changes, now=now, may_price=True, pricing=pricing)
+            return
     reaction = engine.react(match, (), book, now=now, may_price=True, pricing=pricing)
     if not reaction.markets:
         await matches.set_reprice_at(tx, match.id, reaction.reprice_at)
@@ -64,7 +105,7 @@ async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingC
         return
     doubted = _doubt_price(match, match, (), book, reaction, now)
     if doubted is match:
-        await _write(tx, match, match, (), book, reaction, now)
+        await write(tx, MatchUpdate(match, match, (), book, reaction, now))
     else:
         await suspend_and_write(tx, match, doubted, (c.DetailsChanged(),), reason=doubted.suspended, now=now)
 
@@ -104,6 +145,7 @@ def _doubt_price(
         return after
     metrics.unexplained_moves.inc()
     log.error("a price moved without a cause", match_id=str(after.id), move=move.text)
+    after = replace(after, controls=replace(after.controls, held=()))
     return raise_doubt(after, PRICE, f"a price moved without a cause: {move.text}")
 
 
@@ -113,36 +155,45 @@ async def suspend_and_write(
     """Suspend all markets for `reason` and write everything; otherwise as `react_and_write`."""
     book = await markets.book(tx, after.id)
     suspended = Reaction(engine.suspend_all(book, reason))
-    return await _write(tx, before, after, changes, book, suspended, now)
+    return await write(tx, MatchUpdate(before, after, changes, book, suspended, now))
 
 
-async def _write(
-    tx: Tx,
-    before: Match | None,
-    after: Match,
-    changes: Sequence[c.MatchChange],
-    book: Book,
-    reaction: Reaction,
-    now: int,
-    extra_writes: Sequence[Write] = (),
-    arrived_at: int = 0,
+async def write(
+    tx: Tx, update: MatchUpdate, extra_writes: Sequence[Write] = (), arrived_at: int = 0
 ) -> Match:
-    changed = [with_offer_end(book.get(market.key), market, now) for market in reaction.markets]
-    rows = change_drafts.compose(before, after, changes, book, changed, reaction.entries)
+    """Write an update and `extra_writes`, which must be the last thing the transaction does. `arrived_at` is
+    when the log lines behind it arrived, 0 without any. Returns the match with the timestamps of its change
+    rows."""
+    before, after, now, reaction = update.before, update.after, update.now, update.reaction
+    changed = changed_markets(update)
+    rows = change_rows(update, changed)
     if before is None:
         await matches.insert(tx, after)
     else:
         extra_writes = [*extra_writes, matches.save_statement(after, reaction.reprice_at)]
-    happened = history.add_statements(after.id, _rounds(changes), _events(changes))
+    happened = history.add_statements(after.id, _rounds(update.changes), _events(update.changes))
     await tx.write([*extra_writes, *happened, *markets.save_statements(after.id, changed)])
-    await history.void(tx, after.id, _voided(changes))
+    await history.void(tx, after.id, _voided(update.changes))
     await doubt_alerts.update(tx, before, after, now)
     await team_ratings.follow_results(tx, before, after)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
     written = await change_log.append(tx, after, rows, now, arrived_at)
-    matches.note_written(tx, written, book | {market.key: market for market in changed})
+    matches.note_written(tx, written, update.book | {market.key: market for market in changed})
     return written
+
+
+def changed_markets(update: MatchUpdate) -> list[Market]:
+    """The changed markets as they are stored."""
+    book = update.book
+    return [with_offer_end(book.get(market.key), market, update.now) for market in update.reaction.markets]
+
+
+def change_rows(update: MatchUpdate, changed: Sequence[Market]) -> list[change_log.ChangeDraft]:
+    """The rows of the change log that an update appends."""
+    return change_drafts.compose(
+        update.before, update.after, update.changes, update.book, changed, update.reaction.entries
+    )
 
 
 async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:

@@ -1,7 +1,7 @@
 """What a command would do to a match and its markets, if it were executed now; nothing is written.
 
-It is decided by the same functions as the execution, on a snapshot. What happens in the match meanwhile may
-change it.
+It is planned as for its execution, in a transaction that is rolled back. What happens in the match meanwhile
+may change it.
 """
 
 from itertools import groupby
@@ -9,15 +9,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from app.commands import change_drafts
-from app.commands.effects import effect_of
-from app.commands.execution import check_window
-from app.commands.match_commands import Command
-from app.commands.match_update import decide
+from app.commands import execution, match_update
+from app.commands.command_fields import Command
+from app.commands.execution import Sender
 from app.domain.market import Market
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
-from app.store import markets, matches
+from app.store import matches
 from app.store.changes import ChangeDraft, envelope_of
 from app.store.connections import Store
 from app.trading.pricing_config import PricingConfig
@@ -48,22 +46,25 @@ class Preview(msgspec.Struct, frozen=True):
     envelopes: tuple[Envelope, ...]
 
 
-async def preview(store: Store, ref: str, command: Command, *, now: int, pricing: PricingConfig) -> Preview:
-    """What the command would do to the match `ref`. Raises what its execution would, but for commands on log
-    sources, of which there is no preview."""
-    async with store.snapshot() as tx:
-        match = await matches.by_ref(tx, ref)
-        await check_window(tx, match.id, command)
-        book = await markets.book(tx, match.id)
-    effect = effect_of(command, match, now)
-    after = effect.after
-    may_price = after.over or not after.applied_late
-    reaction = decide(
-        effect.action, after, effect.changes, book, now=now, may_price=may_price, pricing=pricing
-    )
-    drafts = change_drafts.compose(match, after, effect.changes, book, reaction.markets, reaction.entries)
-    moved = tuple(MovedMarket(book.get(each.key), each) for each in reaction.markets)
-    return Preview(match, after, moved, reaction.entries, _envelopes(drafts))
+async def preview(
+    store: Store,
+    ref: str,
+    command: Command,
+    *,
+    now: int,
+    pricing: PricingConfig,
+    by: str = "",
+    owner: str | None = None,
+) -> Preview:
+    """What the command of `by` would do to the match `ref`. Raises what its execution would."""
+    async with store.dry_run() as tx:
+        match = await matches.lock(tx, (await matches.by_ref(tx, ref)).id)
+        planned = await execution.plan(tx, match, command, Sender(by, owner or by), now, pricing)
+    update = planned.update
+    changed = match_update.changed_markets(update)
+    moved = tuple(MovedMarket(update.book.get(each.key), each) for each in changed)
+    envelopes = _envelopes(match_update.change_rows(update, changed))
+    return Preview(match, update.after, moved, update.reaction.entries, envelopes)
 
 
 def _envelopes(drafts: list[ChangeDraft]) -> tuple[Envelope, ...]:

@@ -86,4 +86,8 @@ class DetailsChanged(MatchChange, frozen=True):
     format, unseen rounds."""
 
 
+class ControlsChanged(MatchChange, frozen=True):
+    """What traders have set on the match changed: every price may be another."""
+
+
 MatchChanges = list[MatchChange]  #: what has changed so far; each step appends to it

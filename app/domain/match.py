@@ -24,6 +24,7 @@ from app.domain.player import other_team as other_team
 from app.domain.score_rules import is_decided
 from app.domain.shown import ClockRules, RoundKnowledge
 from app.domain.status import Status as Status
+from app.domain.trading_controls import NO_CONTROLS, TradingControls
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
 EventType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
@@ -336,6 +337,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     pending_map_end: PendingMapEnd | None = msgspec.field(default=None, name="open_end")
     clock_rules: ClockRules = ClockRules()
     shown: RoundKnowledge = RoundKnowledge()  #: what is known of the current round beyond its events
+    controls: TradingControls = NO_CONTROLS  #: what traders have set
+    revision: int = 0  #: how many commands of operators have changed it
 
     @property
     def over(self) -> bool:

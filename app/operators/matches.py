@@ -10,8 +10,10 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
 
 from app.commands import creation, execution
-from app.commands.match_commands import AnyCommand, Cancel, Command, Number, Overtime, Rounds, Strength
+from app.commands.command_fields import Command, Number, Overtime, Rounds, Strength
+from app.commands.match_commands import Cancel
 from app.domain.match import Match
+from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.kit.clock import iso_millis
@@ -61,13 +63,16 @@ class Trim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Created(msgspec.Struct, frozen=True):
-    """A match as its operator sees it; `log_sink_url` goes into the game server's `logaddress_add_http`."""
+    """A match as its operator sees it; `log_sink_url` goes into the game server's `logaddress_add_http`.
+    `revision` counts the commands that changed it; `controls` are what traders have set on it."""
 
     id: str
     urn: str
     number: int
     match: MatchView
     log_sink_url: str
+    revision: int
+    controls: TradingControls
 
 
 class Trimmed(msgspec.Struct, frozen=True):
@@ -127,21 +132,10 @@ async def cancel_match(
     request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
 ) -> Single[MatchView]:
     """Cancel a match; undecided markets are voided. The same as the command `cancel`."""
-    return await _execute(request, ops, match_id, Cancel())
+    return await execute(request, ops, match_id, Cancel())
 
 
-@post("/ops/v1/matches/{match_id:str}/commands", opt=OPERATOR, status_code=200)
-async def command(
-    request: AuthenticatedRequest,
-    ops: NamedDependency[OperatorDependencies],
-    match_id: FromPath[str],
-    data: JSONBody[AnyCommand],
-) -> Single[MatchView]:
-    """Execute one command, named by `command`; returns the match after it."""
-    return await _execute(request, ops, match_id, data)
-
-
-async def _execute(
+async def execute(
     request: AuthenticatedRequest, ops: OperatorDependencies, ref: str, command: Command
 ) -> Single[MatchView]:
     """Execute a command of the caller; the match after it."""
@@ -199,7 +193,15 @@ async def trim(
 
 def _created(ops: OperatorDependencies, match: Match) -> Created:
     view = basic_view(match)
-    return Created(str(match.id), str(view.urn), match.number, view, ops.sink_url(match))
+    return Created(
+        id=str(match.id),
+        urn=str(view.urn),
+        number=match.number,
+        match=view,
+        log_sink_url=ops.sink_url(match),
+        revision=match.revision,
+        controls=match.controls,
+    )
 
 
 def _millis(time: int | str | None) -> int | None:
@@ -220,7 +222,6 @@ HANDLERS = (
     create_match,
     show_match,
     cancel_match,
-    command,
     show_record,
     show_sources,
     trim,

@@ -1,9 +1,20 @@
 """Every route of the operators' API but the log sink, as a plain list."""
 
-from app.operators import alerts, feed, keys, market_types, matches, metrics, ratings, tenants
+from app.operators import (
+    alerts,
+    feed,
+    keys,
+    market_types,
+    match_trading,
+    matches,
+    metrics,
+    ratings,
+    tenants,
+)
 
 ROUTES = (
     *matches.HANDLERS,
+    *match_trading.HANDLERS,
     *ratings.HANDLERS,
     *alerts.HANDLERS,
     *tenants.HANDLERS,

@@ -53,7 +53,7 @@ class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg is untyped
 
 
 @asynccontextmanager
-async def _atomic(tx: Tx, begin: str = "BEGIN") -> AsyncIterator[None]:
+async def _atomic(tx: Tx, begin: str = "BEGIN", end: str = "COMMIT") -> AsyncIterator[None]:
     """A transaction around the block. The block's own exceptions are raised unchanged."""
     run = tx.connection.execute
     await call_translated(run, begin)
@@ -63,7 +63,7 @@ async def _atomic(tx: Tx, begin: str = "BEGIN") -> AsyncIterator[None]:
         if not _lost(tx.connection):
             await _rolled_back(tx.connection)
         raise
-    await call_translated(run, "COMMIT")
+    await call_translated(run, end)
 
 
 async def _rolled_back(connection: Any) -> None:
@@ -112,6 +112,12 @@ class Store:
     async def snapshot(self) -> AsyncIterator[Tx]:
         """A read-only transaction in which every statement sees the same moment."""
         async with self.autocommit() as tx, _atomic(tx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+            yield tx
+
+    @asynccontextmanager
+    async def dry_run(self) -> AsyncIterator[Tx]:
+        """A transaction that may write, and is rolled back at its end."""
+        async with self.autocommit() as tx, _atomic(tx, end="ROLLBACK"):
             yield tx
 
     @asynccontextmanager

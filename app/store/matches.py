@@ -13,7 +13,6 @@ import msgspec
 from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 from piccolo.querystring import QueryString
-from piccolo.table import Table
 
 from app.domain.ids import match_number, match_uuid
 from app.domain.market import Book, MarketStatus
@@ -21,44 +20,17 @@ from app.domain.match import Match, Status
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import cache_invalidation
 from app.store.cache_invalidation import CHANNEL
+from app.store.match_tables import DEPENDENT_TABLES
 from app.store.prepared import Statement, prepared
 from app.store.sql import any_of, exists, literals
 from app.store.statements import combined_writes, session
-from app.store.tables.alert import Alert
-from app.store.tables.change import Change, PastFixture, PastSeq
-from app.store.tables.command import OperatorCommand
-from app.store.tables.history import LedgerEntry, Round, TimelineEvent
+from app.store.tables.change import Change
 from app.store.tables.market import Market
 from app.store.tables.match import Match as MatchTable
-from app.store.tables.match import MatchReference
-from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
-from app.store.tables.statistics import PlayerMap, TeamMap
-from app.store.tables.tenant import Unbooked
 from app.store.transaction import Row, Tx, Write
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
-_NAMING_MATCH = (
-    Change,
-    PastFixture,
-    PastSeq,
-    LedgerEntry,
-    TimelineEvent,
-    Round,
-    Market,
-    Unbooked,
-    LogOffset,
-    LogPending,
-    LogParked,
-    MatchReference,
-    OperatorCommand,
-    TeamMap,
-    PlayerMap,
-    Alert,
-    LogSender,
-)
-#: The tables whose rows belong to a match and are deleted with it, by name.
-DEPENDENT_TABLES: dict[str, type[Table]] = {table._meta.tablename: table for table in _NAMING_MATCH}
 #: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
 #: and write it back without them, so they are stored in a column of their own. They are fields of `Match`
 #: itself, by their stored names.
@@ -77,6 +49,8 @@ LATER: tuple[str, ...] = (
     "shown",
     "follows_ratings",
     "ratings_version",
+    "controls",
+    "revision",
 )
 _LATER_FIELDS = {field.name: field for field in msgspec.structs.fields(Match) if field.encode_name in LATER}
 _decode_later = msgspec.json.Decoder(

@@ -40,6 +40,9 @@ to the same state changes nothing.
     certainty          which markets are suspended because their result is all but certain
     repricing          until when the prices of a round may stand if no line comes
     margin             probabilities of a group to odds
+    market_controls    what traders have set on a match, applied to its groups
+    possible_lines     whether a line of a total or a handicap could be on offer
+    held_probabilities when a probability that a trader holds ends
     offers             what the state demands to be on offer, priced
     settling           settlements to ledger entries, and rollbacks
     replayed_rounds    the bets that are void because rounds are played again

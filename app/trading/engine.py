@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain.changes import (
+    ControlsChanged,
     DetailsChanged,
     FormatChanged,
     MapFinished,
@@ -19,9 +20,11 @@ from app.domain.doubts import public_reason
 from app.domain.market import CLOSED, HELD, OPEN, Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.trading_controls import CONTROL_REASONS
 from app.trading import format_change, replayed_rounds
 from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
+from app.trading.market_controls import MarketControls, market_controls
 from app.trading.match_facts import MatchFacts, collect_facts, events_alone
 from app.trading.offer_plan import OFF_OFFER
 from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
@@ -69,14 +72,19 @@ def react(
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
     open_before = [(key, market) for key, market in after.items() if market.status in OPEN]
-    entries += _settle_decided(facts, after, open_before, None if reason else events_alone(changes))
+    events = events_alone(changes)
+    entries += _settle_decided(facts, after, open_before, None if reason else events)
     open_before = [(key, market) for key, market in open_before if after[key] is market]
     due_at = None
     if reason:
         _suspend(after, open_before, (), reason)
     else:
         forecast = Forecast(facts, now)
-        _apply_offers(forecast, after, open_before, now, pricing)
+        controls = market_controls(forecast, pricing)
+        margins_may_change = events is None and (
+            bool(match.controls.margins) or any(isinstance(change, ControlsChanged) for change in changes)
+        )
+        _apply_offers(forecast, after, open_before, now, pricing, controls, every=margins_may_change)
         due_at = reprice_at(forecast, _open_markets(after, open_before, book), pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
@@ -182,24 +190,56 @@ def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], re
     return gone
 
 
+def _suspend_unoffered(
+    after: Book, open_before: Markets, offered: Iterable[MarketKey], controls: MarketControls | None
+) -> bool:
+    """The same, for the reason that traders have given. What is suspended already has that reason as long as
+    it holds."""
+    staying, gone = frozenset(offered), False
+    for key, market in open_before:
+        if key in staying or not (
+            (active := market.status is MarketStatus.ACTIVE) or controls or market.reason in CONTROL_REASONS
+        ):
+            continue
+        by_trader = controls.reason(key, market.group) if controls and not market.held else ""
+        if active or by_trader or market.reason in CONTROL_REASONS:
+            reason = by_trader or OFF_OFFER
+            if active or market.reason != reason:
+                after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
+            gone = gone or active
+    return gone
+
+
 def _apply_offers(
-    forecast: Forecast, after: Book, open_before: Markets, now: int, pricing: PricingConfig
+    forecast: Forecast,
+    after: Book,
+    open_before: Markets,
+    now: int,
+    pricing: PricingConfig,
+    controls: MarketControls | None,
+    *,
+    every: bool,
 ) -> None:
     """Open and price the offers, suspend the rest.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
     or none, so that lines never contradict each other. During a round they wait until one has moved by a
     step, or a market is opened or suspended: clock, health and weapons move them a little with every line.
+    With `every` price it is not only the probability that may have changed: all are published.
     """
-    offers = priced_offers(forecast, after, pricing)
-    suspended = _suspend(after, open_before, [offer.key for offer in offers], OFF_OFFER)
-    if forecast.current_round and not suspended and not has_moved_by(pricing.price_step, offers, after):
+    offers = priced_offers(forecast, after, pricing, controls)
+    suspended = _suspend_unoffered(after, open_before, [offer.key for offer in offers], controls)
+    if (
+        forecast.current_round
+        and not (suspended or every)
+        and not has_moved_by(pricing.price_step, offers, after)
+    ):
         return
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_player = [offer for offer in offers if offer.specifiers.player]
     of_map = [offer for offer in offers if not (offer.specifiers.round or offer.specifiers.player)]
     for scope in (of_round, of_map, of_player):
-        if has_moved(pricing.price_step, scope, after):
+        if every or has_moved(pricing.price_step, scope, after):
             for offer in scope:
                 after[offer.key] = _quoted_market(after.get(offer.key), offer, now)
 

@@ -1,7 +1,8 @@
 """From probabilities to odds.
 
 A group's inverse odds sum to 1 + margin. Odds stay within 1.01 and 50: where the cap applies, the
-other members of the group take the difference, so that the sum still holds.
+other members of the group take the difference, so that the sum still holds. No price is better than fair:
+with a small margin and many long shots at the cap one would be, and the group has no prices then.
 """
 
 from collections.abc import Sequence
@@ -12,16 +13,26 @@ MIN_ODDS, MAX_ODDS = 1.01, 50.0
 _MIN_SHARE, _MAX_SHARE = 1 / MAX_ODDS, 1 / MIN_ODDS
 
 
-def shares(probabilities: Sequence[float], margin: float) -> tuple[float, ...]:
-    """Inverse odds of a complete group: proportional to `probabilities`, within the caps, summing to
-    1 + margin. `probabilities` must sum to about 1.
+def shares(probabilities: Sequence[float], margin: float, long_shots: float = 0.0) -> tuple[float, ...]:
+    """Inverse odds of a complete group, within the caps, summing to 1 + margin; none where the caps would
+    make a price better than fair. `probabilities` must sum to about 1.
+
+    They are proportional to `probabilities` but for the part `long_shots` of the margin, from 0 to 1, which
+    all bear equally.
     """
     total = 1 + margin
-    scale = total / sum(probabilities)
-    plain = tuple([probability * scale for probability in probabilities])
+    equal = margin * long_shots / len(probabilities) if long_shots else 0.0
+    scale = (total - equal * len(probabilities)) / sum(probabilities)
+    plain = tuple([probability * scale + equal for probability in probabilities])
     if min(plain) >= _MIN_SHARE and max(plain) <= _MAX_SHARE:
         return plain
-    return _within_caps(plain, total)
+    capped = _within_caps(plain, total)
+    return () if is_above_fair(probabilities, capped) else capped
+
+
+def is_above_fair(probabilities: Sequence[float], shares: Sequence[float]) -> bool:
+    """Whether one of these inverse odds pays more than its result is worth."""
+    return any(share < probability - 1e-9 for probability, share in zip(probabilities, shares, strict=True))
 
 
 def _capped(share: float) -> float:

@@ -9,8 +9,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.market import HELD, Book, Market, MarketKey, MarketStatus
+from app.domain.trading_controls import LINE_WITHDRAWN
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, choose, nearest
+from app.trading.lines import LineSequence
 from app.trading.match_phase import MatchPhase
 from app.trading.registry import RULES
 from app.trading.rules import Rule
@@ -69,14 +71,36 @@ class PlannedLadder(NamedTuple):
     def on_offer(self, forecast: Forecast, book: Book) -> Iterator[PlannedGroup]:
         """The groups that are on offer now, given those that were until now."""
         free, standing = [], set()
-        near = nearest(self.ladder.lines(forecast, self.groups.bases[0].specifiers), self.size)
+        lines = self.ladder.lines(forecast, self.groups.bases[0].specifiers)
+        added, withdrawn = frozenset[float](), frozenset[float]()
+        if forecast.match.controls.lines:
+            added, withdrawn = self._set_by_traders(forecast, lines, book)
+        near = nearest(lines, self.size + len(withdrawn))
         for index, line in enumerate(near.lines):
+            if line in withdrawn:
+                continue
             stands = _group_stands(self.groups.at(line), book)
             if stands:
                 standing.add(line)
             if stands or not (self.live or stands is None):
                 free.append(near[index])
-        return map(self.groups.at, choose(free, standing, 0 if self.live else self.size))
+        chosen = choose(free, standing, 0 if self.live else self.size)
+        return map(self.groups.at, sorted({*chosen, *added}) if added else chosen)
+
+    def _set_by_traders(
+        self, forecast: Forecast, lines: LineSequence, book: Book
+    ) -> tuple[frozenset[float], frozenset[float]]:
+        """The lines that traders have added and may be on offer, and those that they have withdrawn."""
+        added = {one.group: one.added for one in forecast.match.controls.lines}
+        named = {line: group for line in lines.lines if (group := self.groups.at(line)).name in added}
+        return (
+            frozenset(
+                line
+                for line, group in named.items()
+                if added[group.name] and _group_stands(group, book) is not None
+            ),
+            frozenset(line for line, group in named.items() if not added[group.name]),
+        )
 
 
 def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
@@ -177,4 +201,4 @@ def _stands(market: Market) -> bool:
     """Whether the market is on offer, or is suspended with the whole match: it comes back with it."""
     if market.status is MarketStatus.ACTIVE:
         return True
-    return market.status is MarketStatus.SUSPENDED and market.reason != OFF_OFFER
+    return market.status is MarketStatus.SUSPENDED and market.reason not in (OFF_OFFER, LINE_WITHDRAWN)

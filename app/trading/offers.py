@@ -1,6 +1,6 @@
 """The markets that the state of a match demands to be on offer, priced."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -8,6 +8,7 @@ from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
 from app.trading.margin import shares as shares_of
+from app.trading.market_controls import MarketControls
 from app.trading.offer_plan import groups_on_offer
 from app.trading.pricing_config import PricingConfig
 from app.trading.specifiers import Specifiers
@@ -31,28 +32,42 @@ class Offer(msgspec.Struct, frozen=True):
         return self.key[0]
 
 
-def priced_offers(forecast: Forecast, book: Book, pricing: PricingConfig) -> list[Offer]:
-    """Every market that may be on offer, with its price by `forecast`; without those whose result is
-    certain."""
+def priced_offers(
+    forecast: Forecast, book: Book, pricing: PricingConfig, controls: MarketControls | None = None
+) -> list[Offer]:
+    """Every market that may be on offer, with its price by `forecast` and what traders have set; without
+    those whose result is certain."""
+    margin, long_shots = pricing.margin, 0.0
     certainty = Certainty(forecast, pricing.bet_delay_seconds)
     offers: list[Offer] = []
     for group in groups_on_offer(forecast, book):
+        if controls is not None and controls.keeps_off(group):
+            continue
         markets = group.markets
-        probabilities = [market.rule.price(forecast, market.specifiers) for market in markets]
+        probabilities: Sequence[float] = [
+            market.rule.price(forecast, market.specifiers) for market in markets
+        ]
         low, top = min(probabilities), max(probabilities)
         complete = abs(sum(probabilities) - 1) <= 1e-6
         if (
             complete
-            and _is_within_bounds(len(markets), low, top)
+            and is_within_bounds(len(markets), low, top)
             and not certainty.is_certain(markets, low, top)
         ):
-            shares = shares_of(probabilities, pricing.margin)
+            if controls is not None:
+                probabilities = controls.probabilities(group, probabilities)
+                if controls.moves_too_far(group, probabilities, book):
+                    continue
+                margin, long_shots = controls.margin(group)
+            shares = shares_of(probabilities, margin, long_shots)
+            if not shares:
+                continue
             for market, probability, share in zip(markets, probabilities, shares, strict=True):
                 offers.append(Offer(market.key, market.specifiers, group.name, probability, share))
     return offers
 
 
-def _is_within_bounds(markets: int, low: float, top: float) -> bool:
+def is_within_bounds(markets: int, low: float, top: float) -> bool:
     """Whether a group of so many markets may be priced, with its least and its highest probability."""
     return low > 0 and top <= MAX_PROBABILITY and (markets >= 3 or low >= MIN_PROBABILITY)
 

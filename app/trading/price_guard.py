@@ -35,6 +35,7 @@ _DECISIVE = (
     c.MatchCancelled,
     c.FormatChanged,
     c.DetailsChanged,
+    c.ControlsChanged,
 )
 _ROUND_WINNER = 13
 

@@ -29,7 +29,8 @@ def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingCo
     finds the first such moment.
     """
     current = forecast.current_round
-    active = [market for market in markets if market.status is MarketStatus.ACTIVE]
+    held = {one.group for one in forecast.match.controls.held}
+    active = [one for one in markets if one.status is MarketStatus.ACTIVE and one.group not in held]
     if current is None or not active or not forecast.phase.live:
         return None
     is_due = _due_by_chance(forecast, active, pricing)

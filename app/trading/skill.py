@@ -5,18 +5,19 @@ each skill. Prices are means over the grid: the chance of a round knows one skil
 Skills of a grid, not of the match, so that what follows from one is computed once for all matches.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil, exp, floor
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from app.domain.match import Match
+from app.domain.match import MapPlay, Match
 from app.trading.half_walk import Results, log_likelihood
 from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
 from app.trading.model import Skill, logistic, logit
-from app.trading.skill_prior import skill_prior
+from app.trading.skill_prior import skill_of_points, skill_prior
 
 _STEP = 0.2  #: logits between two skills of the grid
 _REACH = 3.5  #: standard deviations of the prior to either side
@@ -32,15 +33,72 @@ class Case(NamedTuple):
     skill: float
 
 
+class Stretch(NamedTuple):
+    """Rounds of a half (from 0) that were played at one strength: those of `until` that `before` lacks. The
+    strength was shifted by `shifted_since` logits after them."""
+
+    half: int
+    before: Results
+    until: Results
+    shifted_since: float
+
+
+Shift = tuple[int, int, float]  #: the map, the rounds won on it before, and by how many logits
+
+
 def cases(match: Match) -> tuple[Case, ...]:
     """The skills that home may have after the rounds so far; weights sum to 1."""
     mean, variance = skill_prior(match)
+    shifts = match.controls.shifts
+    if shifts:
+        return _after_shifts(match, Skill(mean, variance**0.5))
     played = tuple(
         (map_parameters(play, 0.0, starts_ct), tuple(half_results(play)))
         for play in match.maps
         if (starts_ct := home_starts_ct(play)) is not None
     )
     return _after(Skill(mean, variance**0.5), played)
+
+
+def _after_shifts(match: Match, expected: Skill) -> tuple[Case, ...]:
+    """The same where traders have shifted the strength: rounds count at the skill of their time, which was
+    another by what has been shifted since."""
+    shifts = [
+        (one.map, one.rounds, skill_of_points(one.points, match.max_rounds)) for one in match.controls.shifts
+    ]
+    played = tuple(
+        (map_parameters(play, 0.0, starts_ct), stretch)
+        for play in match.maps
+        if (starts_ct := home_starts_ct(play)) is not None
+        for stretch in _stretches(play, shifts)
+    )
+    shifted = expected.mean + sum(by for _, _, by in shifts)
+    return _after_stretches(Skill(shifted, expected.spread), played)
+
+
+def _stretches(play: MapPlay, shifts: Sequence[Shift]) -> Iterator[Stretch]:
+    """The rounds of a map, cut where halves begin and strength was shifted."""
+    begin = 0
+    for half, results in half_results(play):
+        places = {at - begin for number, at, _ in shifts if number == play.number}
+        cuts = sorted({0, len(results)} | {place for place in places if 0 < place < len(results)})
+        for first, last in pairwise(cuts):
+            since = (by for number, at, by in shifts if (number, at) > (play.number, begin + first))
+            yield Stretch(half, results[:first], results[:last], sum(since))
+        begin += len(results)
+
+
+@lru_cache(maxsize=1024)
+def _after_stretches(expected: Skill, played: tuple[tuple[MapParameters, Stretch], ...]) -> tuple[Case, ...]:
+    def log_likelihood(skill: float) -> float:
+        total = 0.0
+        for known, stretch in played:
+            parameters = replace(known, skill=skill - stretch.shifted_since)
+            until = likelihood_of_rounds(parameters, [(stretch.half, stretch.until)])
+            total += until - likelihood_of_rounds(parameters, [(stretch.half, stretch.before)])
+        return total
+
+    return posterior(expected, log_likelihood)
 
 
 @lru_cache(maxsize=1024)

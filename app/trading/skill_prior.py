@@ -13,5 +13,11 @@ def skill_prior(match: Match) -> Normal:
     return rating_model().skill(home, away, match.max_rounds)
 
 
+def skill_of_points(points: float, max_rounds: int) -> float:
+    """How much better so many points make a team in a round, in logits."""
+    model = rating_model()
+    return model.skill(model.of_strength(points, 0), model.of_strength(0.0, 0), max_rounds).mean
+
+
 def _rated(points: float, spread: float) -> TeamRating:
     return rating_model().of_strength(points, 0, spread) if points else rating_model().unlisted(0)

@@ -5,7 +5,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from app.channels.console.permissions import Permission, allowed
-from app.commands.match_commands import AnyCommand, Command
+from app.commands.command_fields import Command
+from app.commands.match_commands import AnyCommand
 from app.domain.user import OperatorRole
 from app.kit.errors import Field, Invalid
 from app.pages import moments

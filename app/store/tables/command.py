@@ -1,4 +1,4 @@
-from piccolo.columns import UUID, BigInt, Text
+from piccolo.columns import UUID, BigInt, Integer, Text
 from piccolo.table import Table
 
 from app.store.tables.columns import Json
@@ -14,3 +14,21 @@ class OperatorCommand(Table, tablename="operator_command", db=DIALECT):
     match_id = UUID()
     at = BigInt()
     request = Json(db_column_name="asked")
+
+
+class MatchCommand(Table, tablename="match_command", db=DIALECT):
+    """A command that was executed, as the match's `revision` counts them: `before` and `after` are what it
+    changed (`commands.command_state`). `person` is who sent it, whatever key they used; `consent_by` who
+    consented, where that was needed; `undone_by` is the revision of the command that took it back. The key is
+    (match_id, revision)."""
+
+    match_id = UUID(primary_key=True)
+    revision = Integer()
+    at = BigInt()
+    actor = Text()
+    person = Text()
+    command = Json()
+    before = Json()
+    after = Json()
+    consent_by = Text(null=True, default=None)
+    undone_by = Integer(null=True, default=None)

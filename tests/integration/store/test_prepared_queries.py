@@ -13,10 +13,11 @@ import pytest
 import app.store
 from app.domain.reach import Reach
 from app.domain.recovery import RecoveryState
-from app.store import entrants, matches, prepared, settlements
+from app.store import entrants, prepared, settlements
 from app.store.connections import Store
 from app.store.keys import Key
 from app.store.log_state import ParkedBatch
+from app.store.match_tables import DEPENDENT_TABLES
 from app.store.prepared import Statement
 from app.store.tables.history import Round, TimelineEvent
 from app.store.tables.statistics import PlayerMap, TeamMap
@@ -54,7 +55,7 @@ _TABLES: dict[str, tuple[Any, ...]] = {
     "history._void": (Round, TimelineEvent),
     "history._history": (Round, TimelineEvent),
     "history._of_matches": (Round, TimelineEvent),
-    "matches._delete_dependent": tuple(matches.DEPENDENT_TABLES),
+    "matches._delete_dependent": tuple(DEPENDENT_TABLES),
     "statistics._delete": (TeamMap, PlayerMap),
 }
 #: How many values those functions take that take any number.

@@ -5,8 +5,8 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from app.store import matches
 from app.store.connections import Store, open_store
+from app.store.match_tables import DEPENDENT_TABLES
 from app.store.migrations import migrate
 from app.store.piccolo_app import APP_CONFIG
 
@@ -58,7 +58,7 @@ async def test_trimming_knows_every_table_that_names_a_match(store: Store) -> No
         rows = await tx.fetch(
             "SELECT table_name FROM information_schema.columns WHERE column_name = 'match_id'"
         )
-    assert {row["table_name"] for row in rows} == set(matches.DEPENDENT_TABLES)
+    assert {row["table_name"] for row in rows} == set(DEPENDENT_TABLES)
 
 
 def _type(of_class: str) -> str:

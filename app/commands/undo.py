@@ -1,0 +1,104 @@
+"""How a command is taken back; pure.
+
+What it changed must be as it left it: what somebody has changed since is not overwritten.
+"""
+
+from msgspec.structs import replace
+
+from app.commands import market_actions
+from app.commands import match_commands as c
+from app.commands.command_fields import Command
+from app.commands.command_state import CommandState, state_of
+from app.commands.effects import Effect
+from app.commands.market_actions import ManualMarketAction
+from app.commands.trading_commands import TradingCommand
+from app.domain import lifecycle
+from app.domain.changes import ControlsChanged
+from app.domain.market import Book, Market, Result
+from app.domain.match import Match
+from app.domain.trading_controls import taken_back
+from app.kit.errors import Conflict
+from app.trading.engine import Reaction
+from app.trading.rules import NOT_PLAYED
+
+_ON_MARKETS = (c.SettleMarket, c.VoidMarket, c.RollBackMarket)
+_UNDOABLE = (TradingCommand, c.Suspend, c.Unsuspend, c.Schedule, *_ON_MARKETS)
+
+
+def is_undoable(command: Command) -> bool:
+    """Whether commands of this kind can be taken back at all."""
+    return isinstance(command, _UNDOABLE)
+
+
+def undo_effect(
+    command: Command, before: CommandState, after: CommandState, match: Match, now: int, reason: str
+) -> Effect:
+    """The effect of taking back `command`, which led from `before` to `after`, on this match at `now` (ms).
+
+    Raises `Conflict` where it cannot be taken back; where the book does not allow it, the effect's `action`
+    does.
+    """
+    if not is_undoable(command):
+        raise Conflict("A command of this kind cannot be undone.")
+    if isinstance(command, c.OnBets) and command.window is not None:
+        return _undo_on_bets(command, match, reason)
+    if not isinstance(command, _ON_MARKETS):
+        lifecycle.require_not_over(match, "changed")
+    present = state_of(match, {}, command)
+    if before.controls != after.controls:
+        controls = taken_back(match.controls, before.controls, after.controls)
+        if controls is None:
+            raise _changed_since()
+        return Effect(replace(match, controls=controls), (ControlsChanged(),))
+    if before.suspended != after.suspended:
+        if present.suspended != after.suspended:
+            raise _changed_since()
+        suspended = lifecycle.suspend(match, before.suspended) if before.suspended else None
+        return Effect(*(suspended or lifecycle.unsuspend(match)))
+    if before.scheduled_at != after.scheduled_at and before.scheduled_at is not None:
+        if present.scheduled_at != after.scheduled_at:
+            raise _changed_since()
+        return Effect(*lifecycle.schedule(match, before.scheduled_at))
+    if before.market is not None and after.market is not None and _result(before) != _result(after):
+        return Effect(match, (), _market_as_before(before.market, after.market, reason))
+    raise Conflict("It changed nothing that can be taken back.")
+
+
+def _undo_on_bets(command: c.OnBets, match: Match, reason: str) -> Effect:
+    """Void the bets of a window again, or no more."""
+    window, key = command.window, command.key
+    assert window is not None
+    if isinstance(command, c.VoidMarket):
+        return Effect(match, (), market_actions.restore_bets(key, window, reason))
+    return Effect(match, (), market_actions.void_bets(key, window, NOT_PLAYED, reason))
+
+
+def _market_as_before(before: Market, after: Market, reason: str) -> ManualMarketAction:
+    def act(book: Book) -> Reaction:
+        if _decision(book.get(before.key)) != _decision(after):
+            raise _changed_since()
+        return _inverse(before, reason)(book)
+
+    return act
+
+
+def _inverse(before: Market, reason: str) -> ManualMarketAction:
+    """Open again or held again; with the operator's result that it had; else the engine decides anew."""
+    key = before.key
+    if before.closed and before.settled_by == "admin":
+        if before.result is Result.VOID:
+            return market_actions.void(key, before.void_reason_id or 0, reason)
+        return market_actions.settle(key, before.result or Result.VOID, reason)
+    return market_actions.roll_back(key, reason, release=not before.held)
+
+
+def _result(state: CommandState) -> object:
+    return _decision(state.market)
+
+
+def _decision(market: Market | None) -> object:
+    return None if market is None else (market.open, market.result, market.void_reason_id, market.settled_by)
+
+
+def _changed_since() -> Conflict:
+    return Conflict("What this command changed has been changed again since.")

@@ -1,0 +1,69 @@
+"""When a probability that a trader holds ends."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from app.domain.changes import FormatChanged, MapFinished, MatchCancelled, MatchChange, RoundsVoided
+from app.domain.doubts import PRICE
+from app.domain.market import Book
+from app.domain.match import Match
+from app.domain.trading_controls import HeldProbability
+from app.trading.certainty import Certainty
+from app.trading.forecast import Forecast
+from app.trading.match_facts import MatchFacts, collect_facts
+from app.trading.offer_plan import PlannedGroup, groups_on_offer
+from app.trading.offers import is_within_bounds
+from app.trading.pricing_config import PricingConfig
+from app.trading.registry import RULES
+from app.trading.settling import settlement_of
+from app.trading.specifiers import parse
+
+#: What it was about is over, or is played again.
+_ENDING = (RoundsVoided, FormatChanged, MapFinished, MatchCancelled)
+
+
+def without_ended(
+    match: Match, changes: Sequence[MatchChange], book: Book, now: int, pricing: PricingConfig
+) -> Match:
+    """The match without the held probabilities that have ended: their result is certain, or all but certain
+    by the model, a price has moved without a cause, or their round or map is over or void. `book` is that
+    before a reaction at `now` (Unix ms) to `changes`."""
+    facts = collect_facts(match, changes)
+    forecast = Forecast(facts, now)
+    certainty = Certainty(forecast, pricing.bet_delay_seconds)
+    groups = {group.name: group for group in groups_on_offer(forecast, book)}
+    stopped = any(doubt.kind == PRICE for doubt in match.doubts) or any(
+        isinstance(change, _ENDING) for change in changes
+    )
+    held = tuple(
+        [
+            one
+            for one in match.controls.held
+            if not (
+                stopped
+                or _is_closed(one, facts, book)
+                or _is_certain(groups.get(one.group), forecast, certainty)
+            )
+        ]
+    )
+    if len(held) == len(match.controls.held):
+        return match
+    return replace(match, controls=replace(match.controls, held=held))
+
+
+def _is_closed(held: HeldProbability, facts: MatchFacts, book: Book) -> bool:
+    """Whether the market has a result, or is about to have one."""
+    market = book.get(held.market_key)
+    if market is None or not market.open or facts.over:
+        return True
+    return settlement_of(RULES[held.type_id], facts, parse(held.specifiers)) is not None
+
+
+def _is_certain(group: PlannedGroup | None, forecast: Forecast, certainty: Certainty) -> bool:
+    """A group that is not on offer now may be again."""
+    if group is None:
+        return False
+    prices = [market.rule.price(forecast, market.specifiers) for market in group.markets]
+    low, top = min(prices), max(prices)
+    return not is_within_bounds(len(prices), low, top) or certainty.is_certain(group.markets, low, top)
