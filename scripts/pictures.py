@@ -1,4 +1,4 @@
-"""Pictures of the board and the portal, for the docs: screenshots of the running demo in headless Chromium.
+"""Pictures of board, portal and console, for the docs: screenshots of the running demo in headless Chromium.
 
 .venv/bin/python -m scripts.pictures [--to docs/pictures]
 
@@ -41,11 +41,19 @@ _PORTAL_SHOTS = {
     "portal-keys-phone": ("/portal/keys", 390, 844, False),
     "portal-amqp-phone": ("/portal/amqp", 390, 844, True),
 }
+#: Pages of the console; of those in a tuple the first link that matches, on the page before.
+_CONSOLE_SHOTS: dict[str, tuple[str, str, bool]] = {
+    "console-live": ("/console", "", False),
+    "console-live-dark": ("/console", "", True),
+    "console-match": ("/console", "[data-rows=matches] a", False),
+    "console-market": ("/console/settlements", "main tbody a[href*='/markets/']", False),
+    "console-settlement": ("/console/settlements", "main tbody th a", True),
+}
 _FIRST_PRICES = "document.querySelector('main a[href*=\"/markets/\"]')?.getAttribute('href')"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Pictures of board and portal, from the running demo")
+    parser = argparse.ArgumentParser(description="Pictures of the pages of the running demo")
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     options = parser.parse_args()
     if not DESCRIPTION.exists():
@@ -55,6 +63,7 @@ def main() -> None:
     try:
         asyncio.run(_take(demo["board"]["url"], options.to))
         asyncio.run(_take_portal(demo, options.to))
+        asyncio.run(_take_console(demo, options.to))
     except ServiceError as error:
         raise SystemExit(f"pictures: {error}") from error
 
@@ -74,19 +83,36 @@ async def _take(address: str, folder: Path) -> None:
 
 async def _take_portal(demo: dict[str, Any], folder: Path) -> None:
     """The portal of the board's bookmaker, whose client receives the feed."""
-    base_url, owner = demo["base_url"], demo["board"]["users"][0]
+    base_url = demo["base_url"]
     async with opened(f"{demo['portal_url']}/sign-in") as page:
-        await page.until("!!document.querySelector('[name=password]')")
-        await page.value(
-            f"(({{ email, password }}) => {{ email.value = '{owner['email']}';"
-            f" password.value = '{owner['password']}'; email.form.submit(); }})"
-            "(document.querySelector('main form').elements)"
-        )
-        await page.until("location.pathname === '/portal'")
+        await _sign_in(page, demo["board"]["users"][0], "/portal")
         for name, (path, width, height, dark) in _PORTAL_SHOTS.items():
             await _shoot(page, f"{base_url}{path}", folder / f"{name}.png", (width, height, dark))
         prices = await _page_with_prices(page, base_url)
         await _shoot(page, prices, folder / "portal-prices.png", (1440, 900, False))
+
+
+async def _take_console(demo: dict[str, Any], folder: Path) -> None:
+    """The console as an administrator sees it."""
+    base_url = demo["console_url"].removesuffix("/console")
+    admin = next(each for each in demo["operators"] if each["role"] == "admin")
+    async with opened(f"{demo['console_url']}/sign-in") as page:
+        await _sign_in(page, admin, "/console")
+        for name, (path, link, dark) in _CONSOLE_SHOTS.items():
+            if link:
+                await page.call("Page.navigate", url=f"{base_url}{path}")
+                path = await page.until(f"document.querySelector(`{link}`)?.getAttribute('href')")
+            await _shoot(page, f"{base_url}{path}", folder / f"{name}.png", (1440, 900, dark))
+
+
+async def _sign_in(page: Page, user: dict[str, str], first: str) -> None:
+    await page.until("!!document.querySelector('[name=password]')")
+    await page.value(
+        f"(({{ email, password }}) => {{ email.value = '{user['email']}';"
+        f" password.value = '{user['password']}'; email.form.submit(); }})"
+        "(document.querySelector('main form').elements)"
+    )
+    await page.until(f"location.pathname === '{first}'")
 
 
 async def _page_with_prices(page: Page, base_url: str) -> str:

@@ -42,6 +42,7 @@ async def signed_in(demo: dict[str, Any], role: str = "admin") -> AsyncIterator[
     async with chromium.opened(f"{demo['console_url']}/sign-in") as page:
         visitor = Visitor(page, demo["console_url"].removesuffix("/console"), "/console")
         await page.set_window(1440, 900)
+        await page.until("document.readyState === 'complete'")
         await visitor.sign_in(operator["email"], operator["password"])
         yield visitor
         assert page.errors == []
