@@ -147,7 +147,10 @@ async def _check_revision(tx: Tx, match: Match, command: Command, sender: Sender
     if later is not None:
         raise Conflict(
             f"{later.actor} sent {later.name} since (revision {later.revision}; yours is {seen}). "
-            "Look at the match again, and send yours again if it still holds."
+            "Look at the match again, and send yours again if it still holds.",
+            code="later_command",
+            actor=later.actor,
+            command=later.name,
         )
 
 

@@ -85,9 +85,23 @@ async def suspend_and_release_a_match(visitor: Visitor) -> None:
     assert "match.unsuspend" in await visitor.text("#record tbody")
 
 
+async def hold_and_release_a_probability(visitor: Visitor) -> None:
+    path = await visitor.link("/console", "[data-rows=matches] a")
+    market = await visitor.link(path, "[data-rows=markets] a")
+    await visitor.open(market)
+    preview = await give(visitor, "hold_probability", "Do it", probability="0.4", reason="a star is ill")
+    assert "odds_change" in preview and "0.4" in preview
+    assert "40.0 %" in await visitor.text("main")
+    await give(visitor, "release_probability", "Do it", reason="well again")
+    await visitor.open(path)
+    commands = await visitor.text("#commands tbody")
+    assert "Hold the probability" in commands and "Release the probability" in commands
+
+
 TASKS: tuple[Task, ...] = (
     see_the_matches_move,
     correct_a_wrong_settlement,
     see_why_a_price_moved,
     suspend_and_release_a_match,
+    hold_and_release_a_probability,
 )

@@ -13,6 +13,8 @@ from app.pages import moments
 from app.pages.forms import Form
 
 Kind = Literal["text", "number", "choice", "check", "moment", "hidden"]
+#: Where its form is: on a match's page, on a market's, at a log source, at a command that was executed.
+About = Literal["match", "market", "source", "executed"]
 _TEAMS = ("team_a", "team_b")
 
 
@@ -26,11 +28,11 @@ class FormField(NamedTuple):
 
 
 class CommandForm(NamedTuple):
-    """A command: its title is the text `commands.<tag>`. `about`: a whole match, or one of its markets."""
+    """A command: its title is the text `commands.<tag>`."""
 
     tag: str
     permission: Permission
-    about: Literal["match", "market"]
+    about: About
     fields: tuple[FormField, ...]
 
 
@@ -38,6 +40,11 @@ _REASON = FormField("reason", "text")
 _WINDOW = (
     FormField("start_time", "moment", required=False),
     FormField("end_time", "moment", required=False),
+)
+_WHY = FormField("reason", "text", required=False)
+_MARGIN = (
+    FormField("market_id", "number", required=False),
+    FormField("phase", "choice", ("before_play", "in_play", "last_rounds"), required=False),
 )
 _MARKET = (FormField("market_id", "hidden"), FormField("specifiers", "hidden", required=False))
 _FORMS = (
@@ -55,7 +62,37 @@ _FORMS = (
     CommandForm("name_sides", Permission.TRADE, "match", (FormField("ct", "choice", _TEAMS),)),
     CommandForm("award_map", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
     CommandForm("award_match", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
-    CommandForm("follow_source", Permission.TRADE, "match", (FormField("source", "hidden"),)),
+    CommandForm("follow_source", Permission.TRADE, "source", (FormField("source", "hidden"),)),
+    CommandForm("undo", Permission.UNDO, "executed", (FormField("of", "hidden"),)),
+    CommandForm(
+        "shift_strength",
+        Permission.TRADE,
+        "match",
+        (FormField("team", "choice", _TEAMS), FormField("points", "number"), _WHY),
+    ),
+    CommandForm(
+        "set_margin",
+        Permission.TRADE,
+        "match",
+        (FormField("margin", "number"), *_MARGIN, FormField("long_shots", "number", required=False), _WHY),
+    ),
+    CommandForm("clear_margin", Permission.TRADE, "match", (*_MARGIN, _WHY)),
+    CommandForm("set_max_move", Permission.TRADE, "match", (FormField("max_move", "number"), _WHY)),
+    CommandForm("suspend_market", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("release_market", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("suspend_group", Permission.TRADE, "market", (FormField("group", "hidden"), _WHY)),
+    CommandForm("release_group", Permission.TRADE, "market", (FormField("group", "hidden"), _WHY)),
+    CommandForm(
+        "hold_probability",
+        Permission.TRADE,
+        "market",
+        (*_MARKET, FormField("probability", "number"), _WHY),
+    ),
+    CommandForm("release_probability", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("add_line", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("withdraw_line", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("close_type", Permission.TRADE, "market", (FormField("market_id", "hidden"), _WHY)),
+    CommandForm("open_type", Permission.TRADE, "market", (FormField("market_id", "hidden"), _WHY)),
     CommandForm(
         "settle_market",
         Permission.SETTLE,
@@ -75,19 +112,15 @@ _FORMS = (
         (*_MARKET, _REASON, FormField("release", "check", required=False), *_WINDOW),
     ),
 )
+#: What every form carries beside its own fields: the id that makes it executed once, and the match's revision
+#: as the page showed it.
+_BESIDE = ("request_id", "revision")
 FORMS = {form.tag: form for form in _FORMS}
 
 
-def forms_for(role: OperatorRole | None, about: Literal["match", "market"]) -> tuple[CommandForm, ...]:
-    """The commands about a match, or about a market, that users of that role may give by a form of their own
-    (one that has a field to fill in)."""
-    return tuple(
-        form
-        for form in _FORMS
-        if form.about == about
-        and form.permission in allowed(role)
-        and any(field.kind != "hidden" for field in form.fields)
-    )
+def forms_for(role: OperatorRole | None, about: About) -> tuple[CommandForm, ...]:
+    """The commands that operators of that role may give there."""
+    return tuple(form for form in _FORMS if form.about == about and form.permission in allowed(role))
 
 
 def command_of(form: Form) -> Command:
@@ -95,9 +128,7 @@ def command_of(form: Form) -> Command:
     tag = form.choice("command", FORMS)
     given = {field.name: _value(form, field) for field in FORMS[tag].fields}
     values: dict[str, Any] = {name: value for name, value in given.items() if value not in ("", None)}
-    request_id = form.text("request_id", longest=120)
-    if request_id:
-        values["request_id"] = request_id
+    values |= {name: text for name in _BESIDE if (text := form.text(name, longest=120))}
     try:
         command: Command = msgspec.convert({"command": tag} | values, AnyCommand, strict=False)
     except msgspec.ValidationError as error:
@@ -110,6 +141,11 @@ def fields_of(form: Form) -> dict[str, str]:
     tag = form.choice("command", FORMS)
     sent = {field.name: form.text(field.name) for field in FORMS[tag].fields}
     return {"command": tag} | {name: value for name, value in sent.items() if value}
+
+
+def permission_of(form: Form) -> Permission:
+    """What the form's command requires. Raises `Invalid`."""
+    return FORMS[form.choice("command", FORMS)].permission
 
 
 def _value(form: Form, field: FormField) -> Any:

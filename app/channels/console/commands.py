@@ -7,16 +7,16 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.console.command_forms import FORMS, command_of, fields_of
+from app.channels.console.command_forms import FORMS, command_of, fields_of, permission_of
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.channels.console.paths import match_path
-from app.channels.console.permissions import check
+from app.channels.console.permissions import Permission, check
 from app.commands import execution
-from app.commands.match_commands import FollowSource
 from app.commands.preview import Preview, preview
 from app.domain.match import Match
 from app.kit.errors import Conflict
@@ -25,7 +25,7 @@ from app.pages.forms import Form
 from app.pages.ledger_kinds import kind_of
 from app.pages.market_names import MarketNames, names_of
 from app.pages.rendering import page, redirect, texts_for
-from app.store import matches, tenants
+from app.store import match_commands, matches, tenants
 
 
 @post("/matches/{ref:str}/preview")
@@ -43,13 +43,12 @@ async def execute(
     """Execute the command, as over the operators' API. What the match's present state forbids is refused with
     the preview as it would be now, so that nothing that was filled in is lost."""
     form = Form(await request.form())
-    command = command_of(form)
-    check(request.auth.user.operator_role, FORMS[form.text("command")].permission)
+    await _check_permission(request, console, ref, form)
     try:
         match = await execution.execute(
             console.store,
             ref,
-            command,
+            command_of(form),
             by=request.auth.actor,
             now=console.clock(),
             pricing=console.pricing,
@@ -66,16 +65,22 @@ async def _preview_page(
     form: Form,
     refusal: Conflict | None = None,
 ) -> Response[str]:
-    """The preview of the form's command; after a `refusal`, which it shows, of the same once more."""
+    """The preview of the form's command; after a `refusal`, which it shows, of the same on the match as it is
+    now: whoever reads why may give it again."""
+    await _check_permission(request, console, ref, form)
     command, fields = command_of(form), fields_of(form)
-    check(request.auth.user.operator_role, FORMS[fields["command"]].permission)
-    found = None
-    if not isinstance(command, FollowSource):
-        found = await preview(console.store, ref, command, now=console.clock(), pricing=console.pricing)
+    if refusal is not None:
+        command = msgspec.structs.replace(command, revision=None)
+    now, by = console.clock(), request.auth.actor
+    try:
+        found = await preview(console.store, ref, command, now=now, pricing=console.pricing, by=by)
+    except Conflict as conflict:
+        if refusal is not None or command.revision is None:
+            raise
+        return await _preview_page(request, console, ref, form, conflict)
     async with console.store.autocommit() as tx:
         match = await matches.by_ref(tx, ref)
-        keys = [each.key for each in found.entries] if found else []
-        keys += [each.after.key for each in found.markets] if found else []
+        keys = [*(each.key for each in found.entries), *(each.after.key for each in found.markets)]
         names = await names_of(tx, texts_for(request), keys)
         receivers = await tenants.receivers(tx, match.id)
     return page(
@@ -85,13 +90,35 @@ async def _preview_page(
         sentences=sentences(request, refusal) if refusal else [],
         match=match,
         path=match_path(match.number),
-        fields=fields | {"request_id": f"console:{token_hex(12)}", "back": _back(form, match)},
+        fields=fields
+        | {
+            "request_id": f"console:{token_hex(12)}",
+            "revision": str(found.match.revision),
+            "back": _back(form, match),
+        },
         title=fields["command"],
         preview=found,
-        rows=_rows(found, names, match) if found else [],
-        entries=_entries(found, names, match) if found else [],
+        rows=_rows(found, names, match),
+        entries=_entries(found, names, match),
         receivers=receivers,
     )
+
+
+async def _check_permission(
+    request: SignedInRequest, console: ConsoleDependencies, ref: str, form: Form
+) -> None:
+    """Raise `Forbidden` unless the operator may give the form's command; to take one back they must be
+    allowed to give it."""
+    role = request.auth.user.operator_role
+    check(role, permission_of(form))
+    if form.text("command") == "undo":
+        of = form.number("of", 1, 2**31 - 1)
+        async with console.store.autocommit() as tx:
+            match = await matches.by_ref(tx, ref)
+            executed = await match_commands.get(tx, match.id, of)
+        if executed is not None:
+            known = FORMS.get(executed.name)
+            check(role, known.permission if known else Permission.ACCOUNTS)
 
 
 def _back(form: Form, match: Match) -> str:

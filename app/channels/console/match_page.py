@@ -1,26 +1,32 @@
 """A match: its state, what the model knows of it, its markets, its log sources and what operators did."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
-from app.channels.console.command_forms import forms_for
+from app.channels.console.command_forms import FORMS, forms_for
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.channels.console.market_rows import market_rows
 from app.channels.console.moving_pages import changes_response, moving_page, variant_of
 from app.channels.console.moving_rows import CLOSED, render
 from app.channels.console.paths import match_path
 from app.channels.console.permissions import Permission, allowed
+from app.commands.match_commands import AnyCommand
+from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
+from app.domain.user import OperatorRole
 from app.http.reading import get
 from app.pages.market_names import player_of
 from app.pages.rendering import page
-from app.store import audit, entrants, log_senders, markets, matches
+from app.store import audit, entrants, log_senders, markets, match_commands, matches
+from app.store.match_commands import ExecutedCommand
 
 _RECORDS = 50
+_decode = msgspec.json.Decoder(AnyCommand).decode
 
 
 @get("/matches/{ref:str}")
@@ -32,6 +38,7 @@ async def match_page(
         match = await matches.by_ref(tx, ref)
         senders = await log_senders.listing(tx, match.id)
         records = await audit.about(tx, str(match.id), _RECORDS)
+        executed = await match_commands.listing(tx, match.id, _RECORDS)
     return await moving_page(
         request,
         console.matches.of(match.id),
@@ -41,6 +48,7 @@ async def match_page(
         urn=match_urn(match.number),
         forms=forms_for(request.auth.user.operator_role, "match") if not match.over else (),
         may_follow=Permission.TRADE in allowed(request.auth.user.operator_role),
+        executed=[_executed(each, request.auth.user.operator_role) for each in executed],
         senders=senders,
         records=records,
     )
@@ -77,6 +85,19 @@ async def closed_markets(
         path=match_path(match.number),
         rows=[render(variant, CLOSED, row).cells for row in rows.values()],
     )
+
+
+class Executed(NamedTuple):
+    """A command that was executed, and whether this operator may take it back."""
+
+    command: ExecutedCommand
+    undoable: bool
+
+
+def _executed(command: ExecutedCommand, role: OperatorRole | None) -> Executed:
+    form = FORMS.get(command.name)
+    may = form is not None and form.permission in allowed(role)
+    return Executed(command, may and is_undoable(_decode(command.command)))
 
 
 HANDLERS = (match_page, match_events, closed_markets)

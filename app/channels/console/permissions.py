@@ -10,15 +10,16 @@ class Permission(StrEnum):
     """What a route, or a command, requires."""
 
     ALERTS = "alerts"  #: take and end alerts
-    TRADE = "trade"  #: suspend, release, rate, choose log sources
+    TRADE = "trade"  #: what is on offer and at which price; log sources
     SETTLE = "settle"  #: settle, void, roll back, award
+    UNDO = "undo"  #: take back a command that one might have given
     ACCOUNTS = "accounts"
 
 
 _ALLOWED = {
     OperatorRole.VIEWER: frozenset[Permission](),
-    OperatorRole.TRADER: frozenset({Permission.ALERTS, Permission.TRADE}),
-    OperatorRole.SETTLER: frozenset({Permission.ALERTS, Permission.SETTLE}),
+    OperatorRole.TRADER: frozenset({Permission.ALERTS, Permission.TRADE, Permission.UNDO}),
+    OperatorRole.SETTLER: frozenset({Permission.ALERTS, Permission.SETTLE, Permission.UNDO}),
     OperatorRole.ADMIN: frozenset(Permission),
 }
 

@@ -50,7 +50,7 @@ async def done(person: Person, match: Match, command: str, **fields: str) -> Any
 @pytest.fixture
 async def settled(store: Store) -> tuple[Match, Market]:
     """A match with a market that was settled as won."""
-    story, market = Story(store), offer(1)
+    story, market = Story(store), offer(1, group="g")
     match = await story.match()
     await story.happen(match, maps=(MapPlay(1, "de_dust2", "live", home_side="CT"),))
     await story.offer(match, market)
@@ -118,7 +118,7 @@ async def test_a_role_may_give_its_commands_and_no_others(
     values = about(market, result="lost", void_reason_id="4", winner="team_a", ct="team_a", source="x")
     for tag, form in FORMS.items():
         may = form.permission in allowed(role)
-        if tag != "follow_source":
+        if form.about in pages:
             assert (f'data-command="{tag}"' in pages[form.about]) is may, tag
         preview = await person.post(f"{path_of(match)}/preview", command=tag, **values)
         assert (preview.status_code != 403) is may, tag
@@ -171,6 +171,51 @@ async def test_the_followed_log_source_is_handed_over(sign_in: SignIn, store: St
     async with store.autocommit() as tx:
         states = {each.source: each.state for each in await log_senders.listing(tx, match.id)}
     assert states == {"a": "dismissed", "b": "followed"}
+
+
+async def test_the_later_of_two_is_told_who_did_what_and_loses_nothing(
+    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+) -> None:
+    first, second = await sign_in(OperatorRole.TRADER), await sign_in(OperatorRole.TRADER)
+    match, _ = settled
+    fields = {"command": "suspend", "reason": "the later reason", "revision": "0"}
+    preview = await second.post(f"{path_of(match)}/preview", **fields)
+    assert preview.status_code == 200
+    assert (await done(first, match, "rate", strength_a="1600", strength_b="1500")).status_code == 303
+    for action in ("preview", "commands"):
+        refused = await second.post(f"{path_of(match)}/{action}", **fields)
+        assert refused.status_code == 409
+        assert f"operator {first.email} sent rate" in refused.text and "the later reason" in refused.text
+    form = refused.text.partition(f'action="{path_of(match)}/commands"')[2]
+    again = {name: unescape(value) for name, value in _HIDDEN.findall(form)}
+    assert (await second.post(f"{path_of(match)}/commands", **again)).status_code == 303
+
+
+async def test_a_probability_is_held_and_the_command_taken_back(sign_in: SignIn, store: Store) -> None:
+    person, story = await sign_in(OperatorRole.TRADER), Story(store)
+    match = await story.match()
+    await story.happen(match, home_strength=1500.0, away_strength=1500.0)
+    assert (await done(person, match, "rate", strength_a="1600", strength_b="1500")).status_code == 303
+    async with store.autocommit() as tx:
+        winner = (await markets.book(tx, match.id))[1, "team=home"]
+    fields = about(winner, probability="0.4")
+    assert (await done(person, match, "hold_probability", **fields)).status_code == 303
+    assert (await market_of(store, match, winner)).probability == pytest.approx(0.4)
+    page = await person.get(path_of(match))
+    assert page.text.count('value="undo"') == 1, "strengths that were set are not taken back, but set again"
+    assert (await done(person, match, "undo", of="2")).status_code == 303
+    assert (await market_of(store, match, winner)).probability == pytest.approx(winner.probability)
+
+
+async def test_who_may_not_give_a_command_may_not_take_it_back(
+    sign_in: SignIn, settled: tuple[Match, Market]
+) -> None:
+    settler, trader = await sign_in(OperatorRole.SETTLER), await sign_in(OperatorRole.TRADER)
+    match, market = settled
+    assert (await done(settler, match, "roll_back_market", **about(market))).status_code == 303
+    refused = await trader.post(f"{path_of(match)}/commands", command="undo", of="1")
+    assert refused.status_code == 403
+    assert 'value="undo"' not in (await trader.get(path_of(match))).text
 
 
 def test_every_permission_is_held_by_the_administrator() -> None:
