@@ -15,5 +15,6 @@ TLS. All hooks are asynchronous: the framework would run others in threads.
 `openapi` and `asyncapi` generate the documents, `pages` renders them as HTML.
 
 Imported by `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`, `channels.portal`,
-`pages`, `operators`, `ingest`, `main` and `cli`; imports `access`, `wire`, `store`, `domain` and `kit`.
+`channels.console`, `pages`, `operators`, `ingest`, `main` and `cli`; imports `access`, `wire`, `store`,
+`domain` and `kit`.
 """

@@ -10,5 +10,6 @@ also the page for a refusal by a middleware that stands before the `session_guar
   CSRF token (`session_guard`).
 - Every text is in both languages (`texts`).
 
-Imported by `channels.portal` and `main`; imports `http`, `store`, `domain` and `kit`.
+Imported by `channels.portal`, `channels.console` and `main`; imports `access`, `http`, `store`, `domain` and
+`kit`.
 """

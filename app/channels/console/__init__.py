@@ -8,6 +8,6 @@ and sent as the cells that have changed.
   route's `opt`, and checked before its handler.
 - Every change is a command of `commands`, as over the operators' API, with the same audit row.
 
-Imported by `main`; imports `pages`, `http`, `commands`, `access`, `amqp`, `trading`, `store`, `domain` and
+Imported by `main`; imports `pages`, `http`, `commands`, `broker`, `amqp`, `trading`, `store`, `domain` and
 `kit`.
 """

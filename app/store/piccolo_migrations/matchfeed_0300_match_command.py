@@ -1,39 +1,46 @@
 """The commands that operators gave on a match, in order, with what each changed."""
 
-from piccolo.apps.migrations.auto.migration_manager import MigrationManager
+from typing import Any
 
-from app.store.piccolo_conf import DB
+from piccolo.apps.migrations.auto.migration_manager import MigrationManager
+from piccolo.columns import UUID, BigInt, Column, Integer, Text
+
+from app.store.tables.columns import Json
 
 ID = "2031-01-01T00:05:00:000000"
 VERSION = "1.38.0"
 DESCRIPTION = "operators' commands with what they changed"
 
-# Piccolo has no primary key of two columns.
-STATEMENTS = (
-    """
-    CREATE TABLE match_command (
-        match_id uuid NOT NULL,
-        revision integer NOT NULL,
-        at bigint NOT NULL,
-        actor text NOT NULL,
-        person text NOT NULL,
-        command json NOT NULL,
-        before json NOT NULL,
-        after json NOT NULL,
-        consent_by text,
-        undone_by integer,
-        PRIMARY KEY (match_id, revision)
-    )
-    """,
-)
-
-
-async def _create() -> None:
-    for statement in STATEMENTS:
-        await DB.run_ddl(statement)
+# The default None is that of a column without one. The next migration completes the key: Piccolo makes none
+# of two columns.
+COLUMNS: dict[str, Column] = {
+    "match_id": UUID(primary_key=True, default=None),
+    "revision": Integer(default=None),
+    "at": BigInt(default=None),
+    "actor": Text(default=None),
+    "person": Text(default=None),
+    "command": Json(default=None),
+    "before": Json(default=None),
+    "after": Json(default=None),
+    "consent_by": Text(null=True, default=None),
+    "undone_by": Integer(null=True, default=None),
+}
 
 
 async def forwards() -> MigrationManager:
     manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    manager.add_raw(_create)
+    manager.add_table(class_name="match_command", tablename="match_command")
+    for name, column in COLUMNS.items():
+        manager.add_column(
+            table_class_name="match_command",
+            tablename="match_command",
+            column_name=name,
+            column_class=type(column),
+            params=_json(column) if isinstance(column, Json) else column._meta.params,
+        )
     return manager
+
+
+def _json(column: Json) -> dict[str, Any]:
+    """What a column of ours takes."""
+    return {"default": column.default, "null": False, "db_column_name": None}

@@ -93,6 +93,7 @@ async def test_the_live_page_moves_and_keeps_the_focus(visitor: Visitor, store: 
     match, ended = await story.match(), await story.match()
     await visitor.open("/console")
     row = "document.querySelector('[data-rows=matches] tr[data-key=\"{}\"]')".format
+    await page.until(f"!!{row(match.number)} && !!{row(ended.number)}", _SECONDS)
     await page.value(f"{row(match.number)}.focus()")
     play = MapPlay(1, "de_dust2", "live", home_score=7, away_score=5, home_side="CT")
     await story.happen(match, maps=(play,))

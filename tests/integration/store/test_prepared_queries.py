@@ -66,7 +66,7 @@ _COUNTS: dict[str, tuple[int, ...]] = {
     "log_state._park": (len(ParkedBatch.__struct_fields__),),
     "statistics._add_team": (8,),
     "stream_queries._changes": (1, 2),
-    "users._save": (9,),
+    "users._save": (10,),
 }
 
 
