@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.trading.margin import MAX_ODDS, MIN_ODDS, odds, shares
@@ -40,19 +40,18 @@ def test_no_price_is_better_than_fair(raw: list[float], margin: float, equal: fl
 
 
 @given(weights, st.floats(0.3, 0.5))
-def test_a_large_margin_always_has_prices(raw: list[float], margin: float) -> None:
-    """Eight long shots at the cap cost at most .16. What is likelier than the lowest odds can be worth has
-    none."""
+def test_at_a_large_margin_only_the_lowest_odds_leave_no_price(raw: list[float], margin: float) -> None:
+    """Eight long shots at the cap cost at most .16, so that only a favourite for whom even the lowest odds
+    would pay more than fair leaves the group without prices."""
     probabilities = normalized(raw)
-    assume(max(probabilities) <= 1 / MIN_ODDS)
-    assert shares(probabilities, margin)
+    assert bool(shares(probabilities, margin)) == (max(probabilities) <= 1 / MIN_ODDS + 1e-9)
 
 
 def test_caps_leave_no_price_where_the_favourite_would_pay_more_than_fair() -> None:
     assert shares([0.97, 0.01, 0.01, 0.01], 0.01) == ()
     favourite, *others = shares([0.97, 0.01, 0.01, 0.01], 0.06)
-    assert favourite == pytest.approx(1 / MIN_ODDS)
-    assert others == pytest.approx([(1.06 - 1 / MIN_ODDS) / 3] * 3)
+    assert favourite == pytest.approx(1 / MIN_ODDS, rel=1e-12)
+    assert others == pytest.approx([(1.06 - 1 / MIN_ODDS) / 3] * 3, rel=1e-12)
 
 
 def test_margin_is_spread_in_proportion() -> None:
