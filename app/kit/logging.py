@@ -89,7 +89,10 @@ def use_stderr() -> None:
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
     structlog.configure(
-        processors=[*_SHARED, *render], logger_factory=lambda *_: structlog.PrintLogger(sys.stderr)
+        processors=[*_SHARED, *render],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+        cache_logger_on_first_use=False,
     )
 
 

@@ -7,12 +7,14 @@ from secrets import token_hex
 import pytest
 import structlog
 
-from app.kit.logging import RedactingFilter, get_logger, use_stderr
+from app.kit.logging import RedactingFilter, configure, get_logger, use_stderr
 
 
-@pytest.fixture
-def plain_text() -> Iterator[None]:
+@pytest.fixture(params=[None, "CRITICAL"], ids=["first", "after another configuration"])
+def plain_text(request: pytest.FixtureRequest) -> Iterator[None]:
     before = structlog.get_config()
+    if request.param is not None:
+        configure("web", level=request.param)
     use_stderr()
     yield
     structlog.configure(**before)
