@@ -9,6 +9,7 @@ from app.commands.command_fields import team_of
 from app.commands.market_actions import ManualMarketAction, find_market, no_action
 from app.domain.market import Book, Market, MarketKey
 from app.domain.match import Match
+from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import (
     MOVED_TOO_FAR,
     ClosedType,
@@ -26,7 +27,6 @@ from app.domain.trading_controls import (
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.trading.engine import Reaction
 from app.trading.market_controls import contradicts
-from app.trading.offer_plan import OFF_OFFER
 from app.trading.possible_lines import is_possible_line
 from app.trading.registry import RULES
 from app.trading.rules import Rule

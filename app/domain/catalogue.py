@@ -68,6 +68,13 @@ class VoidReason(msgspec.Struct, frozen=True):
     description: Text
 
 
+class SuspensionReason(msgspec.Struct, frozen=True):
+    """Why offers are suspended: a code that never changes, described for people."""
+
+    code: str
+    description: Text
+
+
 class MapInfo(msgspec.Struct, frozen=True):
     """A map: `ct_rate` is CT's share of rounds between even teams; `active` lists the periods, first
     and last day (None: still), in which it belonged to the active pool."""
@@ -85,6 +92,7 @@ class Catalogue(msgspec.Struct, frozen=True):
     markets: tuple[MarketType, ...]
     statuses: tuple[MatchStatus, ...]
     void_reasons: tuple[VoidReason, ...]
+    suspension_reasons: tuple[SuspensionReason, ...]
     maps: tuple[MapInfo, ...]
 
     @property
@@ -107,6 +115,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     market: list["_Market"]
     status: list[MatchStatus]
     void_reason: list[VoidReason]
+    suspension_reason: list[SuspensionReason]
     map: list["_Map"]
 
 
@@ -145,6 +154,7 @@ def load() -> Catalogue:
         markets=tuple(_market(entry, raw.specifier) for entry in sorted(raw.market, key=lambda m: m.id)),
         statuses=tuple(raw.status),
         void_reasons=tuple(raw.void_reason),
+        suspension_reasons=tuple(raw.suspension_reason),
         maps=tuple(_map(entry) for entry in raw.map),
     )
 

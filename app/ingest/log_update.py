@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from app.commands import match_update
-from app.domain.doubts import MISSING_DATA, SILENT
+from app.domain.doubts import LOG_GAP, MISSING_DATA, SILENT
 from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted, SilenceEnded
 from app.domain.match import Match
 from app.domain.transitions import fold
@@ -15,8 +15,6 @@ from app.kit import metrics
 from app.store import log_state
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
-
-GAP = "a part of the game server's log is missing"  #: why a match is suspended
 
 
 class LogUpdate:
@@ -58,7 +56,7 @@ class LogUpdate:
         waiting = await log_state.pending(self.tx, self.match.id) if self.state.has_pending else []
         for lost in offsets.obsolete(self.state, waiting):
             self.state = replace(self.state, has_gap=True)
-            self.facts.insert(0, DataLost(at=lost.arrived_at, reason=GAP))
+            self.facts.insert(0, DataLost(at=lost.arrived_at, reason=LOG_GAP))
             await log_state.delete_pending(self.tx, self.match.id, lost)
             waiting.remove(lost)
         return waiting

@@ -5,11 +5,12 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from app.domain.doubts import LOG_GAP
 from app.domain.facts import DataLost
 from app.domain.match import Match
 from app.ingest import offsets, pending_ranges
 from app.ingest.config import IngestConfig
-from app.ingest.log_update import GAP, LogUpdate
+from app.ingest.log_update import LogUpdate
 from app.ingest.match_checks import for_each_match
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -67,6 +68,6 @@ async def _close_gap(
         missing = (state.next_offset, first.begin)
         log.warning("log bytes are missing", match_id=str(match.id), missing=missing)
         update = LogUpdate(tx, match, replace(state, has_gap=True, next_offset=first.begin))
-        update.facts.append(DataLost(at=first.arrived_at, reason=GAP))
+        update.facts.append(DataLost(at=first.arrived_at, reason=LOG_GAP))
     await (update.add_pending() if with_pending else update.drop_obsolete())
     await update.finish(now, config)

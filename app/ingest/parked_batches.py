@@ -4,10 +4,10 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from app.domain.doubts import LOG_GAP
 from app.ingest import offsets, source_selection
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
-from app.ingest.log_update import GAP
 from app.ingest.suspension import suspend_for_loss
 from app.store import alerts, log_senders, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
@@ -44,7 +44,7 @@ async def park(store: Store, batch: Batch, error: str, now: int, config: IngestC
         if decision.verdict in ("followed", "next_run"):
             await _skip(tx, replace(state, last_message_id=batch.id), offsets.range_of(batch))
             await tx.write(log_senders.save_statements(match.id, decision.changed, decision.forgotten))
-            await suspend_for_loss(tx, match, GAP, now)
+            await suspend_for_loss(tx, match, LOG_GAP, now)
         await _begin_alert(tx, match.id, batch.id, error, now)
 
 
@@ -61,7 +61,7 @@ async def park_pending(store: Store, match_id: UUID, pending: LogRange, error: s
         )
         await log_state.delete_pending(tx, match.id, pending)
         await _skip(tx, await log_state.get(tx, match.id), pending)
-        await suspend_for_loss(tx, match, GAP, now)
+        await suspend_for_loss(tx, match, LOG_GAP, now)
         await _begin_alert(tx, match.id, name, error, now)
 
 

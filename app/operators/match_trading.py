@@ -13,6 +13,7 @@ from app.commands.preview import preview
 from app.commands.undo import is_undoable
 from app.domain.market import Market
 from app.domain.settlement import LedgerEntry
+from app.domain.suspension_reasons import market_reason_code
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.kit.clock import iso_millis
@@ -30,8 +31,9 @@ _decode_command = msgspec.json.Decoder(AnyCommand).decode
 
 
 class TradedMarket(msgspec.Struct, frozen=True):
-    """An open market. `status` 1 is on offer, -1 suspended, for `reason`; `group` names the markets of which
-    exactly one wins; `probability` is the one that it is priced by, without margin."""
+    """An open market. `status` 1 is on offer, -1 suspended, for `reason` (code: `reason_code`); `group`
+    names the markets of which exactly one wins; `probability` is the one that it is priced by, without
+    margin."""
 
     market_id: int
     specifiers: str
@@ -40,6 +42,7 @@ class TradedMarket(msgspec.Struct, frozen=True):
     odds: str
     probability: float
     reason: str
+    reason_code: str | None
     priced_at: str
 
 
@@ -167,6 +170,7 @@ def _market(market: Market) -> TradedMarket:
         odds=str(market.odds),
         probability=market.probability,
         reason=market.reason,
+        reason_code=market_reason_code(market),
         priced_at=iso_millis(market.priced_at),
     )
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from app.domain.catalogue import Locale
+from app.domain.suspension_reasons import in_words, market_reason_code
+
 
 def moment(millis: int | None) -> str | Markup:
     """Unix ms as a time in UTC, empty for None."""
@@ -37,9 +40,16 @@ def measured(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.1f}"
 
 
+def reason(text: str, locale: Locale) -> str:
+    """Why something is suspended, in the language of the page."""
+    return in_words(text, locale)
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "clock": clock,
     "time_of_day": time_of_day,
     "measured": measured,
+    "reason": reason,
+    "reason_code": market_reason_code,
 }

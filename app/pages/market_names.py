@@ -1,10 +1,8 @@
 """Markets and void reasons in words, in the language of a page."""
 
 from collections.abc import Iterable, Mapping
-from typing import cast
 
 from app.domain import catalogue
-from app.domain.catalogue import Locale
 from app.domain.entrants import Player
 from app.domain.ids import entrant_number
 from app.domain.market import MarketKey, market_name, specifier_values
@@ -19,7 +17,7 @@ class MarketNames:
     """Names markets in one language; `players` are those that the markets are about, by number."""
 
     def __init__(self, texts: Texts, players: Mapping[int | None, Player]) -> None:
-        self._locale = cast(Locale, texts.language)
+        self._locale = texts.locale
         self._players = players
 
     def name(self, key: MarketKey, home: str, away: str) -> str:
@@ -52,7 +50,7 @@ def player_of(key: MarketKey) -> int | None:
 
 def type_names(texts: Texts) -> list[tuple[int, str]]:
     """Every market type with its name, dots for what its specifiers say."""
-    locale = cast(Locale, texts.language)
+    locale = texts.locale
     return [
         (each.id, each.render(locale, dict.fromkeys(each.placeholders, "…")))
         for each in catalogue.load().markets
@@ -61,7 +59,7 @@ def type_names(texts: Texts) -> list[tuple[int, str]]:
 
 def void_reason(texts: Texts, reason_id: int | None) -> str:
     """What a void reason means, empty without one."""
-    locale = cast(Locale, texts.language)
+    locale = texts.locale
     reasons = catalogue.load().void_reasons
     return next((each.description.get(locale) for each in reasons if each.id == reason_id), "")
 

@@ -11,7 +11,9 @@ import tomllib
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from app.domain.catalogue import Locale
 
 LANGUAGES = ("en", "ru")
 DEFAULT = "en"
@@ -28,6 +30,11 @@ class Texts:
         """Raises `KeyError` for a name that no page has."""
         text = self._texts[name]
         return text.format_map(values) if values else text
+
+    @property
+    def locale(self) -> Locale:
+        """The language, as the catalogue of the domain has it."""
+        return cast(Locale, self.language)
 
     def has(self, name: str) -> bool:
         return name in self._texts

@@ -20,13 +20,13 @@ from app.domain.doubts import public_reason
 from app.domain.market import CLOSED, HELD, OPEN, Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER
 from app.domain.trading_controls import CONTROL_REASONS
 from app.trading import format_change, replayed_rounds
 from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
 from app.trading.market_controls import MarketControls, market_controls
 from app.trading.match_facts import MatchFacts, collect_facts, events_alone
-from app.trading.offer_plan import OFF_OFFER
 from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -177,7 +177,7 @@ def _reason_to_suspend(match: Match, may_price: bool) -> str:
     why = public_reason(match) or match.pause
     if why:
         return why
-    return "" if may_price else "facts came late"
+    return "" if may_price else LATE_FACTS
 
 
 def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], reason: str) -> bool:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.market import HELD, Book, Market, MarketKey, MarketStatus
+from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import LINE_WITHDRAWN
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, choose, nearest
@@ -17,9 +18,6 @@ from app.trading.match_phase import MatchPhase
 from app.trading.registry import RULES
 from app.trading.rules import Rule
 from app.trading.specifiers import Specifiers
-
-#: Why a market is suspended that the state of the match does not demand.
-OFF_OFFER = "not on offer now"
 
 
 class PlannedMarket(NamedTuple):

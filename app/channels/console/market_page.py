@@ -101,7 +101,8 @@ async def market_plot(
         )
         rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     complete = len(found) <= _POINTS
-    prices = await run_in_thread(price_history, found[:_POINTS][::-1], complete=complete)
+    locale = texts_for(request).locale
+    prices = await run_in_thread(price_history, found[:_POINTS][::-1], locale, complete=complete)
     begins = prices.points[0].at if prices.points else 0
     facts = [fact for fact in facts_in_words(texts_for(request), match, rounds, events) if fact.at >= begins]
     plot = MarketPlot(prices.points, prices.suspensions, prices.marks, prices.complete, facts)

@@ -134,7 +134,8 @@ async def market_plot(
         limit = _POINTS + 1
         found = await market_changes.newest(tx, tenant, match.id, market.key, before=_NEWEST, limit=limit)
     oldest_first = found[_POINTS - 1 :: -1] if len(found) > _POINTS else found[::-1]
-    history = await run_in_thread(price_history, oldest_first, complete=len(found) <= _POINTS)
+    locale = texts_for(request).locale
+    history = await run_in_thread(price_history, oldest_first, locale, complete=len(found) <= _POINTS)
     return Response(history, media_type="application/json", headers=dict(HEADERS))
 
 

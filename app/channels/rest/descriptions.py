@@ -17,7 +17,13 @@ from app.http.reading import get
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
-from app.wire.views.descriptions import DescriptionView, PricingView, description_views
+from app.wire.views.descriptions import (
+    DescriptionView,
+    PricingView,
+    SuspensionReasonView,
+    description_views,
+    suspension_reason_views,
+)
 from app.wire.views.meta import ListMeta, Many, Single
 from app.wire.xml import dictionaries
 
@@ -43,10 +49,19 @@ async def descriptions(
     )
 
 
+@get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2", "query": ("locale",)})
+async def suspension_reasons(
+    locale: Annotated[Locale, QueryParameter(description="The language: en or ru.")] = "en",
+) -> Many[SuspensionReasonView]:
+    """Every code of why a market or a match is suspended."""
+    reasons = catalogue.load().suspension_reasons
+    return Many(suspension_reason_views(reasons, locale), ListMeta(len(reasons)))
+
+
 @get("/cs2/v1/markets/pricing", opt={"sport": "cs2"})
 async def pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
     """What the prices assume of the bets that are placed at them."""
     return Single(PricingView(rest.bet_delay_seconds))
 
 
-HANDLERS = (descriptions, pricing)
+HANDLERS = (descriptions, suspension_reasons, pricing)

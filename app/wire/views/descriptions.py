@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, SpecifierType
+from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, SpecifierType, SuspensionReason
 
 
 class OutcomeView(msgspec.Struct, frozen=True):
@@ -30,11 +30,24 @@ class DescriptionView(msgspec.Struct, frozen=True, kw_only=True):
     specifiers: tuple[SpecifierView, ...]
 
 
+class SuspensionReasonView(msgspec.Struct, frozen=True):
+    """`code` is the `suspended_reason_code` of markets and matches; it never changes."""
+
+    code: str
+    description: str
+
+
 class PricingView(msgspec.Struct, frozen=True):
     """`bet_delay_seconds`: prices assume that a bet counts only if its price still stands unchanged so long
     after it was placed. A market whose result would be certain within that time is suspended before."""
 
     bet_delay_seconds: int
+
+
+def suspension_reason_views(
+    reasons: Iterable[SuspensionReason], locale: Locale
+) -> tuple[SuspensionReasonView, ...]:
+    return tuple(SuspensionReasonView(one.code, one.description.get(locale)) for one in reasons)
 
 
 def description_views(types: Iterable[MarketType], locale: Locale) -> tuple[DescriptionView, ...]:

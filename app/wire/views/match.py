@@ -12,6 +12,7 @@ from app.domain.market import Market
 from app.domain.match import MapPlay, Match, MatchPlayer, Round, Side, TimelineEvent, other_side
 from app.domain.match_info import VideoStream
 from app.domain.sides import team_of
+from app.domain.suspension_reasons import match_reason_code
 from app.wire.fields import Group, Groups
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
 from app.wire.views.offers import MarketView, market_view
@@ -104,6 +105,7 @@ class MatchView(msgspec.Struct, frozen=True, kw_only=True):
     data_delay_seconds: int | UnsetType = UNSET
     suspended: bool | UnsetType = UNSET
     suspended_reason: str | None | UnsetType = UNSET
+    suspended_reason_code: str | None | UnsetType = UNSET
     booking_status: str | UnsetType = UNSET
     source_url: str | None | UnsetType = UNSET
 
@@ -206,6 +208,7 @@ def _internals(parts: MatchParts) -> dict[str, Any]:
         "data_delay_seconds": parts.match.info.data_delay_seconds,
         "suspended": bool(reason),
         "suspended_reason": reason or None,
+        "suspended_reason_code": match_reason_code(parts.match),
         "booking_status": "booked" if parts.booked else "unbooked",
         "source_url": parts.match.info.source_url or None,
     }

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result, market_name
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
+from app.domain.suspension_reasons import market_reason_code
 from app.wire.views.scalars import iso_time
 
 _STATUS = {
@@ -22,7 +23,8 @@ _STATUS = {
 class MarketView(msgspec.Struct, frozen=True, kw_only=True):
     """One offer; its only outcome is "it happens". `market_offer_id` names it within the match, `id` is
     its type in the catalogue. Offers with one `group` complement each other. Take no bets while
-    `suspended`; `suspended_reason` is then the reason, in English, if it is known."""
+    `suspended`; `suspended_reason` is then the reason, in English, if it is known, and
+    `suspended_reason_code` its code (`/cs2/v1/markets/suspension-reasons`)."""
 
     market_offer_id: str
     id: int
@@ -30,6 +32,7 @@ class MarketView(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     suspended: bool
     suspended_reason: str | UnsetType = UNSET
+    suspended_reason_code: str | UnsetType = UNSET
     odds: float
     group: str
     priced_at: str | None
@@ -77,6 +80,7 @@ def market_view(market: Market) -> MarketView:
         status=_STATUS[market.status],
         suspended=market.status is not MarketStatus.ACTIVE,
         suspended_reason=(market.status is MarketStatus.SUSPENDED and market.reason) or UNSET,
+        suspended_reason_code=market_reason_code(market) or UNSET,
         odds=float(market.odds),
         group=market.group,
         priced_at=iso_time(market.priced_at or None),

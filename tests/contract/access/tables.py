@@ -30,6 +30,7 @@ CS2: dict[str, tuple[str, ...]] = {
     "/cs2/v1/markets/descriptions": (),
     "/cs2/v1/markets/descriptions.xml": (),
     "/cs2/v1/markets/pricing": (),
+    "/cs2/v1/markets/suspension-reasons": (),
     "/cs2/v1/tournaments": ("cs2:tournaments:list",),
     "/cs2/v1/tournaments/{tournament_id}": ("cs2:tournaments:read",),
     "/cs2/v1/teams": ("cs2:teams:list",),

@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client import REGISTRY
 
+from app.domain.doubts import LOG_GAP
 from app.ingest import apply as applying
 from app.ingest import cs2log, health, missing_ranges
 from app.ingest.attempts import ATTEMPTS
 from app.ingest.consumer import Consumer
-from app.ingest.log_update import GAP
 from app.kit.errors import Unavailable
 from app.store import alerts, history, log_state
 from app.store.alerts import AlertKind
@@ -51,7 +51,7 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
     async with store.autocommit() as tx:
         (parked,) = await tx.fetch("SELECT message, body, error FROM log_parked")
     assert tuple(parked.values()) == (poison.id, poison.body, "RuntimeError('bitten')")
-    assert (await server.state()).suspended == GAP
+    assert (await server.state()).suspended == LOG_GAP
     assert await health.nothing_parked(store) != health.OK
     await consumer.handle(server.cut(*logs.ct_win(1, 0)))
     await consumer.handle(server.cut(*logs.freeze(1, 0)))
@@ -95,7 +95,7 @@ async def test_a_pending_range_that_cannot_be_applied_is_parked_alone(
         assert [event.type for event in await history.timeline(tx, server.match.id)].count("kill") == kills
     assert tuple(parked.values()) == (server.match.id, poison.body, "RuntimeError('bitten')")
     assert alert.match_id == server.match.id
-    assert (await server.state()).suspended == GAP
+    assert (await server.state()).suspended == LOG_GAP
     await consumer.handle(server.cut(*logs.ct_win(1, 0)))
     await consumer.handle(server.cut(*logs.freeze(1, 0)))
     state = await server.state()
@@ -148,7 +148,7 @@ async def test_the_next_run_of_the_server_is_followed_after_its_parked_first_bat
     restarted = Addressed(first, "restarted", first.address)
     consumer = Consumer(store, CONFIG, lambda: restarted.now)
     await consumer.handle(restarted.cut(POISON.decode()))
-    assert (await restarted.state()).suspended == GAP
+    assert (await restarted.state()).suspended == LOG_GAP
     await restarted.send(*logs.freeze(0, 0))
     assert (await restarted.state()).suspended == ""
 

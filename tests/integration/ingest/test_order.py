@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from app.domain.doubts import LOG_GAP
 from app.domain.match import Match
 from app.ingest import missing_ranges
 from app.ingest.batch import Batch
-from app.ingest.log_update import GAP
 from app.store import changes, history, log_state
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
@@ -94,10 +94,10 @@ async def test_a_gap_is_declared_after_two_seconds_and_play_continues_after_it(
     assert (await server.state()).suspended == ""
     assert await missing_ranges.skip_missing(store, late.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
-    assert state.suspended == GAP
+    assert state.suspended == LOG_GAP
     assert await kills(store, server.match) == 2
     await server.send(logs.kill(logs.CT[0], logs.T[3]))
-    assert (await server.state()).suspended == GAP
+    assert (await server.state()).suspended == LOG_GAP
 
 
 async def test_a_complete_round_ends_the_suspension(store: Store, server: Server) -> None:
@@ -107,7 +107,7 @@ async def test_a_complete_round_ends_the_suspension(store: Store, server: Server
     await server.deliver(late)
     await missing_ranges.skip_missing(store, late.arrived_at + 2001, CONFIG)
     await server.send(*logs.ct_win(1, 0))
-    assert (await server.state()).suspended == GAP
+    assert (await server.state()).suspended == LOG_GAP
     await server.send(*logs.freeze(1, 0))
     state = await server.state()
     assert state.suspended == ""
@@ -152,7 +152,7 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     assert await server.deliver(shot) == ["early"]
     assert await missing_ranges.skip_missing(store, shot.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
-    assert (state.suspended, await kills(store, server.match)) == (GAP, 2)
+    assert (state.suspended, await kills(store, server.match)) == (LOG_GAP, 2)
     assert state.current is not None and state.current.gap
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -175,7 +175,7 @@ async def test_what_a_run_left_unread_suspends_when_another_takes_over(store: St
     server.instance, server.offset = "restarted", 0
     await server.send(logs.kill(logs.CT[2], logs.T[2]))
     state = await server.state()
-    assert state.suspended == GAP
+    assert state.suspended == LOG_GAP
     assert state.current is not None and state.current.gap
 
 

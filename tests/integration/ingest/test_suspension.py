@@ -6,11 +6,10 @@ import pytest
 
 from app.commands import execution, match_commands, match_update
 from app.domain import doubts
-from app.domain.doubts import SERVER_SILENT
+from app.domain.doubts import LOG_GAP, SERVER_SILENT
 from app.domain.market import Market, MarketStatus
 from app.ingest import suspension
 from app.ingest.apply import apply
-from app.ingest.log_update import GAP
 from app.store import alerts, changes, heartbeats, markets
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -247,7 +246,7 @@ async def test_a_tick_suspends_silent_matches_and_closes_gaps(store: Store, serv
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
     await tick(store, server.now + 2500)
-    assert (await server.state()).suspended == GAP
+    assert (await server.state()).suspended == LOG_GAP
     assert await on_offer(store, server) == []
 
 

@@ -6,9 +6,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
+from markupsafe import escape
 from msgspec.structs import replace
 
 from app.access import admin
+from app.domain.doubts import LOG_GAP
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
@@ -65,7 +67,7 @@ async def lived(story: Story, times: Times) -> Match:
     """A match whose market was priced, suspended for two reasons, released, repriced, settled and rolled
     back, ten seconds apart."""
     match = await story.match()
-    suspended = offer(1, status=SUSPENDED, reason="data is missing")
+    suspended = offer(1, status=SUSPENDED, reason=LOG_GAP)
     steps: list[Any] = [
         offer(1),
         suspended,
@@ -91,11 +93,11 @@ async def test_the_plot_has_prices_suspensions_with_reasons_and_settlements(
     assert [[when // 1000, odds] for when, odds in drawn["points"]] == [
         [when // 1000, odds] for when, odds in zip(at, (1.85, 1.85, 1.85, 2.1, None, 1.85), strict=True)
     ]
-    spans = [[since // 1000, until and until // 1000, why] for since, until, why in drawn["suspensions"]]
+    spans = [[since // 1000, until and until // 1000, *why] for since, until, *why in drawn["suspensions"]]
     assert spans == [
-        [at[1] // 1000, at[2] // 1000, "data is missing"],
-        [at[2] // 1000, at[3] // 1000, SCRIPT],
-        [at[5] // 1000, None, ""],
+        [at[1] // 1000, at[2] // 1000, LOG_GAP, "missing_data"],
+        [at[2] // 1000, at[3] // 1000, SCRIPT, "paused"],
+        [at[5] // 1000, None, "", "other"],
     ]
     assert [kind for _, _, kind in drawn["marks"]] == ["settled", "rolled_back"]
     assert drawn["complete"]
@@ -106,7 +108,7 @@ async def test_the_table_says_what_the_plot_shows(person: Person, story: Story, 
     page = await person.get(history_of(match))
     rows = page.text.split("<tbody>")[1].count("<tr>")
     assert rows == 8, "six states of the market and two entries of the ledger"
-    assert SCRIPT not in page.text and "&lt;script&gt;" in page.text and "data is missing" in page.text
+    assert SCRIPT not in page.text and "&lt;script&gt;" in page.text and escape(LOG_GAP) in page.text
     assert "2023-11-14 22:13:20 UTC" in page.text, "how far back the log reaches"
     assets = re.findall(r'(?:src|href)="(/portal/assets/[^"]+)"', page.text)
     sizes = [len((await person.client.get(path)).content) for path in assets]
@@ -221,8 +223,8 @@ async def test_a_history_is_suspended_while_its_type_is_off(
     drawn = (await person.get(f"{history_of(match)}/history.json")).json()
     seconds = [(when - begin) // 1000 for when, _ in drawn["points"]]
     assert seconds == [0, 10, 20, 30, 40]
-    spans = [[(at - begin) // 1000, (to - begin) // 1000, why] for at, to, why in drawn["suspensions"]]
-    assert spans == [[10, 30, REASON]]
+    spans = [[(at - begin) // 1000, (to - begin) // 1000, *why] for at, to, *why in drawn["suspensions"]]
+    assert spans == [[10, 30, REASON, "type_switched_off"]]
     late = (await person.get(f"{history_of(match, 2)}/history.json")).json()
     assert [(when - begin) // 1000 for when, _ in late["points"]] == [30, 40] and not late["suspensions"]
     rows = (await person.get(history_of(match))).text.split("<tbody>")[1]

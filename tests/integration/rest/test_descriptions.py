@@ -56,6 +56,17 @@ async def test_another_language_is_refused(client: httpx.AsyncClient, headers: d
     assert refused.status_code == 422 and refused.json()["detail"][0]["loc"] == ["query", "locale"]
 
 
+async def test_codes_of_suspensions_are_described(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    path = "/cs2/v1/markets/suspension-reasons"
+    english, russian = [
+        (await client.get(f"{path}?locale={locale}", headers=headers)).json() for locale in ("en", "ru")
+    ]
+    assert english["meta"] == {"count": len(english["data"])}
+    assert [row["code"] for row in english["data"]] == [row["code"] for row in russian["data"]]
+    silent = next(row for row in russian["data"] if row["code"] == "silent_source")
+    assert silent["description"].startswith("Игровой сервер молчит")
+
+
 async def test_the_delay_that_prices_assume_is_published(
     client: httpx.AsyncClient, headers: dict[str, str], settings: Settings
 ) -> None:

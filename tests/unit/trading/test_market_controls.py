@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from app.domain.changes import ControlsChanged
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Team
+from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import (
     CONTRADICTS_HELD,
     MARKET_SUSPENDED,
@@ -30,7 +31,6 @@ from app.trading.forecast import Forecast
 from app.trading.held_probabilities import without_ended
 from app.trading.market_controls import contradicts
 from app.trading.match_facts import collect_facts
-from app.trading.offer_plan import OFF_OFFER
 from tests.unit.domain.play import Server, new_match
 from tests.unit.trading.trader import PRICING, Trader
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.market import Book, MarketStatus
+from app.domain.suspension_reasons import OFF_OFFER
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
@@ -20,7 +21,7 @@ from app.trading.map_scores import MapParameters, MapState, map_parameters
 from app.trading.margin import odds, shares
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.match_phase import MatchPhase, match_phase
-from app.trading.offer_plan import OFF_OFFER, planned_market
+from app.trading.offer_plan import planned_market
 from app.trading.offers import Offer, priced_offers
 from app.trading.registry import RULES
 from app.trading.rules import Rule

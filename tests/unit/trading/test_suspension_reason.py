@@ -20,14 +20,17 @@ def reasons(match: Match) -> list[object]:
     reaction = engine.react(
         match, (DetailsChanged(),), {MARKET.key: MARKET}, now=1, may_price=True, pricing=PricingConfig()
     )
-    return [market_view(market).suspended_reason for market in reaction.markets]
+    return [
+        (seen.suspended_reason, seen.suspended_reason_code) for seen in map(market_view, reaction.markets)
+    ]
 
 
 def test_what_an_operator_wrote_stays_with_operators() -> None:
     suspended, _ = suspend(MATCH, "a source claims that it is fixed")
     assert suspended.suspended == "a source claims that it is fixed"
-    assert reasons(suspended) == [BY_OPERATOR]
+    assert reasons(suspended) == [(BY_OPERATOR, "operator")]
 
 
 def test_an_active_market_has_no_reason() -> None:
     assert not market_view(MARKET).suspended_reason
+    assert not market_view(MARKET).suspended_reason_code

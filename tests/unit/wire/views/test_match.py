@@ -27,6 +27,7 @@ FIELDS = {
     Group.SCOREBOARD: {"scoreboard"},
     Group.INTERNALS: {
         *("external_match_id", "data_delay_seconds", "suspended", "suspended_reason"),
+        "suspended_reason_code",
         *("booking_status", "source_url"),
     },
 }
@@ -161,6 +162,7 @@ def test_the_scoreboard_shows_what_players_have() -> None:
 def test_internals_have_the_reason_why_nothing_is_offered() -> None:
     seen = shown(Group.INTERNALS)
     assert (seen["suspended"], seen["suspended_reason"], seen["booking_status"]) == (True, "silent", "booked")
+    assert seen["suspended_reason_code"] == "other"
 
 
 def test_streams_have_their_language_where_it_is_known() -> None:

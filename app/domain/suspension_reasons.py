@@ -1,0 +1,115 @@
+"""Codes of the reasons for which offers are suspended: for clients that decide by the reason.
+
+The stored reason is English text. Its code follows from the text, so that what was stored before codes
+existed has one too. The catalogue describes each code in every language.
+"""
+
+import re
+from functools import lru_cache
+
+from app.domain import types_off
+from app.domain.catalogue import Locale, Text, load
+from app.domain.doubts import (
+    BY_OPERATOR,
+    LOG_GAP,
+    OPERATOR,
+    PROCESSING_STOPPED,
+    SERVER_SILENT,
+    public_reason,
+)
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Match
+from app.domain.trading_controls import (
+    CONTRADICTS_HELD,
+    LINE_WITHDRAWN,
+    MARKET_SUSPENDED,
+    MOVED_TOO_FAR,
+    TYPE_CLOSED,
+)
+
+#: Why a market is suspended that the state of the match does not demand.
+OFF_OFFER = "not on offer now"
+LATE_FACTS = "facts came late"  #: why nothing is on offer until newer lines come
+
+ROLLED_BACK, PAUSED, OTHER = "rolled_back", "paused", "other"
+
+_OF_TEXTS = {
+    BY_OPERATOR: OPERATOR,
+    SERVER_SILENT: "silent_source",
+    PROCESSING_STOPPED: "processing_stopped",
+    LOG_GAP: "missing_data",
+    LATE_FACTS: "late_data",
+    "a second game server claims the match": "rival_source",
+    "another log source is followed, its score is awaited": "source_changed",
+    "the game server restarted the map": "map_restarted",
+    "a restart was announced": "map_restarted",
+    "which team plays which side is not known yet": "unknown_sides",
+    OFF_OFFER: "not_on_offer",
+    types_off.REASON: "type_switched_off",
+    MARKET_SUSPENDED: "market_suspended_by_operator",
+    TYPE_CLOSED: "type_closed_by_operator",
+    LINE_WITHDRAWN: "line_withdrawn_by_operator",
+    CONTRADICTS_HELD: "held_probability",
+    MOVED_TOO_FAR: "moved_too_far",
+    "paused": PAUSED,
+    "mp_pause_match": PAUSED,
+    "TimeOutCTs": PAUSED,
+    "TimeOutTs": PAUSED,
+}
+#: Texts that name what they are about.
+_OF_PATTERNS = (
+    (r"a backup of round \d+ is being restored", "backup_restored"),
+    (r"rounds are played that cannot be counted: .*", "uncounted_rounds"),
+    (r"map ended CT \d+, T \d+, sides unknown", "unknown_sides"),
+    (r"unknown teams: .*", "unknown_teams"),
+    (r"the log says CT \d+, T \d+, which disagrees with .* counted", "score_contradiction"),
+    (r".* loaded before .* was decided", "map_contradiction"),
+    (r"map ended undecided at \d+:\d+", "map_contradiction"),
+    (r"the server plays \d+\+\d+ rounds, the match has \d+\+\d+", "format_contradiction"),
+    (r"sides (changed|did not change) after round \d+: .*", "format_contradiction"),
+    (r"nobody of .* is on the server", "players_missing"),
+    (r"no rating of .*", "unrated_teams"),
+    (r"a price moved without a cause: .*", "unexplained_move"),
+)
+
+
+@lru_cache(maxsize=4_096)
+def code_of(reason: str) -> str | None:
+    """The code of a reason in English; None where the text is somebody's own."""
+    if reason in _OF_TEXTS:
+        return _OF_TEXTS[reason]
+    return next((code for pattern, code in _OF_PATTERNS if re.fullmatch(pattern, reason, re.DOTALL)), None)
+
+
+def market_reason_code(market: Market) -> str | None:
+    """The code of why a market is suspended; None if it is not.
+
+    A text of its own has a market of which an operator has rolled the result back, and one that is suspended
+    in a pause: the game server names it.
+    """
+    if market.status is not MarketStatus.SUSPENDED:
+        return None
+    own = PAUSED if market.reason else OTHER
+    return code_of(market.reason) or (ROLLED_BACK if market.settled_by else own)
+
+
+def match_reason_code(match: Match) -> str | None:
+    """The code of why all offers of a match are suspended; None if they are not."""
+    if not match.suspended:
+        return None
+    return code_of(public_reason(match)) or OTHER
+
+
+def in_words(reason: str, locale: Locale) -> str:
+    """The reason in this language. What the text says beyond its code follows in English; a text without a
+    code is somebody's own and stays."""
+    code = code_of(reason)
+    if locale == "en" or code is None:
+        return reason
+    described = _described()[code].get(locale)
+    return described if reason in _OF_TEXTS else f"{described} ({reason})"
+
+
+@lru_cache(maxsize=1)
+def _described() -> dict[str, Text]:
+    return {each.code: each.description for each in load().suspension_reasons}

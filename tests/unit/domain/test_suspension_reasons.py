@@ -1,0 +1,134 @@
+"""Every reason that the service itself gives has a code, and every code is described."""
+
+import ast
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from importlib import import_module
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+import app
+from app.domain import doubts, trading_controls
+from app.domain.catalogue import LOCALES, load
+from app.domain.lifecycle import suspend
+from app.domain.market import HELD, Market, MarketStatus
+from app.domain.match import Match, Status
+from app.domain.suspension_reasons import (
+    LATE_FACTS,
+    OFF_OFFER,
+    code_of,
+    in_words,
+    market_reason_code,
+    match_reason_code,
+)
+from app.domain.types_off import REASON as TYPE_OFF
+
+SOURCES = Path(app.__file__).parent
+CODES = {each.code for each in load().suspension_reasons}
+CYRILLIC = re.compile("[а-яё]", re.IGNORECASE)
+MATCH = Match(UUID(int=7), 7, "Northwind", "Harbour", "Cup", status=Status.LIVE)
+#: Texts that reach `raise_doubt` as the value of a variable.
+PASSED_ON = {
+    "the server plays 12+3 rounds, the match has 24+6",
+    "sides changed after round 6: this is no map of 24 rounds",
+    "sides did not change after round 12: this is no map of 24 rounds",
+    "map ended undecided at 11:12",
+    "rounds are played that cannot be counted: no map has begun",
+    doubts.LOG_GAP,
+    doubts.SERVER_SILENT,
+    doubts.PROCESSING_STOPPED,
+}
+#: Where a variable is passed on: a new place is added here, and its texts above.
+PASSING = {
+    "app.ingest.suspension",
+    "app.domain.series",
+    "app.domain.lifecycle",
+    "app.domain.formats",
+    "app.domain.transitions",
+}
+
+
+def market(reason: str, *, settled_by: str = "", status: MarketStatus = MarketStatus.SUSPENDED) -> Market:
+    return Market(1, "team=home", status, Decimal(2), 0.5, reason=reason, settled_by=settled_by)
+
+
+def given_reasons() -> Iterator[tuple[str, ast.expr]]:
+    """The third argument of every call of `raise_doubt`, with its module."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        module = ".".join(("app", *path.relative_to(SOURCES).with_suffix("").parts))
+        for node in ast.walk(ast.parse(path.read_text())):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call) and isinstance(called, ast.Name) and called.id == "raise_doubt":
+                yield module, node.args[2]
+
+
+def text_of(module: str, given: ast.expr) -> str | None:
+    """What is given, places for values filled with 7; None for the value of a variable."""
+    if isinstance(given, ast.Name) and given.id.isupper():
+        return str(getattr(import_module(module), given.id))
+    if isinstance(given, ast.JoinedStr):
+        return "".join(str(one.value) if isinstance(one, ast.Constant) else "7" for one in given.values)
+    return str(given.value) if isinstance(given, ast.Constant) else None
+
+
+def test_every_reason_that_suspends_a_match_has_a_code() -> None:
+    given = [(module, text_of(module, one)) for module, one in given_reasons()]
+    texts = {text for _, text in given if text is not None}
+    assert len(texts) > 10
+    assert [text for text in sorted(texts | PASSED_ON) if code_of(text) is None] == []
+    assert {module for module, text in given if text is None} == PASSING
+
+
+@pytest.mark.parametrize(
+    "text",
+    sorted({*trading_controls.CONTROL_REASONS, OFF_OFFER, LATE_FACTS, TYPE_OFF, doubts.BY_OPERATOR}),
+)
+def test_every_reason_that_suspends_a_market_has_a_code_of_its_own(text: str) -> None:
+    assert code_of(text) in CODES - {"other", "paused", "rolled_back"}
+
+
+def test_every_code_is_described_in_every_language_once() -> None:
+    reasons = load().suspension_reasons
+    assert len(CODES) == len(reasons)
+    for each in reasons:
+        assert re.fullmatch(r"[a-z_]+", each.code)
+        for locale in LOCALES:
+            described = each.description.get(locale)
+            assert described.endswith(".") and bool(CYRILLIC.search(described)) == (locale == "ru")
+
+
+@pytest.mark.parametrize("text", sorted(PASSED_ON))
+def test_codes_are_those_of_the_catalogue(text: str) -> None:
+    assert code_of(text) in CODES
+
+
+def test_a_market_on_offer_has_no_code() -> None:
+    assert market_reason_code(market("", status=MarketStatus.ACTIVE)) is None
+    assert market_reason_code(market("map won 13:5", status=MarketStatus.SETTLED)) is None
+
+
+def test_a_market_with_a_text_of_its_own_was_rolled_back_or_is_paused_by_the_server() -> None:
+    assert market_reason_code(market("the wrong map was counted", settled_by=HELD)) == "rolled_back"
+    assert market_reason_code(market("Technical pause")) == "paused"
+    assert market_reason_code(market("")) == "other"
+    # A known text goes before: the market has been on offer since its result was rolled back.
+    assert market_reason_code(market("TimeOutCTs", settled_by="engine")) == "paused"
+    assert market_reason_code(market(doubts.SERVER_SILENT, settled_by="engine")) == "silent_source"
+
+
+def test_an_operators_own_text_has_the_operators_code() -> None:
+    assert match_reason_code(MATCH) is None
+    suspended, _ = suspend(MATCH, "the game server is silent")
+    assert match_reason_code(suspended) == "operator"
+
+
+def test_pages_show_a_reason_in_their_language() -> None:
+    assert in_words(doubts.SERVER_SILENT, "en") == doubts.SERVER_SILENT
+    assert in_words(doubts.SERVER_SILENT, "ru").startswith("Игровой сервер молчит")
+    assert in_words("nobody of Northwind is on the server", "ru").endswith(
+        " (nobody of Northwind is on the server)"
+    )
+    assert in_words("the wrong map was counted", "ru") == "the wrong map was counted"
