@@ -1,0 +1,368 @@
+"""Whatever traders and operators do in whatever order while a map is played: every group sums to its margin,
+no bets together win whatever happens, the ledger agrees with the facts, and what the change log publishes
+folds to the book."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from app.commands import match_commands as c
+from app.commands import trading_commands as t
+from app.commands.change_drafts import compose
+from app.commands.command_fields import Command
+from app.commands.command_state import CommandState, state_of
+from app.commands.effects import Effect, effect_of
+from app.commands.market_actions import ManualMarketAction, no_action
+from app.commands.match_update import decide
+from app.commands.undo import is_undoable, undo_effect
+from app.domain.changes import MatchChange
+from app.domain.facts import Paused, Resumed
+from app.domain.market import Book, Market, MarketKey, Result, with_offer_end
+from app.domain.match import Match, Team
+from app.kit.errors import Conflict, Invalid, NotFound
+from app.trading.engine import Reaction
+from app.trading.held_probabilities import without_ended
+from app.trading.match_facts import MatchFacts, collect_facts
+from app.trading.registry import RULES
+from app.trading.settlement_check import check_settlements
+from app.trading.settling import settlement_of
+from app.trading.specifiers import parse
+from tests.unit.domain.play import SECOND, Server, new_match
+from tests.unit.trading.trader import PRICING, Trader
+
+PHASES = ("", "before_play", "in_play", "last_rounds")
+
+
+class Executed(NamedTuple):
+    command: Command
+    before: CommandState
+    after: CommandState
+
+
+class TradedMap(Trader):
+    """The first map of a match as a server plays it and people trade it; every step is one transaction."""
+
+    def __init__(self, best_of: int) -> None:
+        super().__init__(new_match(best_of))
+        self.server = Server(self.match)
+        self.seen = 0
+        self.executed: list[Executed] = []
+        self.folded: Book = {}
+        self.margin_of = self.margin_set
+        self.follow()
+
+    def follow(self) -> None:
+        """React to what the server has reported since, and to the time."""
+        changes, self.seen = self.server.changes[self.seen :], len(self.server.changes)
+        self._transact(self.server.match, changes)
+
+    def execute(self, command: Command) -> None:
+        """Raises what the interface would refuse it with; nothing has happened then."""
+        self._carry_out(command, effect_of(command, self.match, self.server.later()))
+
+    def undo(self, executed: Executed) -> None:
+        now = self.server.later()
+        self._carry_out(None, undo_effect(*executed, self.match, now, "taken back"))
+
+    def _carry_out(self, command: Command | None, effect: Effect) -> None:
+        before = command and state_of(self.match, self.book, command)
+        self._transact(effect.after, effect.changes, effect.action)
+        if command and before:
+            self.executed.append(Executed(command, before, state_of(self.match, self.book, command)))
+
+    def _transact(
+        self, after: Match, changes: Sequence[MatchChange], action: ManualMarketAction = no_action
+    ) -> None:
+        before, now = self.match, self.server.now
+        after = without_ended(after, changes, self.book, now, PRICING)
+        reaction = decide(action, after, changes, self.book, now=now, may_price=True, pricing=PRICING)
+        drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
+        self.match = self.server.match = after
+        self.now = now
+        self._store(changes)
+        for market in reaction.markets:
+            self.book[market.key] = with_offer_end(self.book.get(market.key), market, now)
+        self.ledger += reaction.entries
+        for draft in drafts:
+            if draft.entity == "market":
+                market = msgspec.json.decode(draft.body, type=Market)
+                self.folded[market.key] = market
+        self.check(reaction, changes, may_price=True)
+
+    def check(self, reaction: Reaction, changes: Sequence[MatchChange], *, may_price: bool) -> None:
+        self._offers_only_when_allowed(may_price)
+        self._books_sum()
+        self._ledger_matches_book()
+        facts = collect_facts(self.match, changes)
+        for market in self.open():
+            if not market.held and market.settled_by != "admin":
+                assert settlement_of(RULES[market.type_id], facts, parse(market.specifiers)) is None, market
+        differences = check_settlements(
+            self.match, list(self.rounds.values()), list(self.events.values()), self.ledger
+        )
+        assert not differences
+        assert {key: seen(market) for key, market in self.folded.items()} == {
+            key: seen(market) for key, market in self.book.items()
+        }
+
+    def margin_set(self, group: Sequence[Market]) -> float:
+        """What is set for a type goes before what is set for all, then what is set for the phase."""
+        play, families = self.match.map, {RULES[one.type_id].family for one in group}
+        phase = "in_play" if self.match.started_at is not None else "before_play"
+        if play and max(play.home_score, play.away_score) >= play.max_rounds // 2:
+            phase = "last_rounds"
+        found = {
+            (bool(one.family), bool(one.phase)): one.margin
+            for one in self.match.controls.margins
+            if one.family in families | {""} and one.phase in ("", phase)
+        }
+        return found[max(found)] if found else PRICING.margin
+
+
+def seen(market: Market) -> tuple[object, ...]:
+    """What a tenant sees of a market."""
+    return market.status, market.odds, market.result, market.void_reason_id
+
+
+@lru_cache(maxsize=2)
+def outcomes(best_of: int) -> dict[tuple[int, int], tuple[MatchFacts, ...]]:
+    """The facts when the first map has ended with each final score up to the second overtime, each score
+    reached in two orders."""
+    return {score: tuple(_ended(best_of, order) for order in _orders(*score)) for score in _final_scores()}
+
+
+def _final_scores() -> Iterator[tuple[int, int]]:
+    for winner, losers in ((13, range(12)), (16, range(12, 15)), (19, range(15, 18))):
+        for loser in losers:
+            yield winner, loser
+            yield loser, winner
+
+
+def _orders(home: int, away: int) -> Iterator[list[Team]]:
+    """Two orders in which a map can end with this score: no side has won before its last round."""
+    level = min(home, away, 12) if max(home, away) == 13 else (12 if max(home, away) == 16 else 15)
+    names: tuple[Team, Team] = ("home", "away")
+    rest: list[Team] = ["home"] * (home - level) + ["away"] * (away - level)
+    last: Team = "home" if home > away else "away"
+    rest.sort(key=lambda one: one == last)
+    for first, second in (names, names[::-1]):
+        halves: list[Team] = [first] * min(level, 12) + [second] * min(level, 12)
+        yield halves + [first, second] * (level - min(level, 12)) + rest
+
+
+def _ended(best_of: int, winners: list[Team]) -> MatchFacts:
+    server = Server(new_match(best_of))
+    server.start_map()
+    for number, winner in enumerate(winners, start=1):
+        server.round(winner)
+        if number == 12:
+            server.swap()
+        if number < len(winners):
+            server.freeze()
+    server.game_over()
+    assert server.match.maps[0].status == "finished", winners
+    return collect_facts(server.match, ())
+
+
+@lru_cache(maxsize=5_000)
+def wins(best_of: int, key: MarketKey) -> frozenset[tuple[int, int]] | None:
+    """The final scores of the map with which the market wins; None where it depends on more than that."""
+    rule, specifiers = RULES[key[0]], parse(key[1])
+    if specifiers.round or specifiers.player:
+        return None
+    won = set()
+    for score, orders in outcomes(best_of).items():
+        results = {
+            found.result if (found := settlement_of(rule, one, specifiers)) else None for one in orders
+        }
+        if len(results) != 1 or results & {None, Result.VOID}:
+            return None
+        if results == {Result.WON}:
+            won.add(score)
+    return frozenset(won)
+
+
+def covering_pairs(traded: TradedMap) -> Iterator[tuple[Market, Market]]:
+    """Pairs of markets on offer of which at least one wins with every score that the map can still end
+    with."""
+    play = traded.match.map
+    score = (play.home_score, play.away_score) if play else (0, 0)
+    reachable = {
+        end
+        for end in outcomes(traded.match.best_of)
+        if end[0] >= score[0] and end[1] >= score[1] and end != score
+    }
+    winning = {
+        market.key: (market, won & reachable)
+        for market in traded.active()
+        if (won := wins(traded.match.best_of, market.key)) is not None
+    }
+    for (one, of_one), (two, of_two) in combinations(winning.values(), 2):
+        if of_one | of_two == reachable:
+            yield one, two
+
+
+def check_no_arbitrage(traded: TradedMap) -> int:
+    """How many pairs were looked at."""
+    count = 0
+    for one, two in covering_pairs(traded):
+        count += 1
+        assert 1 / float(one.odds) + 1 / float(two.odds) >= 1 - 1e-3 / 2, (one, two)
+    return count
+
+
+shares = st.floats(0, 1, exclude_max=True)
+PLAYS = ("home", "home", "away", "away", "kill", "plant", "wait", "pause")
+
+
+def any_market(traded: TradedMap, share: float) -> Market:
+    """An open market by its place."""
+    found = sorted(traded.open(), key=lambda market: market.key)
+    return found[int(share * len(found))]
+
+
+def settled_market(traded: TradedMap, share: float) -> Market:
+    found = sorted((one for one in traded.book.values() if one.closed), key=lambda market: market.key)
+    return found[int(share * len(found))] if found else any_market(traded, share)
+
+
+def on(kind: Any, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Callable[[TradedMap], Command]]:
+    def made(share: float, values: dict[str, Any]) -> Callable[[TradedMap], Command]:
+        pick = settled_market if kind is c.RollBackMarket else any_market
+
+        def command(traded: TradedMap) -> Command:
+            market = pick(traded, share)
+            given = {"market_id": market.type_id, "specifiers": market.specifiers, **values}
+            if kind in (t.SuspendGroup, t.ReleaseGroup):
+                given = {"group": market.group, **values}
+            elif kind in (t.CloseType, t.OpenType, t.SetMargin, t.ClearMargin):
+                del given["specifiers"]
+            return kind(**given)  # type: ignore[no-any-return]
+
+        return command
+
+    return st.builds(made, shares, st.fixed_dictionaries(dict(fields)))
+
+
+def plain(command: st.SearchStrategy[Command]) -> st.SearchStrategy[Callable[[TradedMap], Command]]:
+    return command.map(lambda one: lambda _: one)
+
+
+why, teams = st.just("r"), st.sampled_from(["team_a", "team_b"])
+margins, phases = st.floats(0.005, 0.3), st.sampled_from(PHASES)
+COMMANDS = st.one_of(
+    on(t.SuspendMarket),
+    on(t.ReleaseMarket),
+    on(t.SuspendGroup),
+    on(t.ReleaseGroup),
+    on(t.CloseType),
+    on(t.OpenType),
+    on(t.AddLine),
+    on(t.WithdrawLine),
+    on(t.SetMargin, margin=margins, phase=phases, long_shots=st.floats(0, 1)),
+    plain(st.builds(t.SetMargin, margin=margins, phase=phases, long_shots=st.floats(0, 1))),
+    on(t.ClearMargin, phase=phases),
+    plain(st.builds(t.SetMaxMove, max_move=st.sampled_from([0.0, 0.05, 0.5]))),
+    plain(
+        st.builds(t.ShiftStrength, team=st.sampled_from(["team_a", "team_b"]), points=st.floats(-300, 300))
+    ),
+    on(t.HoldProbability, probability=st.floats(0.03, 0.97)),
+    on(t.HoldProbability, probability=st.floats(0.03, 0.97)),
+    on(t.ReleaseProbability),
+    on(c.VoidMarket, reason=why),
+    on(c.SettleMarket, reason=why, result=st.sampled_from(["won", "lost"])),
+    on(c.RollBackMarket, reason=why, release=st.booleans()),
+    plain(st.just(c.Suspend(reason="look"))),
+    plain(st.just(c.Unsuspend())),
+)
+#: What happens, or a command by what is on offer then, or which of the commands so far is taken back.
+STEPS = st.one_of(st.sampled_from(PLAYS), COMMANDS, COMMANDS, shares)
+
+
+def play(traded: TradedMap, what: str) -> None:
+    server = traded.server
+    match what:
+        case "home" | "away":
+            server.round("home" if what == "home" else "away")
+            if sum(server.score.values()) == 12:
+                server.swap()
+            server.freeze()
+        case "kill":
+            server.go_live()
+            server.kill("home", 2, 2)
+        case "plant":
+            server.plant(server_t(server), 3)
+        case "pause":
+            server.report(Paused(at=server.later(), reason="TimeOutTs"))
+            traded.follow()
+            server.report(Resumed(at=server.later(30), reason="TimeOutTs"))
+        case _:
+            server.now += 10 * SECOND
+
+
+def server_t(server: Server) -> Team:
+    return "home" if server.home_side == "T" else "away"
+
+
+def take(traded: TradedMap, step: Any) -> bool:
+    """Whether it was done; what is refused has no effect."""
+    before = traded.match, dict(traded.book), list(traded.ledger)
+    try:
+        if isinstance(step, str):
+            play(traded, step)
+            traded.follow()
+        elif isinstance(step, float):
+            undoable = [one for one in traded.executed if is_undoable(one.command)]
+            if not undoable:
+                return False
+            traded.undo(undoable[int(step * len(undoable))])
+        else:
+            traded.execute(step(traded))
+    except (Conflict, NotFound, Invalid):
+        assert (traded.match, traded.book, traded.ledger) == before
+        return False
+    return True
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    best_of=st.sampled_from([1, 3]),
+    played=st.lists(st.sampled_from(["home", "away"]), max_size=16),
+    steps=st.lists(STEPS, min_size=4, max_size=14),
+)
+def test_whatever_traders_do_while_play_goes_on(best_of: int, played: list[str], steps: list[Any]) -> None:
+    traded = TradedMap(best_of)
+    traded.server.start_map()
+    for winner in played:
+        if max(traded.server.score.values()) < 12:
+            play(traded, winner)
+    traded.follow()
+    for step in steps:
+        if isinstance(step, str) and max(traded.server.score.values()) == 12:
+            step = "wait"
+        take(traded, step)
+        check_no_arbitrage(traded)
+
+
+@pytest.mark.parametrize("best_of", [1, 3])
+def test_the_check_for_arbitrage_sees_pairs_and_would_see_one(best_of: int) -> None:
+    """It is no empty check: it looks at pairs of different groups, and fails when a price is above fair."""
+    traded = TradedMap(best_of)
+    traded.server.start_map()
+    for winner in ("home", "away", "home", "home"):
+        play(traded, winner)
+    traded.follow()
+    pairs = [(one, two) for one, two in covering_pairs(traded) if one.group != two.group]
+    assert len(pairs) > 10
+    one, two = pairs[0]
+    traded.book[one.key] = replace(one, odds=one.odds * 2)
+    traded.book[two.key] = replace(two, odds=two.odds * 2)
+    with pytest.raises(AssertionError):
+        check_no_arbitrage(traded)
