@@ -58,7 +58,7 @@ from app.http.response import ViewResponse
 from app.http.response_cache import ResponseCache
 from app.http.upgrade import Application
 from app.ingest import health as ingest_health
-from app.ingest.queues import IngestQueues
+from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
 from app.kit import logging
@@ -169,9 +169,7 @@ class Parts:
         settings = self._settings
         async with (
             await open_store(settings.database_url, settings.database_pool_size) as store,
-            IngestQueues(
-                settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url
-            ) as queues,
+            IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True)) as queues,
             Counters(settings.redis_url) as counters,
             Management(settings.rabbitmq_api_url) as management,
         ):

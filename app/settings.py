@@ -29,15 +29,18 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: Whether matches here are only for trying out, so that operators may have finished ones removed by
     #: number (`POST /ops/v1/trim`). A demonstration sets it; nothing that is real does.
     sandbox: bool = False
-    #: PostgreSQL, the truth.
+    #: PostgreSQL, the truth. A primary and its standbys: `postgresql://user@host:port,host:port/database`;
+    #: whichever is the primary is connected to.
     database_url: str = "postgresql://postgres@127.0.0.1:5432/matchfeed"
     #: Size of a process's connection pool to PostgreSQL.
     database_pool_size: Positive = 10
     #: Redis or Valkey: rate counters only, which may be lost.
     redis_url: str = "redis://127.0.0.1:6379/0"
-    #: RabbitMQ as our own services reach it, without a vhost.
+    #: RabbitMQ as our own services reach it, without a vhost. The nodes of a cluster:
+    #: `amqp://user:password@host:port,host:port`; a connection that is lost moves to another node.
     rabbitmq_url: str = "amqp://guest:guest@127.0.0.1:5672"
-    #: RabbitMQ's management API: vhosts, users, limits, closing connections.
+    #: RabbitMQ's management API: vhosts, users, limits, closing connections. The nodes of a cluster:
+    #: `http://user:password@host:port,host:port`.
     rabbitmq_api_url: str = "http://guest:guest@127.0.0.1:15672"
     #: Host and port in the AMQP URLs of tenants.
     rabbitmq_public_host: str = "127.0.0.1:5672"
@@ -47,6 +50,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     broker_authorisation: Literal["patterns", "http"] = "patterns"
     #: The vhost of our internal queues.
     rabbitmq_internal_vhost: str = "matchfeed"
+    #: The type of those queues: `quorum` in a cluster. To change it, name another vhost for them, and let an
+    #: ingest process with the former settings empty the former ones.
+    ingest_queue_type: Literal["classic", "quorum"] = "classic"
     #: The vhost of the broker's event exchange (plugin `rabbitmq_event_exchange`), which reports the queues
     #: that tenants bind.
     rabbitmq_event_vhost: str = "/"

@@ -22,7 +22,7 @@ from app.channels.feed.retention import RetentionConfig, prune_regularly
 from app.channels.feed.session import FeedConfig, FeedSession
 from app.ingest import worker
 from app.ingest.config import IngestConfig
-from app.ingest.queues import IngestQueues
+from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.suspension import suspend_everything
 from app.kit import garbage_collection, logging, metrics
 from app.kit.clock import system_clock
@@ -70,7 +70,7 @@ async def run_ingest(settings: Settings) -> None:
         silence_clutch_millis=settings.silence_clutch_seconds * 1000,
         silence_freeze_millis=settings.silence_freeze_seconds * 1000,
     )
-    queues = IngestQueues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
+    queues = IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True))
     store = await retry_while_unavailable(
         "opening the database",
         lambda: open_store(settings.database_url, settings.database_pool_size, _CACHED_MATCHES),

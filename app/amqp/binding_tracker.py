@@ -17,7 +17,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
-from app.broker.connection import FAILURES, open_connection
+from app.broker.connection import FAILURES, open_connection, reachable
 from app.broker.management import ExchangeBinding, Management
 from app.broker.permissions import SDK_EXCHANGE
 from app.broker.provisioning import LOST
@@ -45,7 +45,7 @@ class BindingTracker:
         publishers: Mapping[UUID, TenantPublisher],
     ) -> None:
         self._management, self._exchanges = management, (exchange, SDK_EXCHANGE)
-        self._url = broker.url(vhost)
+        self._urls, self._vhost = broker.urls(vhost), vhost
         self._publishers = publishers
         self._readers = 0
         self._events: list[tuple[str, str, ExchangeBinding]] = []  # received while somebody reads
@@ -59,7 +59,7 @@ class BindingTracker:
                 log.warning(
                     "the broker has no event exchange: a client that disconnects for a moment may not be "
                     "notified; enable its plugin rabbitmq_event_exchange",
-                    vhost_of_events=self._url.rpartition("/")[2],
+                    vhost_of_events=self._vhost,
                 )
             except FAILURES as error:
                 log.warning("subscribing to the broker's events failed", error=repr(error))
@@ -93,7 +93,8 @@ class BindingTracker:
     async def _follow(self) -> None:
         """Consume events until the connection ends."""
         over = asyncio.Event()
-        async with open_connection(self._url, _CONNECT_SECONDS) as connection:
+        url = await reachable(self._urls, _CONNECT_SECONDS)
+        async with open_connection(url, _CONNECT_SECONDS) as connection:
             connection.close_callbacks.add(lambda *_: over.set())
             await run_isolated(self._consume(connection), _CONNECT_SECONDS)
             await self._read_all()

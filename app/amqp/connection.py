@@ -7,6 +7,7 @@ of its own. If the broker closes one that publishes, the connection ends: nobody
 
 import asyncio
 import contextlib
+import random
 import ssl
 import struct
 from typing import Any, Protocol
@@ -14,7 +15,8 @@ from typing import Any, Protocol
 from pamqp import commands, constants, frame, header, heartbeat
 
 from app.amqp.frames import CHANNEL, FRAME_MAX
-from app.broker.address import Address
+from app.broker.address import Address, Node
+from app.kit.logging import get_logger
 
 _HEARTBEAT_SECONDS = 10
 _HANDSHAKE_SECONDS = 10.0
@@ -24,6 +26,7 @@ _NACK = struct.pack(">I", 60 << 16 | 120)
 _TAG = struct.Struct(">QB")
 _FRAME = struct.Struct(">BHI")
 _HEARTBEAT = frame.marshal(heartbeat.Heartbeat(), 0)
+log = get_logger(__name__)
 
 
 class BrokerError(Exception):
@@ -238,14 +241,28 @@ async def connect(
 ) -> PublisherConnection:
     """Log in to `vhost`, open the channel of live messages, declare the topic exchange, enable confirms.
 
-    `name` is shown by the broker's management. Raises `BrokerError` or `OSError`, within 10 s.
+    The broker's nodes are tried in a random order, so that the connections of many tenants share them.
+    `name` is shown by the broker's management. Raises the `BrokerError` or `OSError` of the last node, within
+    10 s for each node.
     """
+    *others, last = random.sample(address.nodes, len(address.nodes))
+    for node in others:
+        try:
+            return await _connect_to(node, address, vhost, name, exchange, listener)
+        except (BrokerError, OSError) as error:
+            log.warning("a node of the broker cannot be connected to", node=str(node), error=str(error))
+    return await _connect_to(last, address, vhost, name, exchange, listener)
+
+
+async def _connect_to(
+    node: Node, address: Address, vhost: str, name: str, exchange: str, listener: ConfirmListener
+) -> PublisherConnection:
     try:
         async with asyncio.timeout(_HANDSHAKE_SECONDS):
             _, connection = await asyncio.get_running_loop().create_connection(
                 lambda: PublisherConnection(listener),
-                address.host,
-                address.port,
+                node.host,
+                node.port,
                 ssl=ssl.create_default_context() if address.tls else None,
             )
             try:
@@ -255,7 +272,7 @@ async def connect(
                 connection.abort("the handshake failed")
                 raise
     except TimeoutError as error:
-        raise BrokerError(f"no AMQP handshake with {address.host}:{address.port} in time") from error
+        raise BrokerError(f"no AMQP handshake with {node} in time") from error
     return connection
 
 

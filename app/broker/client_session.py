@@ -18,6 +18,7 @@ from app.kit.logging import get_logger
 _FRAME = struct.Struct(">BHI")
 _MAX_FRAME = 131_072
 _CHANNEL = 1
+_CONNECT_SECONDS = 3.0  #: for each node
 _GOODBYE_SECONDS = 1.0
 _PROPERTIES = {
     "product": "matchfeed",
@@ -94,16 +95,27 @@ class ClientSession:
         self._writer.write(frame.marshal(method, channel))
 
 
+async def _connected(
+    address: Address, context: ssl.SSLContext | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    failure = ""
+    for node in address.nodes:
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                return await asyncio.open_connection(node.host, node.port, ssl=context)
+        except OSError as error:  # TimeoutError is one
+            log.warning("a node of the broker cannot be reached", node=str(node), error=repr(error))
+            failure = type(error).__name__
+    # Tenants read the message: our way to the broker is not in it.
+    raise ConnectionError(f"the broker cannot be reached ({failure})")
+
+
 @asynccontextmanager
 async def client_session(address: Address) -> AsyncIterator[ClientSession]:
     """Connect to the broker, which then waits for `log_in`. Raises `OSError`, and in the block `Refused`,
     `OSError` and `EOFError`."""
     context = ssl.create_default_context() if address.tls else None
-    try:
-        reader, writer = await asyncio.open_connection(address.host, address.port, ssl=context)
-    except OSError as error:  # tenants read the message: our way to the broker is not in it
-        log.warning("the broker cannot be reached", error=repr(error))
-        raise ConnectionError(f"the broker cannot be reached ({type(error).__name__})") from error
+    reader, writer = await _connected(address, context)
     session = ClientSession(reader, writer)
     try:
         yield session

@@ -1,6 +1,6 @@
 """A plain AMQP connection that is always closed, and what connections raise."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from aio_pika.abc import AbstractConnection
@@ -8,10 +8,12 @@ from aio_pika.connection import Connection, make_url
 from aio_pika.exceptions import AMQPError
 
 from app.broker import integers
+from app.kit.logging import get_logger, redact
 
 integers.use_signed_integers()
 #: What the client raises while the broker is unavailable; "closed" is a `RuntimeError`.
 FAILURES = (AMQPError, OSError, TimeoutError, RuntimeError)
+log = get_logger(__name__)
 
 
 @asynccontextmanager
@@ -29,11 +31,19 @@ async def open_connection(url: str, seconds: float) -> AsyncIterator[AbstractCon
         await connection.close()
 
 
-async def probe(url: str, seconds: float) -> None:
-    """Raise the reason if the vhost of `url` cannot be connected to within `seconds`.
+async def reachable(urls: Sequence[str], seconds: float) -> str:
+    """The first of `urls`, which differ by the broker's node, whose vhost can be connected to; each is tried
+    for `seconds`. Raises why the last one could not be connected to.
 
     Before FastStream connects: it does not retain a connection whose first attempt fails, which then stays in
     the process, reconnecting, and cannot be closed.
     """
-    async with open_connection(url, seconds):
-        pass
+    for number, url in enumerate(urls, 1):
+        try:
+            async with open_connection(url, seconds):
+                return url
+        except FAILURES as error:
+            if number == len(urls):
+                raise
+            log.warning("a node of the broker cannot be connected to", error=repr(error), node=redact(url))
+    raise ValueError("no address of the broker")

@@ -1,21 +1,18 @@
 """A client of RabbitMQ's management API, as far as we need it."""
 
 import asyncio
-import ssl
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from functools import cache
+from collections.abc import Mapping
 from typing import Any, Self
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 import httpx
 import msgspec
 
 from app.broker.inventory import Inventory, ListedExchange
+from app.broker.management_api import ManagementApi
 from app.broker.permissions import Permission, TopicPermission
 from app.kit.errors import Unavailable
 
-_SECONDS = 10.0
 #: Retries of a close request that met a connection which was closing by itself.
 _CLOSE_ATTEMPTS, _CLOSE_RETRY_SECONDS = 5, 0.1
 #: Until when a user's connections must be gone, and the pause between close requests.
@@ -28,12 +25,6 @@ _INVENTORY = {
     "connections": "connections?columns=name,user,vhost,recv_oct,channels",
 }
 _QUEUE_COLUMNS = "vhost,name,messages_ready,messages_unacknowledged,consumers"
-
-
-@cache
-def _tls_context() -> ssl.SSLContext:
-    """Loading the certificates takes some 30 ms: once a process."""
-    return httpx.create_ssl_context(trust_env=False)
 
 
 class ClientConnection(msgspec.Struct, frozen=True):
@@ -80,101 +71,96 @@ class UserConnection(msgspec.Struct, frozen=True):
 
 
 class Management:
-    """The management API at one URL (`http://user:password@host:port`). Close it when done.
+    """The management API of a broker: at one address (`http://user:password@host:port`), or at several nodes
+    of a cluster (`http://user:password@host:port,host:port`), of which the next is used when one does not
+    answer. Close it when done.
 
     Every call raises `Unavailable` when the API does not respond or responds with an error.
     """
 
     def __init__(self, api_url: str) -> None:
-        parts = urlsplit(api_url)
-        self._where = f"{parts.hostname}:{parts.port}"
-        self._user = unquote(parts.username or "guest")
-        self._http = httpx.AsyncClient(
-            base_url=f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/api/",
-            auth=(self._user, unquote(parts.password or "guest")),
-            timeout=_SECONDS,
-            verify=_tls_context(),
-            trust_env=False,
-        )
+        self._api = ManagementApi(api_url)
 
     @property
     def user(self) -> str:
         """The broker user of this client."""
-        return self._user
+        return self._api.user
 
     async def check(self) -> None:
         """Raise `Unavailable`, with what to do, unless the management plugin responds and accepts us."""
-        await self._call("GET", "overview")
+        await self._api.call("GET", "overview")
 
     async def put_vhost(self, vhost: str) -> None:
-        await self._call("PUT", f"vhosts/{_part(vhost)}", {})
+        await self._api.call("PUT", f"vhosts/{_part(vhost)}", {})
 
     async def delete_vhost(self, vhost: str) -> None:
         """Delete a vhost and everything in it; no error when there is none."""
-        await self._call("DELETE", f"vhosts/{_part(vhost)}")
+        await self._api.call("DELETE", f"vhosts/{_part(vhost)}")
 
     async def vhosts(self) -> list[str]:
-        return [row["name"] for row in await self._call("GET", "vhosts?columns=name")]
+        return [row["name"] for row in await self._api.call("GET", "vhosts?columns=name")]
 
     async def put_user(self, user: str, password: str, tag: str = "") -> None:
         """Create a user without administrative tags, or set its password and its only tag."""
-        await self._call("PUT", f"users/{_part(user)}", {"password": password, "tags": tag})
+        await self._api.call("PUT", f"users/{_part(user)}", {"password": password, "tags": tag})
 
     async def credentials(self, user: str) -> Credentials | None:
         """The user's password, hashed, and its tags; None when there is no such user."""
-        row = await self._call("GET", f"users/{_part(user)}")
+        row = await self._api.call("GET", f"users/{_part(user)}")
         return msgspec.convert(row, Credentials) if row else None
 
     async def set_credentials(self, user: str, credentials: Credentials) -> None:
         """Set an earlier password of a user, and its tags."""
         values = msgspec.to_builtins(credentials) | {"tags": ",".join(credentials.tags)}
-        await self._call("PUT", f"users/{_part(user)}", values)
+        await self._api.call("PUT", f"users/{_part(user)}", values)
 
     async def user_tags(self) -> dict[str, tuple[str, ...]]:
         """The tags of all users, by user."""
-        return {row["name"]: tuple(row["tags"]) for row in await self._call("GET", "users?columns=name,tags")}
+        return {
+            row["name"]: tuple(row["tags"]) for row in await self._api.call("GET", "users?columns=name,tags")
+        }
 
     async def delete_user(self, user: str) -> None:
-        await self._call("DELETE", f"users/{_part(user)}")
+        await self._api.call("DELETE", f"users/{_part(user)}")
 
     async def set_permissions(self, vhost: str, user: str, *, configure: str, write: str, read: str) -> None:
         """Set what `user` may do in `vhost`: three patterns of resource names."""
         patterns = {"configure": configure, "write": write, "read": read}
-        await self._call("PUT", f"permissions/{_part(vhost)}/{_part(user)}", patterns)
+        await self._api.call("PUT", f"permissions/{_part(vhost)}/{_part(user)}", patterns)
 
     async def clear_permissions(self, vhost: str, user: str) -> None:
         """Delete all permissions of a user in `vhost`, and with them its access."""
-        await self._call("DELETE", f"permissions/{_part(vhost)}/{_part(user)}")
-        await self._call("DELETE", f"topic-permissions/{_part(vhost)}/{_part(user)}")
+        await self._api.call("DELETE", f"permissions/{_part(vhost)}/{_part(user)}")
+        await self._api.call("DELETE", f"topic-permissions/{_part(vhost)}/{_part(user)}")
 
     async def set_topic_permission(self, vhost: str, user: str, permission: TopicPermission) -> None:
         """Set the keys with which `user` may publish to a topic exchange of `vhost`, and bind to it."""
         where = f"topic-permissions/{_part(vhost)}/{_part(user)}"
-        await self._call("PUT", where, msgspec.to_builtins(permission))
+        await self._api.call("PUT", where, msgspec.to_builtins(permission))
 
     async def permissions(self) -> dict[tuple[str, str], Permission]:
         """All permissions, by vhost and user."""
-        rows = await self._call("GET", "permissions")
+        rows = await self._api.call("GET", "permissions")
         return {(row["vhost"], row["user"]): msgspec.convert(row, Permission) for row in rows}
 
     async def topic_permissions(self) -> dict[tuple[str, str], TopicPermission]:
         """All topic permissions, by vhost and user."""
-        rows = await self._call("GET", "topic-permissions")
+        rows = await self._api.call("GET", "topic-permissions")
         return {(row["vhost"], row["user"]): msgspec.convert(row, TopicPermission) for row in rows}
 
     async def user_limits(self) -> dict[str, dict[str, int]]:
         """The limits of all users, by user."""
-        return {row["user"]: row["value"] for row in await self._call("GET", "user-limits")}
+        return {row["user"]: row["value"] for row in await self._api.call("GET", "user-limits")}
 
     async def limit_vhost(self, vhost: str, limits: Mapping[str, int]) -> None:
         """Set `max-connections`, `max-queues`."""
         for name, value in limits.items():
-            await self._call("PUT", f"vhost-limits/{_part(vhost)}/{name}", {"value": value})
+            await self._api.call("PUT", f"vhost-limits/{_part(vhost)}/{name}", {"value": value})
 
     async def limit_user(self, user: str, limits: Mapping[str, int]) -> None:
         """Set `max-connections`, `max-channels`."""
         for name, value in limits.items():
-            await self._call("PUT", f"user-limits/{_part(user)}/{name}", {"value": value})
+            await self._api.call("PUT", f"user-limits/{_part(user)}/{name}", {"value": value})
 
     async def put_operator_policy(
         self, vhost: str, name: str, definition: Mapping[str, Any], pattern: str = ".*"
@@ -192,43 +178,43 @@ class Management:
         self, kind: str, vhost: str, name: str, definition: Mapping[str, Any], pattern: str
     ) -> None:
         policy = {"pattern": pattern, "apply-to": "queues", "priority": 0, "definition": dict(definition)}
-        await self._call("PUT", f"{kind}/{_part(vhost)}/{_part(name)}", policy)
+        await self._api.call("PUT", f"{kind}/{_part(vhost)}/{_part(name)}", policy)
 
     async def put_exchange(self, vhost: str, exchange: str, kind: str, *, internal: bool = False) -> None:
         """Declare a durable exchange; clients cannot publish to an internal one."""
         declared = {"type": kind, "durable": True, "auto_delete": False, "internal": internal}
-        await self._call("PUT", f"exchanges/{_part(vhost)}/{_part(exchange)}", declared)
+        await self._api.call("PUT", f"exchanges/{_part(vhost)}/{_part(exchange)}", declared)
 
     async def put_queue(self, vhost: str, queue: str, arguments: Mapping[str, Any]) -> None:
         """Declare a durable queue."""
         declared = {"durable": True, "auto_delete": False, "arguments": dict(arguments)}
-        await self._call("PUT", f"queues/{_part(vhost)}/{_part(queue)}", declared)
+        await self._api.call("PUT", f"queues/{_part(vhost)}/{_part(queue)}", declared)
 
     async def bind(
         self, vhost: str, exchange: str, queue: str, key: str, arguments: Mapping[str, Any]
     ) -> None:
         """Bind a queue to an exchange; an equal binding stays as it is."""
         where = f"bindings/{_part(vhost)}/e/{_part(exchange)}/q/{_part(queue)}"
-        await self._call("POST", where, {"routing_key": key, "arguments": dict(arguments)})
+        await self._api.call("POST", where, {"routing_key": key, "arguments": dict(arguments)})
 
     async def bind_exchange(self, vhost: str, source: str, destination: str, key: str) -> None:
         """Bind an exchange to another; an equal binding stays as it is."""
         where = f"bindings/{_part(vhost)}/e/{_part(source)}/e/{_part(destination)}"
-        await self._call("POST", where, {"routing_key": key})
+        await self._api.call("POST", where, {"routing_key": key})
 
     async def is_bound(self, vhost: str, source: str, destination: str) -> bool:
         """Whether an exchange is bound to another."""
         where = f"bindings/{_part(vhost)}/e/{_part(source)}/e/{_part(destination)}"
-        return bool(await self._call("GET", f"{where}?columns=destination"))
+        return bool(await self._api.call("GET", f"{where}?columns=destination"))
 
     async def exchanges(self) -> list[ListedExchange]:
         """The exchanges of all vhosts."""
-        return msgspec.convert(await self._call("GET", _INVENTORY["exchanges"]), list[ListedExchange])
+        return msgspec.convert(await self._api.call("GET", _INVENTORY["exchanges"]), list[ListedExchange])
 
     async def bindings(self, vhost: str, exchange: str) -> list[ExchangeBinding]:
         """The present bindings of queues to an exchange; none when there is no such exchange."""
         where = f"exchanges/{_part(vhost)}/{_part(exchange)}/bindings/source"
-        rows = await self._call("GET", f"{where}?columns=destination,destination_type,routing_key")
+        rows = await self._api.call("GET", f"{where}?columns=destination,destination_type,routing_key")
         return [
             ExchangeBinding(row["destination"], row["routing_key"], exchange)
             for row in rows or ()
@@ -238,35 +224,35 @@ class Management:
     async def queues(self, vhost: str = "") -> list[QueueCounts]:
         """The queues of one vhost, or of all, up to some seconds old; none when there is no such vhost."""
         where = f"queues/{_part(vhost)}" if vhost else "queues"
-        rows = await self._call("GET", f"{where}?columns={_QUEUE_COLUMNS}")
+        rows = await self._api.call("GET", f"{where}?columns={_QUEUE_COLUMNS}")
         return [_queue_counts(row) for row in rows] if isinstance(rows, list) else []
 
     async def inventory(self) -> Inventory:
         """What all vhosts have, up to some seconds old."""
-        rows = {name: await self._call("GET", path) for name, path in _INVENTORY.items()}
+        rows = {name: await self._api.call("GET", path) for name, path in _INVENTORY.items()}
         return msgspec.convert(rows, Inventory)
 
     async def delete_queue(self, vhost: str, queue: str) -> None:
         """Delete a queue; no error when there is none."""
-        await self._call("DELETE", f"queues/{_part(vhost)}/{_part(queue)}")
+        await self._api.call("DELETE", f"queues/{_part(vhost)}/{_part(queue)}")
 
     async def delete_exchange(self, vhost: str, exchange: str) -> None:
         """Delete an exchange; no error when there is none."""
-        await self._call("DELETE", f"exchanges/{_part(vhost)}/{_part(exchange)}")
+        await self._api.call("DELETE", f"exchanges/{_part(vhost)}/{_part(exchange)}")
 
     async def connections(self, vhost: str) -> list[ClientConnection]:
         """The connections to `vhost`, up to some seconds old; none when there is no such vhost."""
-        rows = await self._call("GET", f"vhosts/{_part(vhost)}/connections")
+        rows = await self._api.call("GET", f"vhosts/{_part(vhost)}/connections")
         return [_client_connection(row) for row in rows if "name" in row] if isinstance(rows, list) else []
 
     async def user_connections(self) -> list[UserConnection]:
         """The connections of all users, up to some seconds old."""
-        rows = await self._call("GET", "connections?columns=user,peer_host")
+        rows = await self._api.call("GET", "connections?columns=user,peer_host")
         return msgspec.convert(rows, list[UserConnection])
 
     async def close_connection(self, connection: ClientConnection, reason: str) -> None:
         """Close one connection; no error when it has gone already."""
-        await self._call("DELETE", f"connections/{_part(connection.id)}", headers={"X-Reason": reason})
+        await self._api.call("DELETE", f"connections/{_part(connection.id)}", headers={"X-Reason": reason})
 
     async def close_user_connections(self, user: str, reason: str) -> None:
         """Close every connection of one user.
@@ -276,11 +262,11 @@ class Management:
         """
         path, headers = f"connections/username/{_part(user)}", {"X-Reason": reason}
         for _ in range(_CLOSE_ATTEMPTS):
-            response = await self._send("DELETE", path, headers=headers)
+            response = await self._api.send("DELETE", path, headers=headers)
             if response.status_code != httpx.codes.INTERNAL_SERVER_ERROR:
                 break
             await asyncio.sleep(_CLOSE_RETRY_SECONDS)
-        self._content("DELETE", path, response)
+        self._api.content("DELETE", path, response)
 
     async def ensure_disconnected(self, user: str, reason: str) -> None:
         """`close_user_connections` until none is left. Raises `Unavailable` when they do not close.
@@ -300,41 +286,11 @@ class Management:
 
     async def connection_count(self, user: str) -> int:
         """How many connections `user` has now (`connections` may be some seconds old)."""
-        rows = await self._call("GET", f"connections/username/{_part(user)}")
+        rows = await self._api.call("GET", f"connections/username/{_part(user)}")
         return len(rows) if isinstance(rows, list) else 0
 
-    async def _call(
-        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
-    ) -> Any:
-        """The response's JSON; None for an empty response and for 404, the only error that is expected."""
-        return self._content(method, path, await self._send(method, path, body, headers=headers))
-
-    async def _send(
-        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
-    ) -> httpx.Response:
-        async with self._http_errors():
-            return await self._http.request(method, path, json=body, headers=headers)
-
-    def _content(self, method: str, path: str, response: httpx.Response) -> Any:
-        if response.status_code == 404 and path != "overview":
-            return None
-        if response.is_error:
-            raise Unavailable(_error_detail(method, path, self._where, response), retry_after=5)
-        return response.json() if response.content else None
-
-    @asynccontextmanager
-    async def _http_errors(self) -> AsyncIterator[None]:
-        try:
-            yield
-        except httpx.HTTPError as error:
-            raise Unavailable(
-                f"RabbitMQ's management API does not answer at {self._where} ({type(error).__name__}): "
-                "start the broker, enable the plugin rabbitmq_management, or set RABBITMQ_API_URL.",
-                retry_after=5,
-            ) from error
-
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._api.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -366,15 +322,3 @@ def _client_connection(row: Mapping[str, Any]) -> ClientConnection:
         user=row.get("user", ""),
         state=row.get("state", ""),
     )
-
-
-def _error_detail(method: str, path: str, where: str, response: httpx.Response) -> str:
-    if response.status_code == 401:
-        return f"RabbitMQ's management API at {where} refuses our login: set RABBITMQ_API_URL."
-    if path == "overview":
-        return (
-            f"What answers at {where} is not RabbitMQ's management API ({response.status_code}): "
-            "enable the plugin rabbitmq_management or set RABBITMQ_API_URL."
-        )
-    body = response.text[:200].replace("\n", " ")
-    return f"RabbitMQ's management API at {where} refused {method} {path}: {response.status_code} {body}"

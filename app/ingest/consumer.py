@@ -15,14 +15,14 @@ import msgspec
 from aio_pika import IncomingMessage
 from aiormq.abc import DeliveredMessage
 from faststream import AckPolicy
-from faststream.rabbit import Channel, RabbitMessage
+from faststream.rabbit import Channel, RabbitBroker, RabbitMessage
 
 from app.ingest import apply, parked_batches, pending_ranges
 from app.ingest.attempts import ATTEMPTS, RETRY_SECONDS, is_database_healthy
 from app.ingest.batch import Batch, from_message
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
-from app.ingest.queues import FAILURES, PARTITIONS, IngestQueues, queue
+from app.ingest.queues import FAILURES, PARTITIONS, IngestQueues, name_of
 from app.kit import metrics
 from app.kit.clock import Clock
 from app.kit.errors import NotFound, Unavailable
@@ -89,14 +89,18 @@ class Consumer:
 
 def subscribe(queues: IngestQueues, handle: Handler, assignment: PartitionAssignment) -> None:
     """Call `handle` for every batch, one at a time a queue. Subscribe before the queues are connected."""
-    for number in range(PARTITIONS):
-        subscriber = queues.broker.subscriber(
-            queue(number),
-            channel=Channel(prefetch_count=1),
-            ack_policy=AckPolicy.NACK_ON_ERROR,
-            decoder=_undecoded,
-        )
-        subscriber(_receiver(number, handle, assignment, subscriber.consume))
+
+    def add(broker: RabbitBroker) -> None:
+        for number in range(PARTITIONS):
+            subscriber = broker.subscriber(
+                queues.queue(number),
+                channel=Channel(prefetch_count=1),
+                ack_policy=AckPolicy.NACK_ON_ERROR,
+                decoder=_undecoded,
+            )
+            subscriber(_receiver(number, handle, assignment, subscriber.consume))
+
+    queues.subscribe(add)
 
 
 def _receiver(
@@ -129,7 +133,7 @@ async def _move_to_end(number: int, message: RabbitMessage, consume: Consume) ->
 
     try:
         await channel.basic_cancel(tag or "")
-        await channel.basic_consume(queue(number).name, deliver, consumer_tag=tag)
+        await channel.basic_consume(name_of(number), deliver, consumer_tag=tag)
     except FAILURES as error:
         log.warning("could not yield a queue: its connection failed", queue=number, error=repr(error))
 

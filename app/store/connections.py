@@ -9,6 +9,7 @@ import asyncpg
 
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.store import servers
 from app.store.match_cache import LockedMatches, MatchCache
 from app.store.statements import session
 from app.store.transaction import Tx, call_translated, translate_errors
@@ -152,7 +153,7 @@ class Store:
 
     async def dedicated(self) -> asyncpg.Connection:
         """A connection outside the pool, which the caller closes (`notifications` listens on one)."""
-        return await asyncpg.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=_SESSION)
+        return await servers.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=_SESSION)
 
     async def close(self) -> None:
         """Let running transactions end, for a few seconds, then close every connection."""
@@ -190,6 +191,7 @@ async def open_store(database_url: str, pool_size: int, cached_matches: int = 0)
                 timeout=_ACQUIRE_SECONDS,
                 command_timeout=60,
                 init=init,
+                connect=servers.connect,
                 connection_class=_Session,
                 server_settings=_SESSION,
             )

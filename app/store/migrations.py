@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from app.kit.logging import get_logger, redact
+from app.store import servers
 from app.store.transaction import translate_errors
 
 #: The directory of `app`, for Piccolo's process to import it: a checkout, or an installation's site-packages.
@@ -39,16 +40,16 @@ async def migrate(database_url: str) -> None:
 
 async def _connect(database_url: str) -> asyncpg.Connection:
     try:
-        return await asyncpg.connect(database_url, timeout=5)
+        return await servers.connect(database_url, timeout=5)
     except asyncpg.InvalidCatalogNameError:
         await _create_database(database_url)
-        return await asyncpg.connect(database_url, timeout=5)
+        return await servers.connect(database_url, timeout=5)
 
 
 async def _create_database(database_url: str) -> None:
     parts = urlsplit(database_url)
     name = parts.path.lstrip("/")
-    connection = await asyncpg.connect(urlunsplit(parts._replace(path="/postgres")), timeout=5)
+    connection = await servers.connect(urlunsplit(parts._replace(path="/postgres")), timeout=5)
     try:
         await connection.execute(f'CREATE DATABASE "{name.replace(chr(34), chr(34) * 2)}"')
         log.info("database created", database=name)
@@ -60,7 +61,7 @@ async def _create_database(database_url: str) -> None:
 
 async def _forwards(database_url: str) -> None:
     environment = os.environ | {
-        "DATABASE_URL": database_url,
+        "DATABASE_URL": servers.of_primary(database_url),
         "PICCOLO_CONF": "app.store.piccolo_conf",
         "PYTHONIOENCODING": "utf-8",
     }

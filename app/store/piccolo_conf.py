@@ -6,7 +6,8 @@
 from piccolo.conf.apps import AppRegistry
 
 from app import settings
+from app.store import servers
 from app.store.tables.dialect import Dialect
 
-DB = Dialect(config={"dsn": settings.load().database_url})
+DB = Dialect(config={"dsn": servers.of_primary(settings.load().database_url)})
 APP_REGISTRY = AppRegistry(apps=["app.store.piccolo_app"])

@@ -4,10 +4,11 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 from msgspec.structs import replace
 
 from app.broker.management import Management
-from app.ingest.queues import IngestQueues
+from app.ingest.queues import IngestQueues, QueueConfig
 from app.settings import Settings
 
 
@@ -25,7 +26,7 @@ async def private_vhost(settings: Settings) -> AsyncIterator[Settings]:
 
 
 def queues_of(settings: Settings) -> IngestQueues:
-    return IngestQueues(settings.rabbitmq_url, settings.rabbitmq_internal_vhost, settings.rabbitmq_api_url)
+    return IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True))
 
 
 async def empty() -> bool:

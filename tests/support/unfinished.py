@@ -18,7 +18,7 @@ _ANNOUNCED = 1 << 40
 async def publishing(url: str, exchange: str) -> AsyncIterator[asyncio.StreamWriter]:
     """A connection to which a message was announced that it will never have whole; `send` adds to it."""
     login = parse(url)
-    reader, writer = await asyncio.open_connection(login.host, login.port)
+    reader, writer = await asyncio.open_connection(login.nodes[0].host, login.nodes[0].port)
     try:
         writer.write(constants.AMQP + bytes((0, 0, 9, 1)))
         response = f"\0{login.user}\0{login.password}"

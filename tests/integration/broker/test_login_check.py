@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.broker import provisioning
-from app.broker.address import Address, parse
+from app.broker.address import Address, Node, parse
 from app.broker.login_check import Step, check_login
 from app.broker.management import Management
 from app.broker.permissions import tenant_user
@@ -57,7 +57,7 @@ async def test_a_step_that_is_refused_is_the_last(login: Address, slug: str) -> 
 
 
 async def test_a_broker_that_cannot_be_reached_is_a_step_that_failed(login: Address, slug: str) -> None:
-    (step,) = await check_login(replace(login, port=1), slug, EXCHANGE, 10)
+    (step,) = await check_login(replace(login, nodes=(Node("127.0.0.1", 1),)), slug, EXCHANGE, 10)
     assert step.name == "connect" and step.error == "the broker cannot be reached (ConnectionRefusedError)"
     (step,) = await check_login(login, slug, EXCHANGE, 0.0)
     assert "no answer" in step.error

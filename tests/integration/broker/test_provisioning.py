@@ -165,7 +165,7 @@ async def test_what_is_missing_is_reported_in_one_line(services: Services) -> No
     broker = parse(services.rabbitmq_url)
     for url, words in (
         ("http://guest:guest@127.0.0.1:1", "does not answer"),
-        (f"http://guest:guest@{broker.host}:{broker.port}", "does not answer"),
+        (f"http://guest:guest@{broker.nodes[0].host}:{broker.nodes[0].port}", "does not answer"),
         (services.rabbitmq_api_url.replace(broker.password, "wrong", 1), "refuses our login"),
     ):
         async with Management(url) as management:

@@ -30,7 +30,7 @@ WORKER = """
 import asyncio, sys
 from app.ingest import queues as settings
 from app.ingest.consumer import subscribe
-from app.ingest.queues import IngestQueues
+from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.partition_assignment import PartitionAssignment
 
 async def handle(batch):
@@ -38,7 +38,7 @@ async def handle(batch):
 
 async def main():
     settings._HEARTBEAT_SECONDS = int(sys.argv[1])
-    queues = IngestQueues(*sys.argv[2:])
+    queues = IngestQueues(QueueConfig(*sys.argv[2:]))
     subscribe(queues, handle, PartitionAssignment("frozen"))
     async with queues:
         await asyncio.Event().wait()

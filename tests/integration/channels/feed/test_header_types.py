@@ -15,13 +15,12 @@ from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.live_delay import LiveDelay
 from app.amqp.publishers import FeedPublishers
 from app.amqp.tenant_channels import TenantChannels
-from app.broker.address import Address, parse
+from app.broker.address import Address, Node, parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.ingest.batch import Batch
-from app.ingest.queues import IngestQueues
 from app.recovery.publisher import RecoveryPublisher
 from tests.faults.rig import Rig, consuming, until
-from tests.support.queues import private_vhost
+from tests.support.queues import private_vhost, queues_of
 from tests.support.tap import Tap
 
 pytestmark = pytest.mark.anyio
@@ -33,8 +32,8 @@ SIGNED = {0: "b", 2**15: "I", 2**16: "I", 2**31: "l", 2**32: "l", 2**53: "l"}
 async def tapped(rig: Rig) -> AsyncIterator[tuple[Tap, Address]]:
     """Our own login, by a way that keeps what is written."""
     broker = parse(rig.settings.rabbitmq_url)
-    async with Tap(broker.host, broker.port).open() as tap:
-        yield tap, replace(broker, host="127.0.0.1", port=tap.port)
+    async with Tap(broker.nodes[0].host, broker.nodes[0].port).open() as tap:
+        yield tap, replace(broker, nodes=(Node("127.0.0.1", tap.port),))
 
 
 def signed(value: tuple[str, bytes]) -> int:
@@ -103,8 +102,11 @@ async def test_headers_of_the_feed(rig: Rig, feed: Any) -> None:
     """`alive` bears no headers at all."""
     _, url = await rig.tenant()
     broker = parse(rig.settings.rabbitmq_url)
-    async with Tap(broker.host, broker.port).open() as tap, consuming(url, rig.settings.exchange) as consumer:
-        where = f"@{broker.host}:{broker.port}"
+    async with (
+        Tap(broker.nodes[0].host, broker.nodes[0].port).open() as tap,
+        consuming(url, rig.settings.exchange) as consumer,
+    ):
+        where = f"@{broker.nodes[0].host}:{broker.nodes[0].port}"
         rig.settings = replace(
             rig.settings, rabbitmq_url=rig.settings.rabbitmq_url.replace(where, f"@127.0.0.1:{tap.port}")
         )
@@ -121,12 +123,14 @@ async def test_log_batches(rig: Rig, number: int) -> None:
     batch = Batch(
         id="1", match_id=UUID(int=1), number=number, arrived_at=number, body=b"x", begin=number, end=number
     )
-    async with private_vhost(rig.settings) as private, tapped(rig) as (tap, address):
-        queues = IngestQueues(address.url("")[:-1], private.rabbitmq_internal_vhost, private.rabbitmq_api_url)
-        async with queues:
-            async with asyncio.timeout(60):
-                await queues.ready()
-            await queues.publish(batch)
+    async with (
+        private_vhost(rig.settings) as private,
+        tapped(rig) as (tap, address),
+        queues_of(replace(private, rabbitmq_url=address.url(""))) as queues,
+    ):
+        async with asyncio.timeout(60):
+            await queues.ready()
+        await queues.publish(batch)
     [sent] = [each for each in tap.headers() if each]
     numbers = ("number", "arrived_at", "begin", "end")
     assert {name: signed(sent[name]) for name in numbers} == dict.fromkeys(numbers, number)

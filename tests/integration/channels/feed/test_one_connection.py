@@ -18,8 +18,11 @@ async def test_all_kinds_share_a_connection(rig: Rig, store: Store, feed: Runnin
     tenant, url = await rig.tenant()
     await Story(store).match()
     broker = parse(rig.settings.rabbitmq_url)
-    async with Tap(broker.host, broker.port).open() as tap, consuming(url, rig.settings.exchange) as consumer:
-        here, tapped = f"@{broker.host}:{broker.port}", f"@127.0.0.1:{tap.port}"
+    async with (
+        Tap(broker.nodes[0].host, broker.nodes[0].port).open() as tap,
+        consuming(url, rig.settings.exchange) as consumer,
+    ):
+        here, tapped = f"@{broker.nodes[0].host}:{broker.nodes[0].port}", f"@127.0.0.1:{tap.port}"
         rig.settings = replace(rig.settings, rabbitmq_url=rig.settings.rabbitmq_url.replace(here, tapped))
         async with feed(alive_seconds=0.5):
             await until("alive", lambda: consumer.alives)

@@ -211,8 +211,8 @@ async def test_a_tenant_that_has_bound_nothing_costs_no_message(rig: Rig, feed: 
     tenant, url = await rig.tenant()
     match = await rig.match()
     broker = parse(rig.settings.rabbitmq_url)
-    there = f"@{broker.host}:{broker.port}"
-    async with Tap(broker.host, broker.port).open() as tap:
+    there = f"@{broker.nodes[0].host}:{broker.nodes[0].port}"
+    async with Tap(broker.nodes[0].host, broker.nodes[0].port).open() as tap:
         tapped = rig.settings.rabbitmq_url.replace(there, f"@127.0.0.1:{tap.port}")
         rig.settings = replace(rig.settings, rabbitmq_url=tapped)
         async with feed(alive_seconds=ALIVE):

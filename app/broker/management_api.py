@@ -1,0 +1,106 @@
+"""HTTP requests to RabbitMQ's management API, at one node of the broker or at several."""
+
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from app.broker.address import Node
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+from app.kit.servers import listed_servers
+
+_SECONDS = 10.0
+_PORTS = {"http": 15672, "https": 15671}
+log = get_logger(__name__)
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Loading the certificates takes some 30 ms: once a process."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+class ManagementApi:
+    """The API at `http://user:password@host:port,host:port`. The node that answered last is called first.
+
+    A request may reach the broker twice, when a node does not answer it: each states what is to be so.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        login, _, listed = parts.netloc.rpartition("@")
+        user, _, password = login.partition(":")
+        servers = listed_servers(listed, _PORTS[parts.scheme])
+        self._nodes = [str(Node(*server)) for server in servers]
+        self._scheme = parts.scheme
+        self.user = unquote(user or "guest")
+        self._http = httpx.AsyncClient(
+            auth=(self.user, unquote(password or "guest")),
+            timeout=httpx.Timeout(_SECONDS, connect=_SECONDS / len(servers)),
+            verify=_tls_context(),
+            trust_env=False,
+        )
+
+    async def call(
+        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """The response's JSON; None for an empty response and for 404, the only error that is expected."""
+        return self.content(method, path, await self.send(method, path, body, headers=headers))
+
+    async def send(
+        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """The response, whatever its status."""
+        for _ in self._nodes[1:]:
+            try:
+                return await self._request(method, path, body, headers)
+            except httpx.TransportError as error:
+                log.warning("a node of the broker does not answer", node=self._nodes[0], error=repr(error))
+                self._nodes.append(self._nodes.pop(0))
+        async with self._http_errors():
+            return await self._request(method, path, body, headers)
+
+    def content(self, method: str, path: str, response: httpx.Response) -> Any:
+        """The JSON of the response to a request; None where it is empty, and for 404."""
+        if response.status_code == 404 and path != "overview":
+            return None
+        if response.is_error:
+            raise Unavailable(_error_detail(method, path, self._nodes[0], response), retry_after=5)
+        return response.json() if response.content else None
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _request(
+        self, method: str, path: str, body: Any, headers: Mapping[str, str] | None
+    ) -> httpx.Response:
+        url = f"{self._scheme}://{self._nodes[0]}/api/{path}"
+        return await self._http.request(method, url, json=body, headers=headers)
+
+    @asynccontextmanager
+    async def _http_errors(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except httpx.HTTPError as error:
+            raise Unavailable(
+                f"RabbitMQ's management API does not answer at {self._nodes[0]} ({type(error).__name__}): "
+                "start the broker, enable the plugin rabbitmq_management, or set RABBITMQ_API_URL.",
+                retry_after=5,
+            ) from error
+
+
+def _error_detail(method: str, path: str, where: str, response: httpx.Response) -> str:
+    if response.status_code == 401:
+        return f"RabbitMQ's management API at {where} refuses our login: set RABBITMQ_API_URL."
+    if path == "overview":
+        return (
+            f"What answers at {where} is not RabbitMQ's management API ({response.status_code}): "
+            "enable the plugin rabbitmq_management or set RABBITMQ_API_URL."
+        )
+    body = response.text[:200].replace("\n", " ")
+    return f"RabbitMQ's management API at {where} refused {method} {path}: {response.status_code} {body}"

@@ -1,0 +1,54 @@
+"""PostgreSQL at one address, or at those of a primary and its standbys.
+
+`postgresql://user@host:port,host:port/database` lists the servers, as in libpq; the one that is the primary
+at that moment is connected to.
+"""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+
+from app.kit.logging import get_logger
+from app.kit.servers import listed_servers
+
+#: For each of several servers; of one that is cut off nothing at all comes back.
+_SERVER_SECONDS = 2.0
+_PRIMARY = {"target_session_attrs": "primary"}
+_NOT_THIS_ONE = (
+    OSError,
+    TimeoutError,
+    asyncpg.TargetServerAttributeNotMatched,
+    asyncpg.CannotConnectNowError,
+)
+log = get_logger(__name__)
+
+
+def of_primary(url: str) -> str:
+    """`url`; with several servers it says that only the primary will do."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    if "," not in parts.netloc or _PRIMARY.keys() <= query.keys():
+        return url
+    return urlunsplit(parts._replace(query=urlencode(query | _PRIMARY)))
+
+
+async def connect(url: str, **options: Any) -> asyncpg.Connection:
+    """`asyncpg.connect`, with each of several servers in turn until one is the primary.
+
+    The driver, too, takes a list of servers, but has one time limit for all: one that is cut off would use it
+    up.
+    """
+    listed = urlsplit(url).netloc.rpartition("@")[2]
+    if "," not in listed:
+        return await asyncpg.connect(url, **options)
+    servers = listed_servers(listed, 5432)
+    for number, (host, port) in enumerate(servers, 1):
+        server = {"host": host, "port": port, "timeout": _SERVER_SECONDS}
+        try:
+            return await asyncpg.connect(of_primary(url), **(options | server))
+        except _NOT_THIS_ONE as error:
+            if number == len(servers):
+                raise
+            log.info("not the primary", server=f"{host}:{port}", error=repr(error))
+    raise ValueError("no address of the database")

@@ -1,0 +1,160 @@
+"""Several nodes of a broker: the next one is used when one refuses, is cut off, or goes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from app.amqp.connection import BrokerError, connect
+from app.broker.address import Address, Node, parse
+from app.broker.client_session import client_session
+from app.broker.connection import reachable
+from app.broker.management import Management
+from app.ingest.batch import Batch
+from app.ingest.consumer import subscribe
+from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.queues import PARTITIONS
+from app.kit.errors import Unavailable
+from app.settings import Settings
+from tests.support.eventually import eventually
+from tests.support.queues import private_vhost, queues_of
+from tests.support.route import Route
+
+pytestmark = pytest.mark.anyio
+REFUSES = Node("127.0.0.1", 1)
+
+
+class Listener:
+    def confirmed(self, tag: int, multiple: bool) -> None: ...
+
+    def rejected(self, tag: int, multiple: bool) -> None: ...
+
+    def unblocked(self) -> None: ...
+
+
+@pytest.fixture
+async def private(settings: Settings) -> AsyncIterator[Settings]:
+    async with private_vhost(settings) as private:
+        yield private
+
+
+@asynccontextmanager
+async def routes(settings: Settings) -> AsyncIterator[tuple[Settings, Route, Route]]:
+    """Two ways to one broker, which stand for two of its nodes, and settings that list them."""
+    address = parse(settings.rabbitmq_url)
+    (node,) = address.nodes
+    async with Route(node.host, node.port).open() as one, Route(node.host, node.port).open() as other:
+        login = f"amqp://{address.user}:{address.password}"
+        url = f"{login}@127.0.0.1:{one.port},127.0.0.1:{other.port}"
+        yield msgspec.structs.replace(settings, rabbitmq_url=url), one, other
+
+
+def with_first(settings: Settings, node: Node) -> Address:
+    address = parse(settings.rabbitmq_url)
+    return msgspec.structs.replace(address, nodes=(node, *address.nodes))
+
+
+async def test_a_publishers_connection_passes_over_a_node_that_refuses(private: Settings) -> None:
+    for _ in range(8):  # the order is random
+        address = with_first(private, REFUSES)
+        connection = await connect(address, private.rabbitmq_internal_vhost, "test", "feed", Listener())
+        await connection.close()
+
+
+async def test_a_publishers_connection_fails_when_every_node_refuses(settings: Settings) -> None:
+    address = Address((REFUSES, Node("127.0.0.1", 2)), "guest", "guest")
+    with pytest.raises((OSError, BrokerError)):
+        await connect(address, "/", "test", "feed", Listener())
+
+
+async def test_a_client_session_passes_over_a_node_that_refuses(private: Settings) -> None:
+    address = with_first(private, REFUSES)
+    async with client_session(address) as session:
+        await session.log_in(address, private.rabbitmq_internal_vhost)
+
+
+async def test_the_management_api_is_called_at_the_node_that_answers(settings: Settings) -> None:
+    several = settings.rabbitmq_api_url.replace("@", "@127.0.0.1:1,127.0.0.1:2,")
+    async with Management(several) as management:
+        await management.check()
+        assert "/" in await management.vhosts()
+
+
+async def test_the_management_api_is_unavailable_when_no_node_answers() -> None:
+    async with Management("http://guest:guest@127.0.0.1:1,127.0.0.1:2") as management:
+        with pytest.raises(Unavailable, match="does not answer"):
+            await management.check()
+
+
+async def test_a_node_that_was_cut_off_is_passed_over(private: Settings) -> None:
+    async with routes(private) as (several, one, _):
+        await one.cut_off()
+        urls = parse(several.rabbitmq_url).urls(private.rabbitmq_internal_vhost)
+        assert await reachable(urls, 0.5) == urls[1]
+
+
+def batch(place: int) -> Batch:
+    number = place % PARTITIONS
+    return Batch(id=str(place), match_id=UUID(int=number), number=number, arrived_at=place, body=b"-")
+
+
+async def test_the_internal_queues_move_to_the_node_that_is_left(private: Settings) -> None:
+    """Publisher and consumer, twice: from the first node to the second, and back."""
+    seen: list[str] = []
+
+    async def handle(taken: Batch) -> None:
+        seen.append(taken.id)
+
+    async with routes(private) as (several, one, other):
+        consuming = queues_of(several)
+        subscribe(consuming, handle, PartitionAssignment("w"))
+        async with queues_of(several) as publishing, consuming:
+            for place, (gone, left) in enumerate([(one, other), (other, one)]):
+                await publishing.ready()
+                await consuming.ready()
+                await left.restore()
+                taken = left.taken
+                await gone.cut()
+                await eventually(lambda place=place: published(publishing, batch(place)), seconds=60)
+                await eventually(lambda place=place: has(seen, str(place)), seconds=60)
+                assert left.taken > taken
+
+
+async def published(publishing: object, sent: Batch) -> bool:
+    try:
+        await publishing.publish(sent)  # type: ignore[attr-defined]
+    except Unavailable:
+        return False
+    return True
+
+
+async def has(seen: list[str], wanted: str) -> bool:
+    await asyncio.sleep(0)
+    return wanted in seen
+
+
+async def test_quorum_queues_are_declared_and_handled_in_order(private: Settings) -> None:
+    quorum = msgspec.structs.replace(private, ingest_queue_type="quorum")
+    seen: list[Batch] = []
+
+    async def handle(taken: Batch) -> None:
+        seen.append(taken)
+
+    consuming = queues_of(quorum)
+    subscribe(consuming, handle, PartitionAssignment("w"))
+    async with queues_of(quorum) as publishing:
+        await publishing.ready()
+        for place in range(4 * PARTITIONS):
+            await publishing.publish(batch(place))
+        async with consuming:
+            await eventually(lambda: all_of(seen, 4 * PARTITIONS), seconds=60)
+    for number in range(PARTITIONS):
+        assert [each.arrived_at // PARTITIONS for each in seen if each.number == number] == [0, 1, 2, 3]
+
+
+async def all_of(seen: list[Batch], count: int) -> bool:
+    await asyncio.sleep(0)
+    return len(seen) == count
