@@ -18,6 +18,6 @@ work.
 What a tenant sees: `reach` says how far its people see of matches, `selfcheck` compares a client's book with
 the tenant's.
 
-Imported by `operators`, `channels.rest`, `channels.stream`, `channels.portal`, `pages`, `ingest`,
+Imported by `doctor`, `operators`, `channels.rest`, `channels.stream`, `channels.portal`, `pages`, `ingest`,
 `http`, `main`, `workers`, `sandbox` and `cli`; imports `store`, `wire`, `broker`, `domain` and `kit`.
 """

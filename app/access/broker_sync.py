@@ -56,10 +56,9 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
     a client whose exchange was deleted has no bindings any more. Raises `Unavailable`."""
     async with store.autocommit() as tx:
         provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
-    present = await _broker_permissions(management)
-    differing = [tenant for tenant in provisioned if present.of(tenant) != _expected(tenant, config)]
-    for tenant in differing:
-        if not present.of(tenant).tagged:
+    differing = await differing_tenants(management, provisioned, config)
+    for tenant, present in differing.items():
+        if not present.tagged:
             await tenant_access.tag(management, tenant.slug)
         if tenant.active:
             await tenant_access.restore(management, tenant.slug, config.exchange, config.mode)
@@ -71,6 +70,16 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
         log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
     without = await _restore_exchanges(management, provisioned, config.exchange)
     return sorted({tenant.slug for tenant in differing} | without)
+
+
+async def differing_tenants(
+    management: Management, provisioned: Iterable[Tenant], config: BrokerAccessConfig
+) -> dict[Tenant, "TenantPermissions"]:
+    """The tenants whose permissions or limits at the broker are not what they should be, with those that they
+    have. Raises `Unavailable`."""
+    present = await _broker_permissions(management)
+    found = {tenant: present.of(tenant) for tenant in provisioned}
+    return {tenant: its for tenant, its in found.items() if its != _expected(tenant, config)}
 
 
 async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], exchange: str) -> set[str]:
@@ -98,7 +107,7 @@ async def apply(store: Store, management: Management, tenant: Tenant, config: Br
     log.info("tenant access applied to the broker", tenant=tenant.slug, admitted=tenant.active)
 
 
-class _TenantPermissions(msgspec.Struct, frozen=True):
+class TenantPermissions(msgspec.Struct, frozen=True):
     """One tenant's permissions and limits at the broker."""
 
     permission: Permission | None
@@ -115,10 +124,10 @@ class _BrokerPermissions(msgspec.Struct, frozen=True):
     limits: Mapping[str, Mapping[str, int]]
     tags: Mapping[str, tuple[str, ...]]
 
-    def of(self, tenant: Tenant) -> _TenantPermissions:
+    def of(self, tenant: Tenant) -> TenantPermissions:
         user = permissions.tenant_user(tenant.slug)
         where = tenant.slug, user
-        return _TenantPermissions(
+        return TenantPermissions(
             self.permissions.get(where),
             self.topics.get(where),
             self.limits.get(user, {}),
@@ -135,11 +144,11 @@ async def _broker_permissions(management: Management) -> _BrokerPermissions:
     )
 
 
-def _expected(tenant: Tenant, config: BrokerAccessConfig) -> _TenantPermissions:
+def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
     """What the broker should have for the tenant."""
     if not tenant.active:
-        return _TenantPermissions(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
-    return _TenantPermissions(
+        return TenantPermissions(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
+    return TenantPermissions(
         permissions.permission(tenant.slug, config.exchange, config.mode),
         permissions.topic_permission(config.exchange, config.mode),
         provisioning.USER_LIMITS,

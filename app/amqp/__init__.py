@@ -24,6 +24,6 @@ Invariants:
   the former holder's connections are gone from the broker;
 - within a vhost, envelopes are published in the order of the change log.
 
-Imported by `recovery`, `channels.feed`, `channels.portal`, `channels.console`, `main`, `operators`, `cli`,
-`workers` and `sandbox`; imports `broker`, `store`, `wire`, `domain` and `kit`.
+Imported by `doctor`, `recovery`, `channels.feed`, `channels.portal`, `channels.console`, `main`, `operators`,
+`cli`, `workers` and `sandbox`; imports `broker`, `store`, `wire`, `domain` and `kit`.
 """

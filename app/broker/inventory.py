@@ -1,4 +1,5 @@
-"""The queues, exchanges, bindings and connections of all vhosts, as the management API lists them."""
+"""The nodes, and the queues, exchanges, bindings and connections of all vhosts, as the management API lists
+them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -47,6 +48,19 @@ class ListedConnection(msgspec.Struct, frozen=True):
     vhost: str = ""
     recv_oct: int = 0
     channels: int = 0
+
+
+class BrokerNode(msgspec.Struct, frozen=True):
+    """A node of the broker: whether it runs, what it is short of, from which others it is separated, how many
+    bytes of disk it has left, and its plugins."""
+
+    name: str
+    running: bool = False
+    mem_alarm: bool = False
+    disk_free_alarm: bool = False
+    partitions: tuple[str, ...] = ()
+    disk_free: int = 0
+    plugins: tuple[str, ...] = msgspec.field(default=(), name="enabled_plugins")
 
 
 class Inventory(msgspec.Struct, frozen=True):

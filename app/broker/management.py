@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from app.broker.inventory import Inventory, ListedExchange
+from app.broker.inventory import BrokerNode, Inventory, ListedExchange
 from app.broker.management_api import ManagementApi
 from app.broker.permissions import Permission, TopicPermission
 from app.kit.errors import Unavailable
@@ -89,6 +89,14 @@ class Management:
     async def check(self) -> None:
         """Raise `Unavailable`, with what to do, unless the management plugin responds and accepts us."""
         await self._api.call("GET", "overview")
+
+    async def version(self) -> str:
+        """RabbitMQ's version."""
+        return str((await self._api.call("GET", "overview"))["rabbitmq_version"])
+
+    async def nodes(self) -> list[BrokerNode]:
+        """The broker's nodes."""
+        return msgspec.convert(await self._api.call("GET", "nodes"), list[BrokerNode])
 
     async def put_vhost(self, vhost: str) -> None:
         await self._api.call("PUT", f"vhosts/{_part(vhost)}", {})

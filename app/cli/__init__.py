@@ -10,6 +10,7 @@ import click
 
 from app.cli.alert_commands import alerts
 from app.cli.demo_commands import demo_tenants
+from app.cli.doctor_command import doctor
 from app.cli.fault_commands import fault
 from app.cli.feed_commands import feed
 from app.cli.import_commands import imports
@@ -42,7 +43,7 @@ def main() -> None:
 
 for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unbook, match, simulate):
     main.add_command(command)
-for command in (demo_tenants, alerts, settlement_check, fault, imports, ratings):
+for command in (demo_tenants, doctor, alerts, settlement_check, fault, imports, ratings):
     main.add_command(command)
 for command in (match_command, preview_command, match_audit, match_sources):
     match.add_command(command)

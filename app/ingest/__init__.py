@@ -21,6 +21,6 @@ bytes that never came, `parked_batches` stores what cannot be applied, and `pend
 ranges that waited for others. `source_selection` decides which of several senders is followed, and
 `rival_sources` records what the others send. `reference` imports reference data.
 
-Ingest imports no channel; only `routes` imports Litestar. Imported by `main`, `workers` and `cli`; imports
-`commands`, `trading`, `store`, `broker`, `access`, `http`, `domain` and `kit`.
+Ingest imports no channel; only `routes` imports Litestar. Imported by `doctor`, `main`, `workers` and `cli`;
+imports `commands`, `trading`, `store`, `broker`, `access`, `http`, `domain` and `kit`.
 """

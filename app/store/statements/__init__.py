@@ -3,8 +3,8 @@ its builder (`prepared`).
 
 `bulk_writes` writes many rows at once, `combined_writes` several things at once, `change_log` numbers under a
 lock, `claims` takes what several processes want, `reads` joins what the builder cannot, `session` concerns no
-table. A reason is a feature of SQL or a measurement (`scripts.bench.store`). A test knows this package as the
-only place of SQL.
+table, `server` PostgreSQL itself. A reason is a feature of SQL or a measurement (`scripts.bench.store`). A
+test knows this package as the only place of SQL.
 
 Imported by the modules of `store`; imports `domain` and `store.sql`.
 """

@@ -1,0 +1,51 @@
+"""A finding of the examination."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from enum import StrEnum
+
+import msgspec
+
+from app.kit.errors import Refusal
+
+
+class State(StrEnum):
+    """`unknown`: it cannot be determined from here; not counted as ill."""
+
+    WELL = "well"
+    ILL = "ill"
+    UNKNOWN = "unknown"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What was found about a `part`, and what to do: nothing where it is well."""
+
+    part: str
+    state: State
+    detail: str
+    action: str = ""
+
+
+def well(part: str, detail: str) -> Finding:
+    return Finding(part, State.WELL, detail)
+
+
+def ill(part: str, detail: str, action: str) -> Finding:
+    return Finding(part, State.ILL, detail, action)
+
+
+def unknown(part: str, detail: str, action: str) -> Finding:
+    return Finding(part, State.UNKNOWN, detail, action)
+
+
+def judged(part: str, wrong: Iterable[str], otherwise: str, action: str) -> Finding:
+    """Ill, with everything that is `wrong`, or well with what holds `otherwise`."""
+    found = "; ".join(wrong)
+    return ill(part, found, action) if found else well(part, otherwise)
+
+
+async def examined(part: str, check: Callable[[], Awaitable[Finding]], action: str) -> Finding:
+    """The finding of a check; ill, with the reason, where it raises what servers raise that do not answer."""
+    try:
+        return await check()
+    except (Refusal, OSError, TimeoutError) as error:
+        return ill(part, str(error) or type(error).__name__, action)
