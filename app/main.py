@@ -191,10 +191,11 @@ class Parts:
             self.portal = self._portal(store, broker)
             self.console = self._console(store, management)
             self.facades = facades(settings, store, self._clock)
+            health = self._health(store, queues)
             self.rest = RestDependencies(
                 store,
                 self._clock,
-                self._health(store, queues),
+                health,
                 settings.producer_id,
                 settings.soccer_urn_prefix,
                 settings.bet_delay_seconds,
@@ -208,6 +209,7 @@ class Parts:
                 "following changes of keys": self.grants.run,
                 "following changes for the cache": self.response_cache.run,
                 "updating alerts": alert_monitor.run,
+                "observing the health of components": health.observe,
                 "closing streams of ended keys": self.stream_server.run,
                 "synchronising tenants with the broker": partial(
                     broker_sync.run, store, management, access_config

@@ -145,9 +145,11 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.05
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
-    #: Where on 127.0.0.1 the feed and the ingest process serve their metrics; each needs a port of its own.
-    #: 0: not at all.
+    #: The port on which a process serves its metrics, at `/metrics`; every process of a machine needs one of
+    #: its own. 0: none.
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    #: The address on which it listens there. Metrics need no key: only Prometheus should reach it.
+    metrics_host: str = "127.0.0.1"
     #: The file to which a demonstration's client reports; the page at / shows it. Empty: none.
     board_report: str = ""
     #: The size of a web process's response cache, in bytes of rendered bodies; 0: no cache. Its name in

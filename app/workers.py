@@ -44,7 +44,7 @@ async def run_feed(settings: Settings) -> None:
     garbage_collection.freeze_existing_objects()
     stopping = stop_on_signals()
     async with AsyncExitStack() as stack:
-        stack.enter_context(metrics.serve(settings.metrics_port))
+        stack.enter_context(metrics.serve("feed", settings.metrics_host, settings.metrics_port))
         store = await retry_while_unavailable(
             "opening the database",
             lambda: open_store(settings.database_url, settings.database_pool_size),
@@ -76,7 +76,7 @@ async def run_ingest(settings: Settings) -> None:
         lambda: open_store(settings.database_url, settings.database_pool_size, _CACHED_MATCHES),
     )
     async with store:
-        with metrics.serve(settings.metrics_port):
+        with metrics.serve("ingest", settings.metrics_host, settings.metrics_port):
             await worker.run(store, queues, config, stopping)
 
 

@@ -106,7 +106,8 @@ class Envelope(msgspec.Struct, frozen=True):
     """A live message, with its place in the change log. `seq` is the highest of its rows' numbers and
     `prev_seq` that of the match's envelope before it; `frames` are its bytes on the wire, none when it could
     not be rendered. `variants` are the same message for tenants that receive probabilities, or for which
-    market types are off; None where it lists no markets. With a `tenant_id` it is for that tenant alone."""
+    market types are off; None where it lists no markets. With a `tenant_id` it is for that tenant alone.
+    `arrived_at`: when the log lines behind it arrived (Unix ms, 0 if none did)."""
 
     seq: int
     prev_seq: int
@@ -117,6 +118,7 @@ class Envelope(msgspec.Struct, frozen=True):
     frames: bytes
     variants: MessageVariants | None = None
     tenant_id: UUID | None = None
+    arrived_at: int = 0
 
     def rendered_for(self, intervals: Intervals, *, probabilities: bool) -> Rendered:
         """The message for a tenant for which market types were off in these intervals, and which receives
@@ -227,6 +229,7 @@ def _envelope(
         frames=frames,
         variants=variants,
         tenant_id=tenant_of(last),
+        arrived_at=last.arrived_at,
     )
 
 

@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import cache
 from uuid import UUID
 
 from app.amqp.connection import PublisherConnection
@@ -25,24 +26,35 @@ from app.amqp.tenant_channels import TenantChannels
 from app.broker.management import ExchangeBinding
 from app.domain.types_off import Intervals
 from app.kit.logging import get_logger
-from app.kit.metrics import feed_published, feed_repeated
+from app.kit.metrics import feed_published, feed_repeated, message_delay, publish_delay
 from app.store.cursors import LeasedTenant, TenantReport
 
 _MAX_REJECTIONS = 3  #: how often one envelope is published to a broker that rejects it
+_published = cache(feed_published.labels)  #: the counter of a message's name, which is slow to look up
 log = get_logger(__name__)
 
 
 class PublishedEnvelope:
     """A published envelope: its seq, its name, when it was published (by the monotonic clock), and the seq
-    that the publisher had reached before it."""
+    that the publisher had reached before it; its timestamp, and when the log lines behind it arrived (Unix
+    ms, 0 if none did)."""
 
-    __slots__ = ("at", "before", "name", "seq")
+    __slots__ = ("arrived_at", "at", "before", "name", "seq", "stamp")
 
-    def __init__(self, before: int, seq: int, name: str, at: float) -> None:
+    def __init__(self, before: int, envelope: Envelope, at: float) -> None:
         self.before = before
-        self.seq = seq
-        self.name = name
+        self.seq = envelope.seq
+        self.name = envelope.name
         self.at = at
+        self.stamp = envelope.at
+        self.arrived_at = envelope.arrived_at
+
+    def observe_confirm(self, now: float) -> None:
+        """Count it, and how long it took until `now` (Unix ms). Clocks of machines may differ a little."""
+        _published(self.name).inc()
+        publish_delay.observe(max(0.0, now - self.stamp) / 1000)
+        if self.arrived_at:
+            message_delay.observe(max(0.0, now - self.arrived_at) / 1000)
 
 
 class TenantPublisher:
@@ -247,8 +259,9 @@ class TenantPublisher:
 
     def confirmed(self, tag: int, multiple: bool) -> None:
         entries = self._resolve(tag, multiple)
+        now = time.time() * 1000
         for entry in entries:
-            feed_published.labels(entry.name).inc()
+            entry.observe_confirm(now)
         if entries and self._live:
             self._live.confirmed(entries[0].at)
         if self.cursor > self.saved:
@@ -315,7 +328,7 @@ class TenantPublisher:
         if connection.frame_max < FRAME_MAX:
             frames = marshal(message, connection.frame_max)
         self._published_at = time.monotonic()
-        entry = PublishedEnvelope(self.sent, envelope.seq, envelope.name, self._published_at)
+        entry = PublishedEnvelope(self.sent, envelope, self._published_at)
         self._unconfirmed[connection.publish(frames)] = entry
         self._unsaved.append(entry)
         self.sent = envelope.seq

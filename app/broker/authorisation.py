@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 from app.broker.permissions import TENANT_TAG, ResourceCheck, is_allowed, is_own_vhost, is_tenant_user
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
+from app.kit.metrics import broker_decisions
 
 _MAX_BODY_BYTES = 16_384  #: names and keys have at most 255 bytes each
 Message = MutableMapping[str, Any]
@@ -56,15 +57,22 @@ def application(exchange: str, keys: Callable[[], KeyUsers]) -> Application:
         if check is None or scope["method"] != "POST":
             await _send_response(send, 404, b"not found")
             return
+        about = scope["path"].rpartition("/")[2]
         body = await _body(receive)
         try:
             allowed = body is not None and await check(dict(parse_qsl(body, keep_blank_values=True)))
         except Unavailable as error:
             log.warning("the broker's request about a key has no answer", error=error.detail)
+            broker_decisions.labels(about, "unavailable").inc()
             await _send_response(send, 503, b"unavailable")
             return
-        await _send_response(send, 200, b"allow" if allowed else b"deny")
+        answer = "allow" if allowed else "deny"
+        broker_decisions.labels(about, answer).inc()
+        await _send_response(send, 200, answer.encode())
 
+    for about in by_path:
+        for answer in ("allow", "deny", "unavailable"):
+            broker_decisions.labels(about.rpartition("/")[2], answer)
     return respond
 
 

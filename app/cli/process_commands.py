@@ -18,7 +18,7 @@ from app.channels.stream.transports import RawFrameProtocol
 from app.cli.runtime import async_command, load_settings
 from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.http.tls import Server, TlsListener, server_context
-from app.kit import garbage_collection, logging
+from app.kit import garbage_collection, logging, metrics
 from app.kit.background import run_forever
 from app.main import create_app
 from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
@@ -62,6 +62,7 @@ def serve(host: str, port: int, operator_host: str, sdk_host: str) -> None:
             tls = tls_listener(sdk, settings)
             if tls is None:
                 listeners.append(sdk)
+        stack.enter_context(metrics.serve("web", settings.metrics_host, settings.metrics_port))
         server = Server(config, tls)
         server.run(sockets=listeners)
     if not server.started:
@@ -141,6 +142,7 @@ def broker_authorisation(host: str, port: int) -> None:
     logging.configure("broker-authorisation", level=settings.log_level)
     with (
         _listening(host, port, "--port") as listener,
+        metrics.serve("broker-authorisation", settings.metrics_host, settings.metrics_port),
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         runner.run(_answer_broker(settings, listener))

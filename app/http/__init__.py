@@ -9,7 +9,7 @@ one), `cached_per` (the response is cached, once per value of this function), `c
 
 Every error is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of WebSocket upgrades
 in `upgrade`, those of unreadable requests in `protocol`, the server's HTTP below everything else. `headers`
-adds the request id and the rate limit to every response, and handles HEAD for
+adds the request id and the rate limit to every response, has `response_counts` count it, and handles HEAD for
 every GET; `response_body` sends bodies, `response_cache` stores them. `listeners` hides what a listener does
 not serve; `tls` adds one with TLS. All hooks are asynchronous: the framework would run others in threads.
 `openapi` and `asyncapi` generate the documents, `pages` renders them as HTML.

@@ -5,7 +5,7 @@ from typing import Any, cast
 from litestar.routes import HTTPRoute
 from litestar.types import Message, Scope
 
-from app.http import rate_limit, request_id
+from app.http import rate_limit, request_id, response_counts
 
 _START_MESSAGES = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 
@@ -18,6 +18,8 @@ async def complete_response(message: Message, scope: Scope) -> None:
     if message["type"] not in _START_MESSAGES:
         return
     start = cast(Any, message)
+    if message["type"] == "http.response.start":
+        response_counts.count(scope["path"], message["status"])
     start["headers"] = [*start["headers"], request_id.header(scope), *rate_limit.headers(scope)]
     if scope.get("method") == "OPTIONS" and start.get("status") == 204 and "path_template" in scope:
         _set_allow(start, scope)

@@ -10,7 +10,7 @@ from app.kit import metrics
 from app.kit.clock import Clock, iso_seconds
 from app.kit.logging import get_logger
 from app.kit.retry import retry_while_unavailable
-from app.store import alerts, cursors, heartbeats, log_state
+from app.store import alerts, cursors, heartbeats, live_matches, log_state
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import MessageLoss
@@ -18,11 +18,12 @@ from app.store.transaction import Tx
 
 OK = "ok"
 _EVERY_SECONDS = 2.0
+_PROCESSES = (heartbeats.INGEST, heartbeats.FEED)
 log = get_logger(__name__)
 
 
 class AlertMonitor:
-    """Updates these alerts, and the gauge of all open alerts.
+    """Updates these alerts, and the gauges of all open alerts and of the matches in play.
 
     Processes of a kind are dead when none has sent a heartbeat for `dead_seconds`; before the first
     heartbeat, counted from our own start.
@@ -42,18 +43,25 @@ class AlertMonitor:
         """Update once; raises `Unavailable`."""
         now = self._clock()
         async with self._store.transaction() as tx:
-            await alerts.sync(tx, AlertKind.DEAD_PROCESS, await self._dead(tx, now), now)
+            dead = await self._dead(tx, now)
+            await alerts.sync(tx, AlertKind.DEAD_PROCESS, dead, now)
             await alerts.sync(tx, AlertKind.TENANT_LOSING_MESSAGES, await _losing(tx), now)
             for match_id in await log_state.parked_and_recovered(tx):
                 await alerts.end(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), now)
             await alerts.end_for_matches_over(tx, now)
             count = await alerts.open_count(tx)
+            live = len(await live_matches.versions(tx))
         for kind in AlertKind:
             metrics.alerts_open.labels(kind).set(count.get(kind, 0))
+        for process in _PROCESSES:
+            metrics.heartbeat_missing.labels(process).set(process in {about.subject for about in dead})
+        silent = min(live, count.get(AlertKind.SILENT_SOURCE, 0))
+        metrics.live_matches.labels("silent").set(silent)
+        metrics.live_matches.labels("sending").set(live - silent)
 
     async def _dead(self, tx: Tx, now: int) -> dict[AlertSubject, str]:
         dead = {}
-        for kind in (heartbeats.INGEST, heartbeats.FEED):
+        for kind in _PROCESSES:
             newest = await heartbeats.latest(tx, kind)
             if now - max(newest, self._since) >= self._dead_seconds * 1000:
                 seen = f"since {iso_seconds(newest)}" if newest else "so far"

@@ -19,7 +19,7 @@ from uuid import UUID
 from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
 from app.amqp.publishers import FeedPublishers
-from app.domain.recovery import MAX_ATTEMPTS, RecoveryJob, RecoveryState
+from app.domain.recovery import MAX_ATTEMPTS, RecoveryJob, RecoveryKind, RecoveryState
 from app.kit import metrics
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
@@ -37,6 +37,10 @@ _END_PAUSES = (0.5, 1.0, 2.0)  #: seconds until an end that no queue received is
 _UNROUTABLE = "snapshot_complete did not reach any queue: bind a key that matches it, and request it again"
 _FIRST_PAUSE_MILLIS, _MAX_PAUSE_MILLIS = 500, 30_000
 log = get_logger(__name__)
+for _kind in RecoveryKind:  # exposed as 0 from the start
+    metrics.recovery_seconds.labels(_kind.value)
+for _state in RecoveryState:
+    metrics.recoveries.labels(_state.value)
 
 
 class RecoveryRunner:
@@ -107,6 +111,8 @@ class RecoveryRunner:
             count = await self._replay(job)
             done = await retry_while_unavailable("completing a recovery", lambda: self._complete(job))
             metrics.recoveries.labels(RecoveryState.COMPLETED.value).inc()
+            seconds = max(0, self._clock() - job.accepted_at) / 1000
+            metrics.recovery_seconds.labels(request.kind.value).observe(seconds)
             bound.info("recovery completed", kind=request.kind.value, envelopes=count, superseded=not done)
         except Exception as error:  # whatever it is, one job must not stop the others
             await self._fail(bound, job, error)

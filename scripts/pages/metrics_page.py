@@ -10,10 +10,13 @@ from app.kit import metrics
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """# Metrics
 
-Every process serves its own metrics in Prometheus' text format: the web process at `GET /ops/v1/metrics`
-(with an operator's key), feed and ingest at `http://127.0.0.1:$METRICS_PORT/metrics` where `METRICS_PORT` is
-set. A metric that a process never sets stays at zero there. Exposed names of counters end in `_total`.
-The metrics of Python and of the process (`python_…`, `process_…`) are served too.
+Every process (web, ingest, feed, broker-authorisation) serves its own metrics in Prometheus' text format at
+`http://$METRICS_HOST:$METRICS_PORT/metrics` where `METRICS_PORT` is set: each process of a machine needs a
+port of its own, one whose port is taken logs that and serves none. The web process serves them at
+`GET /ops/v1/metrics` too (with an operator's key). `matchfeed_process` says what a process is. A metric that
+a process never sets stays at zero, or has no series there. Exposed names of counters end in `_total`.
+The metrics of Python and of the process (`python_…`, `process_…`) are served too. [Monitoring](monitoring.md)
+describes the alerts, the service levels and the dashboard that are made of these metrics.
 `.venv/bin/nox -s pages` writes this page from `app/kit/metrics.py`; a test checks that it is current.
 
 | metric | kind | labels | meaning | set in |
@@ -70,9 +73,16 @@ def _users() -> dict[str, list[str]]:
     for path in sorted((ROOT / "app").rglob("*.py")):
         text = path.read_text()
         if "metrics" in text:
-            for variable in _named(ast.parse(text)):
+            tree = ast.parse(text)
+            for variable in _own(tree) if path.samefile(metrics.__file__) else _named(tree):
                 found.setdefault(variable, []).append(str(path.relative_to(ROOT)))
     return found
+
+
+def _own(tree: ast.Module) -> set[str]:
+    """What the functions of `metrics` itself name."""
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return {node.id for each in functions for node in ast.walk(each) if isinstance(node, ast.Name)}
 
 
 def _named(tree: ast.Module) -> set[str]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from app.amqp.delivery_status import CONNECTED, TenantStatus, tenant_statuses
+from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.amqp.relay import Relay
 from app.broker.management import Management
 from app.kit import metrics
@@ -12,13 +12,8 @@ from app.kit.logging import get_logger
 from app.store.connections import Store
 
 _EVERY_SECONDS = 10.0
-_GAUGES = (
-    metrics.feed_behind,
-    metrics.feed_behind_seconds,
-    metrics.feed_connected,
-    metrics.feed_queued,
-    metrics.feed_consumers,
-)
+_CONNECTED_SECONDS = 1.0
+_GAUGES = (metrics.feed_behind, metrics.feed_behind_seconds, metrics.feed_queued, metrics.feed_consumers)
 log = get_logger(__name__)
 
 
@@ -38,15 +33,29 @@ async def update_gauges(store: Store, management: Management, relay: Relay) -> N
         show(())
 
 
+async def update_connected(relay: Relay) -> None:
+    """Update the gauge of the connections to the relay's tenants, until cancelled; needs neither database nor
+    broker."""
+    try:
+        while True:
+            publishers = relay.publishers.values()
+            metrics.set_tenants(
+                metrics.feed_connected, {each.slug: float(each.healthy) for each in publishers}
+            )
+            await asyncio.sleep(_CONNECTED_SECONDS)
+    finally:
+        metrics.feed_connected.clear()
+
+
 def show(tenants: Iterable[TenantStatus]) -> None:
     """Set every gauge of these tenants and remove all others."""
-    for gauge in _GAUGES:
-        gauge.clear()
-    for each in tenants:
-        metrics.feed_behind.labels(each.tenant).set(each.behind)
-        metrics.feed_behind_seconds.labels(each.tenant).set(each.behind_seconds)
-        metrics.feed_connected.labels(each.tenant).set(each.state == CONNECTED)
-        queues = each.queues or ()
-        messages = sum(queue.ready + queue.unacknowledged for queue in queues)
-        metrics.feed_queued.labels(each.tenant).set(messages)
-        metrics.feed_consumers.labels(each.tenant).set(sum(queue.consumers for queue in queues))
+    values = {each.tenant: _values(each) for each in tenants}
+    for index, gauge in enumerate(_GAUGES):
+        metrics.set_tenants(gauge, {tenant: row[index] for tenant, row in values.items()})
+
+
+def _values(tenant: TenantStatus) -> tuple[float, float, float, float]:
+    """The values of `_GAUGES`, in their order."""
+    queues = tenant.queues or ()
+    messages = sum(queue.ready + queue.unacknowledged for queue in queues)
+    return tenant.behind, tenant.behind_seconds, messages, sum(queue.consumers for queue in queues)

@@ -38,7 +38,7 @@ from app.broker.publisher_users import (
 )
 from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
-from app.channels.feed.gauges import update_gauges
+from app.channels.feed.gauges import update_connected, update_gauges
 from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
@@ -133,6 +133,7 @@ class FeedSession:
                     group.create_task(loop())
                 group.create_task(self._bindings.run())
                 group.create_task(self._recovery_runner().run())
+                group.create_task(update_connected(self.relay))
                 group.create_task(update_gauges(self._store, self._management, self.relay))
                 group.create_task(self._enforcement().run())
                 group.create_task(self._notify_ingest_deaths())

@@ -10,14 +10,25 @@ import pytest
 
 from app.settings import Settings
 from scripts.pages import configuration, dependencies, metrics_page, packages
-from scripts.pages.__main__ import DOCS, pages
+from scripts.pages.__main__ import ROOT, pages
 
-APP = DOCS.parent / "app"
+APP = ROOT / "app"
 
 
-@pytest.mark.parametrize("name", ["configuration.md", "dependencies.md", "metrics.md", "architecture.svg"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "docs/configuration.md",
+        "docs/dependencies.md",
+        "docs/metrics.md",
+        "docs/alerts.md",
+        "docs/architecture.svg",
+        "scripts/deploy/matchfeed-alerts.yml",
+        "scripts/deploy/matchfeed-dashboard.json",
+    ],
+)
 def test_a_page_is_what_the_code_says(name: str) -> None:
-    assert (DOCS / name).read_text() == pages()[name]
+    assert (ROOT / name).read_text() == pages()[name]
 
 
 def test_every_setting_has_its_line_and_words() -> None:
@@ -33,7 +44,7 @@ def test_every_pinned_package_is_listed_with_its_licence() -> None:
     groups = dependencies.declared()
     direct = {name for names in groups.values() for name in names}
     listed = direct | set(dependencies.brought_by(direct))
-    pinned = (DOCS.parent / "scripts" / "constraints.txt").read_text()
+    pinned = (ROOT / "scripts" / "constraints.txt").read_text()
     needed = set(re.findall(r"^([\w-]+)==[^;\n]*\\$", pinned, re.MULTILINE))
     assert len(needed) > 100 and needed - listed == set()
     assert {name for name in listed if not dependencies.licence(name)} == set()

@@ -112,7 +112,10 @@ async def test_the_feed_process_shows_its_figures(rig: Rig) -> None:
 
 
 def test_a_port_in_use_stops_no_process() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as in_use, metrics.serve(in_use.getsockname()[1]):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as in_use,
+        metrics.serve("feed", "127.0.0.1", in_use.getsockname()[1]),
+    ):
         pass
 
 
