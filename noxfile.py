@@ -100,6 +100,12 @@ def sdk(session: nox.Session) -> None:
 
 
 @nox.session
+def alerts(session: nox.Session) -> None:
+    """Which alerts each fault of the demo raises, by a real Prometheus; half an hour, or name some faults."""
+    session.run("python", "-m", "scripts.monitoring", *session.posargs)
+
+
+@nox.session
 def browser(session: nox.Session) -> None:
     """Every page for people in a real browser, with and without scripts, wide and narrow; 5 minutes."""
     session.run(

@@ -38,6 +38,7 @@ from app.sandbox.simulator.pace import Pace
 @click.option(
     "--oddities/--no-oddities",
     "anomalies",
+    envvar="MATCHFEED_ODDITIES",
     default=True,
     show_default=True,
     help="Restored rounds, crashed servers, pauses, silence, late lines: often, with --matchday rarely.",

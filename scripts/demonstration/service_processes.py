@@ -31,11 +31,13 @@ class ServiceProcesses:
     def __init__(self, record: Record, environment: Mapping[str, str], notify: Callable[[str], None]) -> None:
         self._record, self._environment, self._notify = record, environment, notify
         self._commands: dict[str, list[str]] = {}
+        self._metrics_ports: dict[str, int] = {}
         self._deaths: dict[str, list[float]] = {}
 
-    def start(self, name: str, *arguments: str, module: str = "app.cli") -> Started:
+    def start(self, name: str, *arguments: str, module: str = "app.cli", metrics_port: int = 0) -> Started:
         """Start a command (`module` if not of `matchfeed`) and keep it running."""
         self._commands[name] = [sys.executable, "-m", module, *arguments]
+        self._metrics_ports[name] = metrics_port
         self._deaths.setdefault(name, [])
         return self._launch(name)
 
@@ -44,7 +46,7 @@ class ServiceProcesses:
             name,
             self._commands[name],
             self.log(name),
-            environment=self._environment,
+            environment={**self._environment, "METRICS_PORT": str(self._metrics_ports[name])},
             directory=ROOT,
         )
         self._record.children[name] = started

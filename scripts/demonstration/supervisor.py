@@ -169,11 +169,21 @@ def _prepare(found: Services, environment: dict[str, str], port: int, notify: No
         "sdk": _sdk(found, environment["SDK_PUBLIC_URL"]),
         "operator_key": made["operator_key"],
         "operators": made["operators"],
+        "metrics": _metrics(port),
         "log_sink_url": f"http://{ports.LOOPBACK}:{port}/ops/v1/matches/{{match_id}}/log?token={{token}}",
         "rabbitmq_api": found.rabbitmq_api_url,
         "tenants": made["tenants"],
         # The key is in the fragment, which no browser sends anywhere.
         "board": made["board"] | {"url": f"http://{ports.LOOPBACK}:{port}/#key={made['board']['api_key']}"},
+    }
+
+
+def _metrics(port: int) -> dict[str, str]:
+    """Where each process serves its metrics."""
+    processes = ("web", "ingest", "feed")
+    found = ports.free_ports([port + 3 + index for index in range(len(processes))])
+    return {
+        name: f"http://{ports.LOOPBACK}:{own}/metrics" for name, own in zip(processes, found, strict=True)
     }
 
 
@@ -208,10 +218,11 @@ def _open(
     """Start the service and the match day, wait until it is ready, then write `var/demo.json` for clients."""
     operators = description["operator_url"].rpartition(":")[2]
     notify(f"starting API on port {port} (operators' on {operators}), feed, ingest and a match day")
-    processes.start("web", "serve", "--port", str(port))
+    metrics = {name: urlsplit(url).port or 0 for name, url in description["metrics"].items()}
+    processes.start("web", "serve", "--port", str(port), metrics_port=metrics["web"])
     processes.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
-    processes.start("ingest", "ingest")
-    processes.start("feed", "feed")
+    processes.start("ingest", "ingest", metrics_port=metrics["ingest"])
+    processes.start("feed", "feed", metrics_port=metrics["feed"])
     key = next(tenant["api_key"] for tenant in description["tenants"] if tenant["slug"] == "acme")
     with httpx.Client(
         base_url=description["base_url"], headers={"X-Api-Key": key}, timeout=5, trust_env=False
