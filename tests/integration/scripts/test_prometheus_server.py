@@ -1,0 +1,36 @@
+"""A real Prometheus with the committed rules: an alert fires while nothing answers, and ends."""
+
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from app.kit import metrics
+from scripts.local_services.processes import ServiceError
+from scripts.monitoring import prometheus_server
+from scripts.monitoring.fault_alerts import FACTOR
+from scripts.monitoring.prometheus_server import PrometheusServer
+from scripts.monitoring.rules_file import scaled
+from tests.support.ports import spare
+
+RULES = Path(__file__).resolve().parents[3] / "scripts" / "deploy" / "matchfeed-alerts.yml"
+
+
+def until_firing(server: PrometheusServer, *names: str) -> None:
+    deadline = monotonic() + 60
+    while (found := server.firing()) != set(names):
+        assert monotonic() < deadline, f"waited in vain until only {names} fire: {sorted(found)}"
+        sleep(0.2)
+
+
+def test_an_alert_fires_and_ends(tmp_path: Path) -> None:
+    port, own = spare(2)
+    rules, targets = scaled(RULES.read_text(), FACTOR), {"web": f"http://127.0.0.1:{own}/metrics"}
+    try:
+        with prometheus_server.running(tmp_path, port, rules, targets) as server:
+            until_firing(server, "MatchfeedWebDown", "MatchfeedProcessDown")
+            with metrics.serve("web", "127.0.0.1", own):
+                until_firing(server)
+                assert server.value("max(matchfeed_process)") == 1
+    except ServiceError as why:
+        pytest.skip(f"needs Prometheus: {why}")
