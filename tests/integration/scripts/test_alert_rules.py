@@ -11,6 +11,7 @@ import pytest
 from scripts.local_services import prometheus
 from scripts.local_services.processes import ServiceError
 from scripts.local_services.prometheus import Programs
+from scripts.monitoring import dashboard
 from scripts.monitoring.rules_file import all_alerts, scaled
 
 RULES = Path(__file__).resolve().parents[3] / "scripts" / "deploy" / "matchfeed-alerts.yml"
@@ -225,6 +226,14 @@ def test_the_rules_are_valid(tools: Programs, tmp_path: Path) -> None:
     shorter.write_text(scaled(RULES.read_text(), 20))
     for file in (RULES, shorter):
         _run(tools, "check", "rules", str(file))
+
+
+def test_the_dashboard_has_valid_queries(tools: Programs, tmp_path: Path) -> None:
+    queries = [each.replace("$__rate_interval", "5m") for each in dashboard.queries()]
+    rules = [{"record": f"query_{number}", "expr": query} for number, query in enumerate(queries)]
+    file = tmp_path / "dashboard.yml"
+    file.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+    _run(tools, "check", "rules", str(file))
 
 
 def test_each_alert_fires_and_ends(tools: Programs, tmp_path: Path) -> None:
