@@ -47,7 +47,9 @@ async def web(public_url: str) -> Finding:
         async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
             response = await client.get(f"{public_url.rstrip('/')}/v1/alive")
     except httpx.HTTPError as error:
-        return ill("web process", f"{public_url} does not answer ({type(error).__name__})", action)
+        return ill(
+            "web process", f"{public_url} does not answer: {str(error) or type(error).__name__}", action
+        )
     wrong = [f"{public_url} answers {response.status_code}"] if response.is_server_error else ()
     return judged("web process", wrong, f"{public_url} answers", action)
 

@@ -35,14 +35,21 @@ FAULTS = {
         operators=frozenset({"silent_source"}),
         why="every match in play is suspended for the silence of its server",
     ),
-    "consumer": Raised(operators=frozenset({"tenant_losing_messages"}), why="its queue is gone"),
+    "consumer": Raised(
+        may=frozenset({_LATE}), operators=frozenset({"tenant_losing_messages"}), why="its queue is gone"
+    ),
     "broker": Raised(
         frozenset({"MatchfeedBrokerDown"}),
         frozenset({_LATE}),
         operators=frozenset({"tenant_losing_messages"}),
         why="odds that waited in durable queues are lost",
     ),
-    "downtime": Raised(frozenset({_DOWN, "MatchfeedWebDown"}), frozenset({_LATE}), why="nothing observes"),
+    "downtime": Raised(
+        frozenset({_DOWN, "MatchfeedWebDown"}),
+        frozenset({_LATE}),
+        may_operators=frozenset({"silent_source"}),
+        why="nothing observes",
+    ),
     "delay": Raised(frozenset({_DOWN, _LATE}), why="it does not answer, and its messages are late"),
     "drop": Raised(frozenset({_DOWN, _LATE}), why="the feed process is down for a while"),
     "duplicate": Raised(why="nothing is wrong with the service"),
