@@ -9,6 +9,6 @@ one a process, so that one process can be cut off whatever it is doing. `connect
 connection that is always closed; `integers` makes headers use integer types that every client reads.
 Nothing here publishes an envelope: that is `amqp`.
 
-Imported by `access`, `amqp`, `channels.feed`, `channels.portal`, `channels.console`, `ingest`, `main`,
-`workers`, `sandbox` and `cli`; imports `kit`.
+Imported by `access`, `amqp`, `channels.feed`, `channels.portal`, `channels.console`, `ingest`,
+`restoration`, `main`, `workers`, `sandbox` and `cli`; imports `kit`.
 """

@@ -14,6 +14,7 @@ that changes the match or its markets (`match_cache` relies on it); `changes.app
 statement; a change-log number is visible only when every lower one is; the ledger is only appended to.
 
 Imported by `access`, `amqp`, `recovery`, `http`, `channels.rest`, `channels.facade`, `channels.stream`,
-`channels.feed`, `channels.portal`, `channels.console`, `pages`, `operators`, `commands`, `ingest`, `main`,
-`workers`, `sandbox` and `cli`; imports `domain`, `kit` and, for Piccolo's own commands, `settings`.
+`channels.feed`, `channels.portal`, `channels.console`, `pages`, `operators`, `commands`, `ingest`,
+`restoration`, `main`, `workers`, `sandbox` and `cli`; imports `domain`, `kit` and, for
+Piccolo's own commands, `settings`.
 """
