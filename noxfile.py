@@ -94,6 +94,12 @@ def soak(session: nox.Session) -> None:
 
 
 @nox.session
+def restore(session: nox.Session) -> None:
+    """A backup under load, by dump and by WAL, restored elsewhere, everything compared; 10 minutes."""
+    session.run("python", "-m", "scripts.restore", *session.posargs)
+
+
+@nox.session
 def sdk(session: nox.Session) -> None:
     """A client as existing ones are against a demo: every fault of the menu, cut connections; 13 minutes."""
     session.run("python", "-m", "tests.sdk_client", *session.posargs)

@@ -29,7 +29,7 @@ from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
 from app.settings import Settings
-from app.store.connections import Store, open_store
+from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
 from app.trading.pricing_config import PricingConfig
 
 #: The matches that ingest need not read again: some 0.6 MB each at the end of a map.
@@ -97,7 +97,10 @@ class BrokerKeys:
         """Follow changes of keys, and disconnect those that may not be connected, until cancelled."""
         settings = self._settings
         store = await retry_while_unavailable(
-            "opening the database", lambda: open_store(settings.database_url, _KEY_CONNECTIONS)
+            "opening the database",
+            lambda: open_store(
+                settings.database_url, _KEY_CONNECTIONS, session_name=AUTHORISATION_SESSION_NAME
+            ),
         )
         async with store, Management(settings.rabbitmq_api_url) as management:
             grants = Grants(store, settings.secret_key)

@@ -19,5 +19,6 @@ What a tenant sees: `reach` says how far its people see of matches, `selfcheck` 
 the tenant's.
 
 Imported by `doctor`, `operators`, `channels.rest`, `channels.stream`, `channels.portal`, `pages`, `ingest`,
-`http`, `main`, `workers`, `sandbox` and `cli`; imports `store`, `wire`, `broker`, `domain` and `kit`.
+`restoration`, `http`, `main`, `workers`, `sandbox` and `cli`; imports `store`, `wire`, `broker`, `domain` and
+`kit`.
 """

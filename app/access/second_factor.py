@@ -104,6 +104,11 @@ async def accept_code(tx: Tx, record: UserRecord, code: str, *, secret: str, now
     return None
 
 
+def last_usable_step(now: int) -> int:
+    """The time step of the last code that could be accepted at `now` (ms)."""
+    return now // _STEP_MILLIS + _WINDOW
+
+
 def without_second_factor(record: UserRecord) -> UserRecord:
     """The user as they are without a second factor, begun or confirmed."""
     return msgspec.structs.replace(record, totp_secret=None, totp_pending=None, totp_step=-1, wrong_codes=0)

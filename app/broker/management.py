@@ -64,10 +64,11 @@ class ExchangeBinding(msgspec.Struct, frozen=True):
 
 
 class UserConnection(msgspec.Struct, frozen=True):
-    """A connection: its user, and the client's address."""
+    """A connection: its user, the client's address, and the vhost."""
 
     user: str = ""
     peer_host: str = ""
+    vhost: str = ""
 
 
 class Management:
@@ -255,7 +256,7 @@ class Management:
 
     async def user_connections(self) -> list[UserConnection]:
         """The connections of all users, up to some seconds old."""
-        rows = await self._api.call("GET", "connections?columns=user,peer_host")
+        rows = await self._api.call("GET", "connections?columns=user,peer_host,vhost")
         return msgspec.convert(rows, list[UserConnection])
 
     async def close_connection(self, connection: ClientConnection, reason: str) -> None:

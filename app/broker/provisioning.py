@@ -67,10 +67,7 @@ async def provision(
         raise Conflict(what, code="vhost_name", slug=slug)
     user, password = tenant_user(slug), secrets.token_urlsafe(24)
     url = f"{'amqps' if broker and broker.tls else 'amqp'}://{user}:{password}@{public_host}/{slug}"
-    await management.put_vhost(slug)
-    for ours in {management.user, broker.user if broker else management.user}:
-        await management.set_permissions(slug, ours, configure=".*", write=".*", read=".*")
-    await declare_topology(management, slug, exchange)
+    await declare_vhost(management, slug, exchange, broker)
     login = msgspec.structs.replace(broker, user=user, password=password) if broker else parse(url)
     async with _new_password(management, login):
         await apply_permissions(management, slug, exchange, mode)
@@ -78,6 +75,17 @@ async def provision(
         await management.close_user_connections(user, "there are new credentials")
         await _test_login(login, slug, exchange, mode)
     return url
+
+
+async def declare_vhost(
+    management: Management, slug: str, exchange: str, broker: Address | None = None
+) -> None:
+    """Create the vhost, or complete it, with all that it has for every tenant; our own user (and that of
+    `broker`) may do everything there."""
+    await management.put_vhost(slug)
+    for ours in {management.user, broker.user if broker else management.user}:
+        await management.set_permissions(slug, ours, configure=".*", write=".*", read=".*")
+    await declare_topology(management, slug, exchange)
 
 
 async def apply_permissions(
@@ -100,7 +108,7 @@ async def apply_permissions(
 
 @asynccontextmanager
 async def _new_password(management: Management, login: Address) -> AsyncIterator[None]:
-    """Set the password of `login`; if the block fails, restore the earlier one."""
+    """Set the password of `login`; if the block fails, restore the earlier one, or delete the new user."""
     earlier = await management.credentials(login.user)
     await management.put_user(login.user, login.password, TENANT_TAG)
     try:
@@ -108,6 +116,8 @@ async def _new_password(management: Management, login: Address) -> AsyncIterator
     except BaseException:
         if earlier:
             await management.set_credentials(login.user, msgspec.structs.replace(earlier, tags=(TENANT_TAG,)))
+        else:  # nobody knows its password
+            await management.delete_user(login.user)
         raise
 
 

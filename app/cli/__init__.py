@@ -25,6 +25,7 @@ from app.cli.match_lifecycle_commands import match
 from app.cli.operator_commands import operator
 from app.cli.process_commands import PROCESSES
 from app.cli.rating_commands import ratings
+from app.cli.restored_command import restored
 from app.cli.simulate_command import simulate
 from app.cli.tail_command import tail
 from app.cli.tenant_commands import book, key, tenant, unbook
@@ -43,7 +44,7 @@ def main() -> None:
 
 for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unbook, match, simulate):
     main.add_command(command)
-for command in (demo_tenants, doctor, alerts, settlement_check, fault, imports, ratings):
+for command in (demo_tenants, doctor, alerts, settlement_check, fault, imports, ratings, restored):
     main.add_command(command)
 for command in (match_command, preview_command, match_audit, match_sources):
     match.add_command(command)

@@ -14,6 +14,7 @@ from app.cli.runtime import actor, async_command, command_store, load_settings, 
 from app.commands import execution
 from app.commands.match_commands import AnyCommand, OnMarket
 from app.commands.preview import preview
+from app.commands.settlement_audit import audit_settlements
 from app.commands.trading_commands import OfMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
@@ -22,9 +23,8 @@ from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operators.source_view import source_view
-from app.store import audit, history, log_senders, markets, matches
+from app.store import audit, log_senders, markets, matches
 from app.trading.settlement_check import SettlementDifference
-from app.trading.settlement_check import check_settlements as differences
 
 
 @click.command("order")
@@ -159,13 +159,12 @@ async def settlement_check(match: str) -> None:
     any."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, match)
-        ledger = await history.ledger(tx, found.id)
-        facts = await history.rounds(tx, found.id), await history.timeline(tx, found.id)
-    wrong = differences(found, *facts, ledger)
-    for each in wrong:
+        audited = await audit_settlements(tx, found)
+    for each in audited.differences:
         click.echo(escape_control_characters(_line(each)))
-    summary = f"{match_urn(found.number)}: {len(ledger)} ledger entries, {len(wrong)} differences"
-    if wrong:
+    count = len(audited.differences)
+    summary = f"{match_urn(found.number)}: {audited.entries} ledger entries, {count} differences"
+    if count:
         raise click.ClickException(summary)
     click.echo(summary)
 

@@ -15,6 +15,6 @@ and state, ledger and change log (`change_drafts`) are written together or not a
 resolves team, tournament and player names to numbers; `doubt_alerts` begins and ends the alerts about the
 match.
 
-Imported by `operators`, `channels.console`, `ingest` and `cli`; imports `trading`, `store`, `domain`
-and `kit`.
+Imported by `operators`, `channels.console`, `ingest`, `restoration` and `cli`; imports `trading`,
+`store`, `domain` and `kit`.
 """

@@ -1,6 +1,6 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
-from app.domain.doubts import PRICE, SERVER_SILENT, UNCOUNTED_ROUNDS, UNRATED
+from app.domain.doubts import PRICE, RESTORED, SERVER_SILENT, UNCOUNTED_ROUNDS, UNRATED
 from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
 from app.store import alerts
@@ -35,6 +35,8 @@ def _kind(doubt: Doubt) -> AlertKind | None:
         return AlertKind.UNRATED_MATCH
     if doubt.kind == PRICE:
         return AlertKind.UNEXPLAINED_MOVE
+    if doubt.kind == RESTORED:
+        return AlertKind.DATABASE_RESTORED
     if doubt.kind == FORMAT:
         return AlertKind.FORMAT_CONTRADICTION
     return AlertKind.SILENT_SOURCE if doubt.reason == SERVER_SILENT else None

@@ -3,11 +3,12 @@
 from msgspec.structs import replace
 
 from app.domain.changes import DetailsChanged, MatchCancelled, MatchChange
-from app.domain.doubts import BY_OPERATOR, OPERATOR, PRICE, clear_doubt, raise_doubt, retain_doubts
+from app.domain.doubts import BY_OPERATOR, OPERATOR, PRICE, RESTORED, clear_doubt, raise_doubt, retain_doubts
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
 MatchAndChanges = tuple[Match, tuple[MatchChange, ...]]
+_ENDED_BY_OPERATORS = (OPERATOR, PRICE, RESTORED)
 
 
 def schedule(match: Match, at: int) -> MatchAndChanges:
@@ -30,12 +31,12 @@ def suspend(match: Match, reason: str) -> MatchAndChanges:
 
 
 def unsuspend(match: Match) -> MatchAndChanges:
-    """End an operator's suspension, and one for a price that moved without a cause; doubts that the log
-    raised stay."""
+    """End an operator's suspension, and those for a price that moved without a cause and for a restored
+    database; doubts that the log raised stay."""
     require_not_over(match, "unsuspended")
-    if not any(doubt.kind in (OPERATOR, PRICE) for doubt in match.doubts):
+    if not any(doubt.kind in _ENDED_BY_OPERATORS for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")
-    return clear_doubt(match, OPERATOR, PRICE), (DetailsChanged(),)
+    return clear_doubt(match, *_ENDED_BY_OPERATORS), (DetailsChanged(),)
 
 
 def require(match: Match, verb: str, *allowed: Status) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import formats, presence, scoreboard, shown_updates, timeline
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
-from app.domain.doubts import MISSING_DATA, SILENT, clear_doubt, count_uncounted_round, raise_doubt
+from app.domain.doubts import MISSING_DATA, RESTORED, SILENT, clear_doubt, count_uncounted_round, raise_doubt
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.reported_score import score_reported
@@ -306,7 +306,7 @@ def data_lost(match: Match, fact: f.DataLost, changes: MatchChanges) -> Match:
 
 
 def data_complete(match: Match, fact: f.DataComplete, changes: MatchChanges) -> Match:
-    return clear_doubt(match, MISSING_DATA)
+    return clear_doubt(match, MISSING_DATA, RESTORED)
 
 
 def silence_ended(match: Match, fact: f.SilenceEnded, changes: MatchChanges) -> Match:

@@ -1,7 +1,7 @@
 """A process's pool of connections to PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -15,12 +15,14 @@ from app.store.statements import session
 from app.store.transaction import Tx, call_translated, translate_errors
 
 log = get_logger(__name__)
+SESSION_NAME = "matchfeed"  #: how PostgreSQL lists our sessions (`application_name`)
+#: The same of a process that may go on while the database is restored.
+AUTHORISATION_SESSION_NAME = "matchfeed-broker-authorisation"
 _ACQUIRE_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
 #: A process that is suspended within a transaction holds locks that others wait for: the server ends its
 #: session after this time, and rolls back.
 _SESSION = {
-    "application_name": "matchfeed",
     "timezone": "UTC",
     "idle_in_transaction_session_timeout": "5000",
     "lock_timeout": "10000",
@@ -90,8 +92,10 @@ def _lost(connection: Any) -> bool:
 class Store:
     """Transactions on one database. Open it with `open_store`, end it with `close`."""
 
-    def __init__(self, database_url: str, pool: asyncpg.Pool, cache: MatchCache | None = None) -> None:
-        self._url = database_url
+    def __init__(
+        self, database_url: str, pool: asyncpg.Pool, session: Mapping[str, str], cache: MatchCache | None
+    ) -> None:
+        self._url, self._session = database_url, session
         self._pool = pool
         self._cache = cache
 
@@ -153,7 +157,7 @@ class Store:
 
     async def dedicated(self) -> asyncpg.Connection:
         """A connection outside the pool, which the caller closes (`notifications` listens on one)."""
-        return await servers.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=_SESSION)
+        return await servers.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=self._session)
 
     async def close(self) -> None:
         """Let running transactions end, for a few seconds, then close every connection."""
@@ -171,10 +175,13 @@ class Store:
         await self.close()
 
 
-async def open_store(database_url: str, pool_size: int, cached_matches: int = 0) -> Store:
+async def open_store(
+    database_url: str, pool_size: int, cached_matches: int = 0, *, session_name: str = SESSION_NAME
+) -> Store:
     """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is down or
     does not exist yet. `cached_matches`: how many matches of those that this process writes it need not read
-    again."""
+    again. `session_name`: how PostgreSQL lists the sessions."""
+    settings = _SESSION | {"application_name": session_name}
     cache = MatchCache(cached_matches) if cached_matches else None
 
     async def init(connection: Any) -> None:
@@ -193,8 +200,8 @@ async def open_store(database_url: str, pool_size: int, cached_matches: int = 0)
                 init=init,
                 connect=servers.connect,
                 connection_class=_Session,
-                server_settings=_SESSION,
+                server_settings=settings,
             )
     except asyncpg.InvalidCatalogNameError as error:
         raise Unavailable(f"{error}: run `matchfeed migrate` first.", retry_after=1) from error
-    return Store(database_url, pool, cache)
+    return Store(database_url, pool, settings, cache)

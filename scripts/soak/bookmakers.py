@@ -27,11 +27,12 @@ class Customer(NamedTuple):
 
 
 class Bookmaker:
-    """One tenant, with counters; a reader of `delays` (ms from log line to queue) clears them."""
+    """One tenant, with counters; a reader of `delays` (ms from log line to queue) clears them. `url` may be
+    replaced: the next connection goes there."""
 
     def __init__(self, slug: str, url: str, exchange: str, rest: httpx.AsyncClient) -> None:
-        self.slug, self.rest = slug, rest
-        self._url, self._exchange = url, exchange
+        self.slug, self.url, self.rest = slug, url, rest
+        self._exchange = exchange
         self.book = Book()
         self.delays: list[int] = []
         self.received = self.connections = self.recoveries = self.refusals = 0
@@ -79,7 +80,7 @@ class Bookmaker:
             await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _listen(self) -> None:
-        async with open_connection(self._url, _CONNECT_SECONDS) as connection, asyncio.TaskGroup() as group:
+        async with open_connection(self.url, _CONNECT_SECONDS) as connection, asyncio.TaskGroup() as group:
             queue = await (await connection.channel()).declare_queue(exclusive=True)
             await queue.bind(self._exchange, "#")
             self.connections += 1
@@ -89,7 +90,7 @@ class Bookmaker:
             connection.close_callbacks.add(lambda *_: self._incoming.put_nowait(None))
             await queue.consume(self._incoming.put, no_ack=True)
             while (message := await self._next()) and not self._disconnected:
-                self._receive(message)
+                self.receive(message)
             raise ConnectionError("disconnected")
 
     async def _next(self) -> AbstractIncomingMessage | None:
@@ -98,7 +99,8 @@ class Bookmaker:
         async with asyncio.timeout(_SILENT_SECONDS):
             return await self._incoming.get()
 
-    def _receive(self, message: AbstractIncomingMessage) -> None:
+    def receive(self, message: AbstractIncomingMessage) -> None:
+        """Count a message, and apply it to the book."""
         headers = message.headers
         seq, prev = (int(str(headers.get(name, 0))) for name in ("x-seq", "x-prev-seq"))
         if arrived := headers.get("x-arrived-at"):

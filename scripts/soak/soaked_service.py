@@ -35,13 +35,28 @@ class SoakedService:
             "ingest": ("ingest",),
             "feed": ("feed",),
         }
-        values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
-        self._environment = {**os.environ, **values, "LOG_LEVEL": "ERROR"}
+        self.use(settings)
         self._running: dict[str, asyncio.subprocess.Process] = {}
+
+    def use(self, settings: Settings) -> None:
+        """What is started from now on has these settings, at the same addresses."""
+        values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
+        self.environment = {**os.environ, **values, "LOG_LEVEL": "ERROR"}
+
+    async def start_all(self) -> None:
+        """Start all four processes, and wait until they are healthy."""
+        for name in (*WEB, "ingest", "feed"):
+            await self.start(name)
+        await self.until_healthy()
+
+    async def kill_all(self) -> None:
+        """End everything at once, by SIGKILL."""
+        for name in list(self._running):
+            await self.end(name, signal.SIGKILL)
 
     async def start(self, name: str) -> None:
         self._running[name] = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "app.cli", *self._commands[name]), cwd=ROOT, env=self._environment
+            *(sys.executable, "-m", "app.cli", *self._commands[name]), cwd=ROOT, env=self.environment
         )
 
     async def end(self, name: str, how: signal.Signals) -> None:
@@ -93,9 +108,7 @@ async def open_service(settings: Settings, key: str) -> AsyncIterator[SoakedServ
     """All four processes, healthy. `key` is an operator's."""
     service = SoakedService(settings, key)
     try:
-        for name in (*WEB, "ingest", "feed"):
-            await service.start(name)
-        await service.until_healthy()
+        await service.start_all()
         yield service
     finally:
         await service.close()

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from app.commands.settlement_audit import audit_settlements
 from app.domain.ids import match_urn
 from app.domain.match import Status
-from app.store import history, matches
+from app.store import matches
 from app.store.connections import Store
-from app.trading.settlement_check import check_settlements
 from scripts.soak.bookmakers import Bookmaker
 
 _PATIENCE_SECONDS = 180.0
@@ -48,13 +48,9 @@ async def ledger(store: Store) -> Verdict:
         async with store.autocommit() as tx:
             match = await matches.get(tx, match_id)
             assert match, "matches stay"
-            entries_of_match = await history.ledger(tx, match_id)
-            facts = await history.rounds(tx, match_id), await history.timeline(tx, match_id)
+            found = await audit_settlements(tx, match)
         finished += match.status is Status.FINISHED
-        entries += len(entries_of_match)
+        entries += found.entries
         name = match_urn(match.number)
-        wrong += [
-            f"{name}: {each.type_id} {each.specifiers}: {each.problem}"
-            for each in check_settlements(match, *facts, entries_of_match)
-        ]
+        wrong += [f"{name}: {each.type_id} {each.specifiers}: {each.problem}" for each in found.differences]
     return Verdict(len(ids), finished, entries, tuple(wrong))

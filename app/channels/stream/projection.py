@@ -12,7 +12,7 @@ from app.domain.types_off import Intervals
 from app.store import changes, history, markets, matches, stream_queries, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
-from app.store.market_types import SWITCH
+from app.store.market_types import NO_MATCH
 from app.store.transaction import Tx
 
 _PAGE = 2000
@@ -89,7 +89,7 @@ class Projection:
             rows = await stream_queries.changes(tx, since, self.match_id, limit + 1)
         if len(rows) > limit:
             return None
-        return [row for row in rows if row.seq <= self.seq and row.entity != SWITCH]
+        return [row for row in rows if row.seq <= self.seq and row.match_id != NO_MATCH]
 
     async def load_others(self, ids: Collection[UUID]) -> dict[UUID, MatchState]:
         """The present states of those of these matches that are not held."""
@@ -114,7 +114,7 @@ class Projection:
             tx, rows[-1].seq if rows else self.seq, self.match_id, _PAGE
         ):
             rows += page
-        rows = [row for row in rows if row.entity != SWITCH]
+        rows = [row for row in rows if row.match_id != NO_MATCH]
         ids = {row.match_id for row in rows}
         fresh = await load_states(tx, ids - self.states.keys())
         held = ids & self.states.keys()

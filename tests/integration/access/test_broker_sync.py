@@ -196,7 +196,7 @@ async def test_credentials_that_do_not_work_are_not_the_tenants(
     old = await admin.provision_amqp(store, slug, broker, **BY)
     [port] = spare(1)
     assert broker.address
-    nowhere = msgspec.structs.replace(broker.address, port=port)
+    nowhere = msgspec.structs.replace(broker.address, nodes=(address.Node("127.0.0.1", port),))
     async with open_connection(old, 5) as connection:
         ended = asyncio.Event()
         connection.close_callbacks.add(lambda *_: ended.set())

@@ -1,0 +1,243 @@
+"""A database that was restored from a backup: what it knows, whether it contradicts itself, and what ends.
+
+The numbers that it knows may have been published beyond: `go_on_from` moves every sequence. Its first row in
+the change log from then on (`MARK`, of no match, and published to nobody) is the place from which everything
+is read; what lies before it is pruned, so that a stream that resumes from before receives a snapshot.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import msgspec
+from piccolo.columns import Column
+from piccolo.query import Count, Insert, Select, Update
+from piccolo.querystring import QueryString
+
+from app.domain.match import Status
+from app.domain.recovery import RecoveryState
+from app.store import changes, cursors
+from app.store.connections import SESSION_NAME
+from app.store.market_types import NO_MATCH
+from app.store.prepared import prepared
+from app.store.sql import holds, literals, now
+from app.store.statements import market_types
+from app.store.statements import restoration as statements
+from app.store.tables.change import Change, PastSeq
+from app.store.tables.history import LedgerEntry
+from app.store.tables.key import ApiKey
+from app.store.tables.match import Match as MatchTable
+from app.store.tables.recovery import RecoveryJob, RecoverySlot
+from app.store.tables.tenant import RefusedRecovery, TenantCursor
+from app.store.tables.user import PortalLink, PortalSession, PortalUser
+from app.store.tables.worker import WorkerBeat
+from app.store.transaction import Tx
+
+MARK = "restored"  #: the `entity` of the row
+_MIGRATIONS = Path(__file__).with_name("piccolo_migrations")
+_MIGRATION_ID = re.compile(r'^ID = "(.+)"$', re.MULTILINE)
+_ALL = 2**63 - 1  #: later than every timestamp
+_OVER = literals((Status.FINISHED, Status.CANCELLED))
+_OPEN_JOBS = literals((RecoveryState.SCHEDULED, RecoveryState.RUNNING))
+_JOB_ERROR = "The service was restored from a backup meanwhile: request another recovery."
+Values = dict[Column | str, Any]
+
+
+class DatabaseSession(msgspec.Struct, frozen=True):
+    """A session of another process of ours."""
+
+    pid: int
+    address: str
+
+
+class KnownNumbers(msgspec.Struct, frozen=True):
+    """What the database knows: whether it is a standby, its clock (Unix ms), the highest seq of any row
+    (`head`), the highest that was assigned, also to none (`seq`), the newest timestamp of an envelope (ms),
+    and the highest number of a match."""
+
+    standby: bool
+    clock: int
+    head: int
+    seq: int
+    newest_at: int
+    match_number: int
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How much has ended: sessions and links of people, recoveries in progress."""
+
+    sessions: int
+    links: int
+    recoveries: int
+
+
+async def sessions(tx: Tx) -> list[DatabaseSession]:
+    """The sessions of other processes of ours on this database, but for broker-authorisation."""
+    return [DatabaseSession(**row) for row in await tx.fetch(statements.SESSIONS, SESSION_NAME)]
+
+
+async def missing_migrations(tx: Tx) -> list[str]:
+    """The migrations that this database lacks."""
+    known = {_MIGRATION_ID.findall(path.read_text())[0] for path in _MIGRATIONS.glob("matchfeed_*.py")}
+    try:
+        applied = {row["name"] for row in await tx.fetch(statements.MIGRATIONS)}
+    except asyncpg.UndefinedTableError:
+        applied = set()
+    return sorted(known - applied)
+
+
+async def known_numbers(tx: Tx) -> KnownNumbers:
+    row = await tx.row(statements.KNOWN)
+    assert row
+    return KnownNumbers(**row)
+
+
+async def contradictions(tx: Tx) -> dict[str, int]:
+    """What contradicts itself in ledger and change log, and how often; none in a sound database."""
+    counts = {what: await tx.value(statements.contradictions(what)) for what in statements.CONTRADICTIONS}
+    return {what: count for what, count in counts.items() if count}
+
+
+async def settled(tx: Tx) -> list[UUID]:
+    """The matches with ledger entries."""
+    return [row["match_id"] for row in await tx.run(_settled())]
+
+
+async def unfinished(tx: Tx) -> list[UUID]:
+    """The ids of the matches that are not over, in the order of their numbers."""
+    return [row["id"] for row in await tx.run(_unfinished())]
+
+
+async def active_keys(tx: Tx) -> int:
+    count: int = await tx.one_value(_active_keys())
+    return count
+
+
+async def notified_tenants(tx: Tx) -> int:
+    """How many tenants are to be notified of a loss before anything else is published to them."""
+    count: int = await tx.one_value(_notified_tenants())
+    return count
+
+
+async def go_on_from(tx: Tx, seq: int, match_number: int, at: int) -> int:
+    """Assign only higher numbers than these from now on, and read the change log from a new row on; its seq.
+
+    Matches that are not over have that row as their previous envelope, so that every client sees that it has
+    missed something, and no timestamp below `at` (ms). Tenants' cursors are moved to it, with a loss of which
+    to notify each, and their leases end.
+    """
+    await tx.execute(market_types.LOCK_LOG)
+    await tx.execute(statements.SET_NUMBERS, seq, match_number)
+    mark: int = await tx.value(market_types.TAKE_NUMBER)
+    await tx.change(_mark(mark, at))
+    while await changes.prune(tx, _ALL):
+        pass
+    await tx.change(_raise_past(mark))
+    await tx.change(_raise_matches(mark, at))
+    await cursors.create_missing(tx)
+    await tx.change(_reset_cursors(mark))
+    return mark
+
+
+async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
+    """End what may have ended since the backup: sessions, links, second factors' codes up to `totp_step`,
+    recoveries with their slots, heartbeats."""
+    await tx.change(_spend_codes(totp_step))
+    ended = Ended(
+        sessions=await tx.change(PortalSession.delete(force=True)),
+        links=await tx.change(_end_links(at)),
+        recoveries=await tx.change(_end_recoveries(at)),
+    )
+    for table in (RecoverySlot, RefusedRecovery, WorkerBeat):
+        await tx.change(table.delete(force=True))
+    return ended
+
+
+@prepared
+def _settled() -> Select[Any]:
+    return LedgerEntry.select(LedgerEntry.match_id).distinct()
+
+
+@prepared
+def _notified_tenants() -> Count:
+    return TenantCursor.count().where(holds(TenantCursor.notice_pending))
+
+
+@prepared
+def _unfinished() -> Select[Any]:
+    query = MatchTable.select(MatchTable.id).where(MatchTable.status.not_in(_OVER))
+    return query.order_by(MatchTable.number)
+
+
+@prepared
+def _active_keys() -> Count:
+    return ApiKey.count().where(holds(ApiKey.active))
+
+
+@prepared
+def _mark(seq: int, at: int) -> Insert[Any]:
+    row = Change(
+        seq=seq,
+        match_id=NO_MATCH,
+        number=0,
+        entity=MARK,
+        key="",
+        frame="",
+        message="",
+        at=at,
+        envelope_seq=seq,
+        prev_seq=0,
+        body=b"{}",
+        arrived_at=0,
+    )
+    return Change.insert(row)
+
+
+@prepared
+def _raise_past(seq: int) -> Update[Any]:
+    return PastSeq.update({PastSeq.seq: seq}, force=True)
+
+
+@prepared
+def _raise_matches(seq: int, at: int) -> Update[Any]:
+    stamp = QueryString("greatest({}, {}::bigint)", MatchTable.last_stamp, at)
+    values: Values = {MatchTable.last_seq: seq, MatchTable.last_stamp: stamp}
+    return MatchTable.update(values).where(MatchTable.status.not_in(_OVER))
+
+
+@prepared
+def _reset_cursors(seq: int) -> Update[Any]:
+    values: Values = {
+        TenantCursor.seq: seq,
+        TenantCursor.holder: None,
+        TenantCursor.expires_at: now(),
+        TenantCursor.state: "",
+        TenantCursor.last_alive_at: now(),
+        TenantCursor.notified_heartbeat: -1,
+        TenantCursor.notice_pending: True,
+    }
+    return TenantCursor.update(values, force=True)
+
+
+@prepared
+def _end_links(at: int) -> Update[Any]:
+    return PortalLink.update({PortalLink.ended_at: at}).where(PortalLink.ended_at.is_null())
+
+
+@prepared
+def _end_recoveries(at: int) -> Update[Any]:
+    values: Values = {
+        RecoveryJob.state: RecoveryState.FAILED.value,
+        RecoveryJob.finished_at: at,
+        RecoveryJob.holder: None,
+        RecoveryJob.error: _JOB_ERROR,
+    }
+    return RecoveryJob.update(values).where(RecoveryJob.state.is_in(_OPEN_JOBS))
+
+
+@prepared
+def _spend_codes(step: int) -> Update[Any]:
+    later = QueryString("greatest({}, {}::bigint)", PortalUser.totp_step, step)
+    return PortalUser.update({PortalUser.totp_step: later}).where(PortalUser.totp_secret.is_not_null())

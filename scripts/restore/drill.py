@@ -1,0 +1,237 @@
+"""The drill: play, a backup under load, more play, everything killed, restored elsewhere, and more play."""
+
+import asyncio
+import re
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import asyncpg
+import httpx
+import msgspec
+
+from app.access import admin
+from app.access.properties import KeyProperties
+from app.broker.management import Management
+from app.settings import Settings
+from app.store.connections import open_store
+from scripts.bench.feed_rig import ROOT, Playing, operator_key, provisioned
+from scripts.restore import findings
+from scripts.restore.backups import ARCHIVE_SECONDS, Backup
+from scripts.restore.findings import Kept
+from scripts.restore.recorder import Recorder
+from scripts.soak import verdict
+from scripts.soak.soaked_service import SoakedService, open_service
+from scripts.soak.verdict import Verdict
+
+_RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
+_PASSWORD = re.compile(r"^(\S+) has a new password: (\S+)$", re.MULTILINE)
+_PATIENCE_SECONDS = 180.0
+_WAITING = "SELECT count(*) FROM alert WHERE kind = 'database_restored' AND ended_at IS NULL"
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """How many tenants and matches; how long is played before the backup, after it (which is lost), and after
+    the restore, in seconds; how fast."""
+
+    tenants: int
+    matches: int
+    before: float
+    lost: float
+    after: float
+    speed: float
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What happened; times in seconds. `report` is what `matchfeed restored` printed; `followed` of so many
+    `suspended` matches were followed again at the end."""
+
+    kept: Kept
+    restore_seconds: float
+    restored_seconds: float
+    report: str
+    notified_seconds: float
+    recovered_seconds: float
+    received: tuple[int, int]
+    suspended: int
+    followed: int
+    settlements: int
+    ledger: Verdict
+    wrong: Sequence[str]
+
+
+async def run(old: Settings, new: Settings, backup: Backup, plan: Plan) -> Outcome:
+    """Run it. `old` and `new` are the settings before and after the restore; `new` has no database yet."""
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(await open_store(old.database_url, 2, session_name="drill"))
+        key = await operator_key(old, store)
+        made = await _customers(old, plan.tenants, stack)
+        service = await stack.enter_async_context(open_service(old, key))
+        everyone = await stack.enter_async_context(_recorders(made, old.exchange, service))
+        async with Playing(service.clients, plan.matches, plan.speed):
+            kept, seconds, url = await _until_restored(old, backup, service, plan)
+            new = msgspec.structs.replace(new, database_url=url)
+            done = await _begin_again(service, everyone, new, plan)
+        new_store = await stack.enter_async_context(await open_store(url, 2, session_name="drill"))
+        highest = [max(one.seq for one in each.before) for each in everyone]
+        wrong = [*kept.wrong, *(line for each in everyone for line in findings.numbers(each))]
+        wrong += [
+            line
+            for each, seq in zip(everyone, highest, strict=True)
+            for line in await findings.resumed_stream(each, seq)
+        ]
+        ids = await findings.new_settlements(everyone[0].rest, max(highest))
+        wrong += [f"ledger entry {each} after {max(highest)}" for each in ids if each <= max(highest)]
+        wrong += await verdict.books(everyone)
+        audited = await verdict.ledger(new_store)
+        return msgspec.structs.replace(
+            done,
+            kept=kept,
+            restore_seconds=seconds,
+            settlements=len(ids),
+            received=(sum(len(each.before) for each in everyone), sum(len(each.after) for each in everyone)),
+            ledger=audited,
+            wrong=[*wrong, *audited.wrong],
+        )
+
+
+async def _customers(settings: Settings, count: int, stack: AsyncExitStack) -> list[tuple[str, str, str]]:
+    """New tenants: slug, AMQP URL, API key."""
+    management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
+    made = []
+    async with await open_store(settings.database_url, 1, session_name="drill") as store:
+        for _ in range(count):
+            slug, url = await provisioned(settings, store, management, stack)
+            async with store.transaction() as tx:
+                issued = await admin.issue_key(
+                    tx, slug, _RIGHTS, secret=settings.secret_key, by="drill", now=1
+                )
+            made.append((slug, url, issued.raw))
+    return made
+
+
+@asynccontextmanager
+async def _recorders(
+    made: Sequence[tuple[str, str, str]], exchange: str, service: SoakedService
+) -> AsyncIterator[list[Recorder]]:
+    base_url = service.clients[0].base_url
+    everyone = [
+        Recorder(
+            slug,
+            url,
+            exchange,
+            httpx.AsyncClient(base_url=base_url, headers={"X-API-Key": key}, timeout=30, trust_env=False),
+        )
+        for slug, url, key in made
+    ]
+    try:
+        yield everyone
+    finally:
+        for each in everyone:
+            await each.close()
+
+
+async def _until_restored(
+    old: Settings, backup: Backup, service: SoakedService, plan: Plan
+) -> tuple[Kept, float, str]:
+    """Play, back up, play on, kill everything, restore; what was kept, how long it took, the new database."""
+    await _play(service, plan.before)
+    promised = await findings.committed(old.database_url)
+    await backup.take()
+    _say(f"backed up in {backup.seconds:.1f} s, {backup.size / 2**20:.1f} MiB")
+    await _play(service, plan.lost / 2)
+    await backup.mark_end()
+    # What the archive does not have yet when everything is gone is lost in any case.
+    await _play(service, max(plan.lost / 2, 2 * ARCHIVE_SECONDS + 2))
+    await service.kill_all()
+    _say("every process was killed")
+    began = time.monotonic()
+    url = await backup.restore()
+    seconds = time.monotonic() - began
+    return await findings.compare(old.database_url, url, promised), seconds, url
+
+
+async def _begin_again(
+    service: SoakedService, everyone: Sequence[Recorder], new: Settings, plan: Plan
+) -> Outcome:
+    service.use(new)
+    began = time.monotonic()
+    report = await _matchfeed_restored(service)
+    restored_seconds = time.monotonic() - began
+    shown = _PASSWORD.sub(r"\1 has a new password", report)
+    _say(f"matchfeed restored, in {restored_seconds:.1f} s:\n{shown}")
+    suspended = await _value(new.database_url, _WAITING)
+    urls = dict(_PASSWORD.findall(report))
+    for each in everyone:
+        each.restored = True
+        if each.slug in urls:
+            each.url = urls[each.slug]
+            each.disconnect()
+    began = time.monotonic()
+    await service.start_all()
+    notified = await _seconds_until(began, lambda: all(each.after for each in everyone))
+    recovered = await _seconds_until(began, lambda: all(_recovered(each) for each in everyone))
+    await _play(service, plan.after)
+    followed = suspended - await _value(new.database_url, _WAITING)
+    nothing = Kept({}, {}, ())
+    return Outcome(
+        kept=nothing,
+        restore_seconds=0,
+        restored_seconds=restored_seconds,
+        report=report,
+        notified_seconds=notified,
+        recovered_seconds=recovered,
+        received=(0, 0),
+        suspended=suspended,
+        followed=followed,
+        settlements=0,
+        ledger=Verdict(0, 0, 0, ()),
+        wrong=(),
+    )
+
+
+async def _matchfeed_restored(service: SoakedService) -> str:
+    """Run it; its output. Raises `RuntimeError` with that when it fails."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "app.cli", "restored"),
+        cwd=ROOT,
+        env=service.environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    text = output.decode(errors="replace")
+    if process.returncode:
+        raise RuntimeError(f"matchfeed restored failed:\n{text}")
+    return text
+
+
+async def _play(service: SoakedService, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        await asyncio.sleep(min(1, max(0, until - time.monotonic())))
+        service.check()
+
+
+def _recovered(each: Recorder) -> bool:
+    return any(one.name == "snapshot_complete" for one in each.after) and not each.waiting
+
+
+async def _seconds_until(began: float, true: Callable[[], bool]) -> float:
+    async with asyncio.timeout(_PATIENCE_SECONDS):
+        while not true():
+            await asyncio.sleep(0.1)
+    return time.monotonic() - began
+
+
+async def _value(url: str, query: str) -> int:
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval(query))
+    finally:
+        await connection.close()
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
