@@ -165,12 +165,16 @@ def scale(session: nox.Session) -> None:
 
 @nox.session
 def lock(session: nox.Session) -> None:
-    """Pin every package, with hashes and without addresses."""
-    groups = [part for group in ("test", "dev", "services", "bench") for part in ("--group", group)]
-    header = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}
+    """Pin every package, with hashes and without addresses; those that a deployment needs once more, alone."""
+    groups = ("build", "test", "dev", "services", "bench")
+    _pin(session, groups, "scripts/constraints.txt")
+    _pin(session, ("build",), "scripts/deploy/requirements.txt", "--constraints", "scripts/constraints.txt")
+
+
+def _pin(session: nox.Session, groups: tuple[str, ...], file: str, *more: str) -> None:
     session.run(
-        *("uv", "pip", "compile", "pyproject.toml", *groups, "--generate-hashes", "--universal", "--quiet"),
-        *("--no-emit-index-url", "--no-emit-find-links", "--python-version", "3.11"),
-        *("--output-file", "scripts/constraints.txt"),
-        env=header,
+        *("uv", "pip", "compile", "pyproject.toml", *(part for each in groups for part in ("--group", each))),
+        *("--generate-hashes", "--universal", "--quiet", "--no-emit-index-url", "--no-emit-find-links"),
+        *("--python-version", "3.11", *more, "--output-file", file),
+        env={"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"},
     )
