@@ -164,8 +164,14 @@ def scale(session: nox.Session) -> None:
 
 
 @nox.session
+def deploy(session: nox.Session) -> None:
+    """From an empty Debian root to a tenant connected over TLS, by docs/deploy.md alone; needs root."""
+    session.run("python", "-m", "scripts.deploy.rehearsal", *session.posargs)
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
-    """Pin every package, with hashes and without addresses; those that a deployment needs once more, alone."""
+    """Pin every package, with hashes and without addresses; once more those that a deployment needs."""
     groups = ("build", "test", "dev", "services", "bench")
     _pin(session, groups, "scripts/constraints.txt")
     _pin(session, ("build",), "scripts/deploy/requirements.txt", "--constraints", "scripts/constraints.txt")

@@ -15,10 +15,8 @@ from matchfeed_client.messages import SnapshotComplete
 _SECONDS = 60
 
 
-async def main(base_url: str, key_file: str, url_file: str) -> None:
-    """Exits 0 when the book equals REST after the first recovery."""
-    api_key = json.loads(Path(key_file).read_text())["api_key"]
-    amqp_url = Path(url_file).read_text().strip()
+async def connect(base_url: str, api_key: str, amqp_url: str) -> int:
+    """Recover; the number of differences between the book and REST."""
     async with asyncio.timeout(_SECONDS), Client(amqp_url, base_url, api_key) as client:
         async for update in client:
             print("received", type(update.message).__name__)
@@ -27,8 +25,15 @@ async def main(base_url: str, key_file: str, url_file: str) -> None:
         result = await client.compare()
     where = f"{amqp_url.partition(':')[0]} and {base_url.partition(':')[0]}"
     print(f"connected over {where}: {result.markets} markets, {result.count} differences")
-    sys.exit(result.count > 0)
+    return result.count
+
+
+def main(base_url: str, key_file: str, url_file: str) -> None:
+    """Exits 0 when the book equals REST after the first recovery."""
+    api_key = json.loads(Path(key_file).read_text())["api_key"]
+    amqp_url = Path(url_file).read_text().strip()
+    sys.exit(asyncio.run(connect(base_url, api_key, amqp_url)) > 0)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    main(*sys.argv[1:])
