@@ -78,8 +78,17 @@ class Machine:
 
     def within(self, *command: str) -> Sequence[str]:
         """The command, to be run on the server as root, in root's home."""
-        environment = ("env", "--ignore-environment", f"PATH={_PATH}", "HOME=/root", "LANG=C.UTF-8")
-        return ("nsenter", "--target", self._leader(), "--all", *environment, "--chdir=/root", *command)
+        environment = (f"PATH={_PATH}", "HOME=/root", "LANG=C.UTF-8")
+        enter = (
+            "nsenter",
+            "--target",
+            self._leader(),
+            "--all",
+            "env",
+            "--ignore-environment",
+            "--chdir=/root",
+        )
+        return (*enter, *environment, *command)
 
     def stop(self) -> None:
         if self._nspawn is None:
