@@ -170,17 +170,25 @@ def deploy(session: nox.Session) -> None:
 
 
 @nox.session
+def image(session: nox.Session) -> None:
+    """The steps of the Containerfile on an empty Debian root, by buildah; needs root."""
+    session.run("python", "-m", "scripts.deploy.rehearsal.image", *session.posargs)
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
     """Pin every package, with hashes and without addresses; once more those that a deployment needs."""
     groups = ("build", "test", "dev", "services", "bench")
-    _pin(session, groups, "scripts/constraints.txt")
-    _pin(session, ("build",), "scripts/deploy/requirements.txt", "--constraints", "scripts/constraints.txt")
+    pins, deployed = "scripts/constraints.txt", "scripts/deploy/requirements.txt"
+    header = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}
+    session.run(*_pinning(groups, pins), env=header)
+    session.run(*_pinning(("build",), deployed), "--constraints", pins, env=header)
 
 
-def _pin(session: nox.Session, groups: tuple[str, ...], file: str, *more: str) -> None:
-    session.run(
+def _pinning(groups: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """The command that writes the pins of the service and these groups to the file."""
+    return (
         *("uv", "pip", "compile", "pyproject.toml", *(part for each in groups for part in ("--group", each))),
         *("--generate-hashes", "--universal", "--quiet", "--no-emit-index-url", "--no-emit-find-links"),
-        *("--python-version", "3.11", *more, "--output-file", file),
-        env={"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"},
+        *("--python-version", "3.11", "--output-file", file),
     )

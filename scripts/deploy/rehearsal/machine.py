@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from .base_system import bootstrap, package_sources
 from .networks import Networks, run
 
-_SUITE = "bookworm"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _BOOT_SECONDS = 60.0
 _POWER_OFF = signal.SIGRTMIN + 4  #: systemd's
@@ -24,12 +24,9 @@ class Machine:
     def create(self, bootstrapped: bool) -> None:
         """The base system of Debian's installer, from the mirror that this machine uses; unless it is there
         already."""
-        sources = _debian_sources()
-        command = ("debootstrap", "--include=dbus,ca-certificates", _SUITE, str(self.root))
         if not bootstrapped:
-            with self._log.open("ab") as log:
-                subprocess.run((*command, sources[0].split()[1]), check=True, stdout=log, stderr=log)
-        (self.root / "etc/apt/sources.list").write_text("\n".join(sources) + "\n")
+            bootstrap(self.root, self._log, "standard")
+        (self.root / "etc/apt/sources.list").write_text("\n".join(package_sources()) + "\n")
         (self.root / "etc/hostname").write_text("server\n")
         self._trust_what_we_trust()
 
@@ -78,17 +75,8 @@ class Machine:
 
     def within(self, *command: str) -> Sequence[str]:
         """The command, to be run on the server as root, in root's home."""
-        environment = (f"PATH={_PATH}", "HOME=/root", "LANG=C.UTF-8")
-        enter = (
-            "nsenter",
-            "--target",
-            self._leader(),
-            "--all",
-            "env",
-            "--ignore-environment",
-            "--chdir=/root",
-        )
-        return (*enter, *environment, *command)
+        enter = ("nsenter", "--target", self._leader(), "--all", "env", "--ignore-environment")
+        return (*enter, "--chdir=/root", f"PATH={_PATH}", "HOME=/root", "LANG=C.UTF-8", *command)
 
     def stop(self) -> None:
         if self._nspawn is None:
@@ -97,17 +85,3 @@ class Machine:
             run("kill", f"-{_POWER_OFF}", leader)
         self._nspawn.wait(timeout=120)
         self._nspawn = None
-
-
-def _debian_sources() -> list[str]:
-    """This machine's own package sources, as lines of sources.list; the release's first."""
-    found = run(
-        *("apt-get", "indextargets", "--format", "deb $(REPO_URI) $(RELEASE) $(COMPONENT)"),
-        *("Created-By: Packages", "Origin: Debian"),
-    )
-    lines = sorted({line for line in found.splitlines() if line.split()[2].startswith(_SUITE)}, key=len)
-    if not lines or lines[0].split()[2] != _SUITE:
-        raise SystemExit(
-            f"deploy: this machine's apt has no sources of Debian's {_SUITE}; apt-get update first"
-        )
-    return lines
