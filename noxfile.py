@@ -176,13 +176,31 @@ def scale(session: nox.Session) -> None:
 
 
 @nox.session
+def deploy(session: nox.Session) -> None:
+    """From an empty Debian root to a tenant connected over TLS, by docs/deploy.md alone; needs root."""
+    session.run("python", "-m", "scripts.deploy.rehearsal", *session.posargs)
+
+
+@nox.session
+def image(session: nox.Session) -> None:
+    """The steps of the Containerfile on an empty Debian root, by buildah; needs root."""
+    session.run("python", "-m", "scripts.deploy.rehearsal.image", *session.posargs)
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
-    """Pin every package, with hashes and without addresses."""
-    groups = [part for group in ("test", "dev", "services", "bench") for part in ("--group", group)]
+    """Pin every package, with hashes and without addresses; once more those that a deployment needs."""
+    groups = ("build", "test", "dev", "services", "bench")
+    pins, deployed = "scripts/constraints.txt", "scripts/deploy/requirements.txt"
     header = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}
-    session.run(
-        *("uv", "pip", "compile", "pyproject.toml", *groups, "--generate-hashes", "--universal", "--quiet"),
-        *("--no-emit-index-url", "--no-emit-find-links", "--python-version", "3.11"),
-        *("--output-file", "scripts/constraints.txt"),
-        env=header,
+    session.run(*_pinning(groups, pins), env=header)
+    session.run(*_pinning(("build",), deployed), "--constraints", pins, env=header)
+
+
+def _pinning(groups: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """The command that writes the pins of the service and these groups to the file."""
+    return (
+        *("uv", "pip", "compile", "pyproject.toml", *(part for each in groups for part in ("--group", each))),
+        *("--generate-hashes", "--universal", "--quiet", "--no-emit-index-url", "--no-emit-find-links"),
+        *("--python-version", "3.11", "--output-file", file),
     )

@@ -42,7 +42,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: RabbitMQ's management API: vhosts, users, limits, closing connections. The nodes of a cluster:
     #: `http://user:password@host:port,host:port`.
     rabbitmq_api_url: str = "http://guest:guest@127.0.0.1:15672"
-    #: Host and port in the AMQP URLs of tenants.
+    #: Host and port in the AMQP URLs of tenants; with port 5671 they are `amqps://`.
     rabbitmq_public_host: str = "127.0.0.1:5672"
     #: How the broker decides what a tenant may do (docs/security.md): `http` if it sends requests to
     #: `matchfeed broker-authorisation`, `patterns` if it is not configured for that; tenants cannot name

@@ -53,3 +53,10 @@ def parse(url: str) -> Address:
         password=unquote(password or "guest"),
         tls=parts.scheme == "amqps",
     )
+
+
+def tenant_scheme(public_host: str, broker: Address | None = None) -> str:
+    """The scheme of tenants' URLs: `amqps` where `public_host` (`host[:port]`) has the port of AMQP over TLS,
+    or where we ourselves reach `broker` over TLS; else `amqp`."""
+    tls = public_host.endswith(f":{_PORTS['amqps']}") or (broker is not None and broker.tls)
+    return "amqps" if tls else "amqp"

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from app.broker import permissions
-from app.broker.address import Address, parse
+from app.broker.address import Address, parse, tenant_scheme
 from app.broker.inventory import ListedExchange
 from app.broker.login_check import check_binding
 from app.broker.management import Management
@@ -66,7 +66,7 @@ async def provision(
         what = f"{slug!r} cannot name a vhost: small letters, digits and hyphens, at most 31."
         raise Conflict(what, code="vhost_name", slug=slug)
     user, password = tenant_user(slug), secrets.token_urlsafe(24)
-    url = f"{'amqps' if broker and broker.tls else 'amqp'}://{user}:{password}@{public_host}/{slug}"
+    url = f"{tenant_scheme(public_host, broker)}://{user}:{password}@{public_host}/{slug}"
     await declare_vhost(management, slug, exchange, broker)
     login = msgspec.structs.replace(broker, user=user, password=password) if broker else parse(url)
     async with _new_password(management, login):

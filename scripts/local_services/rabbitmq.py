@@ -33,14 +33,14 @@ from .state import State, load, remember
 _ROOT = Path(__file__).resolve().parents[2]
 _USER = "matchfeed"
 _AUTHORISATION = "broker-authorisation"
-_PLUGINS = (
+PLUGINS = (
     "rabbitmq_management",
     "rabbitmq_event_exchange",
     "rabbitmq_auth_backend_http",
     "rabbitmq_auth_backend_cache",
 )
 #: All that this version can do but streams, whose segments no limit of ours bounds.
-_FEATURES = (
+FEATURES = (
     "drop_unroutable_metric",
     "empty_basic_get_metric",
     "implicit_default_bindings",
@@ -51,7 +51,7 @@ _FEATURES = (
 )
 #: What docs/security.md has every broker configured with: tenants log in with a password that the broker has,
 #: and we decide what they may do; about other users the broker decides itself. Times in milliseconds.
-_TENANTS = """\
+TENANTS = """\
 auth_backends.1.authn = internal
 auth_backends.1.authz = cache
 auth_backends.2 = internal
@@ -213,7 +213,7 @@ def _configure(home: Path, used: Mapping[str, int], certificate: Certificate, pa
     for part in ("mnesia", "log", "generated"):
         (home / part).mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
-    (home / "enabled_plugins").write_text(f"[{','.join(_PLUGINS)}].\n")
+    (home / "enabled_plugins").write_text(f"[{','.join(PLUGINS)}].\n")
     (home / "rabbitmq-env.conf").write_text("")
     questions = "".join(
         f"auth_http.{about}_path = http://{ports.LOOPBACK}:{used[_AUTHORISATION]}/auth/{about}\n"
@@ -234,7 +234,7 @@ def _configure(home: Path, used: Mapping[str, int], certificate: Certificate, pa
         f"default_pass = {password}\n"
         "default_user_tags.administrator = true\n"
         "disk_free_limit.absolute = 100MB\n"
-        f"{_TENANTS}{questions}"
+        f"{TENANTS}{questions}"
         "log.console = true\n"
         "log.console.level = warning\n"
         "log.file = false\n"
@@ -252,7 +252,7 @@ def _environment(found: Programs, home: Path, distribution: int, mapper: int) ->
         "ERL_FLAGS": "-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}",
         "RABBITMQ_ALLOW_INPUT": "1",
         "RABBITMQ_NODENAME": _node(home),
-        "RABBITMQ_FEATURE_FLAGS": ",".join(_FEATURES),
+        "RABBITMQ_FEATURE_FLAGS": ",".join(FEATURES),
         "ERL_CRASH_DUMP": str(home / "erl_crash.dump"),
         "RABBITMQ_DIST_PORT": str(distribution),
         "RABBITMQ_CONFIG_FILE": str(home / "rabbitmq.conf"),

@@ -91,6 +91,7 @@ _SPDX = {
 _OLDEST = {"python_version": "3.11", "python_full_version": "3.11.9"}
 _GROUPS = {
     "": "The service",
+    "build": "The wheel",
     "test": "Tests",
     "dev": "Development",
     "bench": "References of benchmarks",

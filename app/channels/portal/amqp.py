@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 
 from app.access import own_vhost
 from app.access.own_vhost import LoginCheck
+from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import USER_LIMITS, VHOST_LIMITS
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
@@ -82,7 +83,7 @@ async def _amqp_page(
         vhost_user=tenant_user(tenant.slug),
         exchange=broker.exchange,
         sdk_exchange=SDK_EXCHANGE,
-        tls=bool(broker.address and broker.address.tls),
+        tls=tenant_scheme(broker.public_host, broker.address) == "amqps",
         named_queues=broker.mode == "http",
         connections=USER_LIMITS["max-connections"],
         queues=VHOST_LIMITS["max-queues"] - 1,

@@ -11,6 +11,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 
 from app.access import own_keys
+from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.domain import scopes
@@ -63,8 +64,7 @@ def examples(portal: PortalDependencies, slug: str, raw_key: str) -> tuple[Examp
     stream = f"ws{url.removeprefix('http')}/cs2/v1/stream?api_key={raw_key}"
     curl = f"curl -H 'X-API-Key: {raw_key}'"
     host = broker.public_host.partition(":")[0]
-    tls = broker.address is not None and broker.address.tls
-    scheme = "amqps" if tls else "amqp"
+    scheme = tenant_scheme(broker.public_host, broker.address)
     amqp = f"{scheme}://{quote(tenant_user(slug))}:{_UNKNOWN_PASSWORD}@{broker.public_host}/{slug}"
     return (
         Example("docs.whoami", f"{curl} {url}/v1/whoami"),
