@@ -8,6 +8,7 @@ A command is one struct of `match_commands` or `trading_commands`, with the fiel
 on its markets (`market_actions`); `execution` carries it out in one transaction, at most once for each
 request id, with an audit row and what it changed (`command_state`), from which `undo` takes it back.
 `preview` says what it would do. `creation` creates matches, `source_switch` chooses the log source.
+`alert_handling` has what operators do about alerts.
 
 `match_update` ends every transaction that changes a match's state, whether a command or a log batch began it
 (one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts,

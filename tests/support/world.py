@@ -23,7 +23,8 @@ from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.store import matches
+from app.store import alerts, matches
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 
 CONFIG = IngestConfig()
@@ -67,6 +68,9 @@ async def made(store: Store) -> World:
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)
     await execution.execute(store, str(made[0].id), _SHOWN, by="tester", now=now, pricing=CONFIG.pricing)
+    async with store.transaction() as tx:
+        about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
+        await alerts.begin(tx, about, "it has more queues than it may have", now)
     cancel = match_commands.Cancel()
     await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, pricing=CONFIG.pricing)
     return World(*[await _present(store, match) for match in made])

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from app.commands.alert_handling import ENDED_BY_HAND
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, Match, Side
@@ -110,7 +111,8 @@ def _phase(match: Match, current: CurrentRound | None, now: int) -> tuple[Phase,
 
 
 class AlertRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of an open alert; `about` is its match, if it is about one."""
+    """What is shown of an alert; `about` is its match, if it is about one. `by_hand`: operators may end
+    it."""
 
     id: int
     kind: str
@@ -119,6 +121,13 @@ class AlertRow(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     detail: str
     since: int
+    seen_at: int | None
+    seen_by: str | None
+    taken_at: int | None
+    taken_by: str | None
+    ended_at: int | None
+    ended_by: str | None
+    by_hand: bool
 
     @property
     def urn(self) -> str:
@@ -134,4 +143,11 @@ def alert_row(alert: Alert, about: MatchName | None) -> AlertRow:
         subject=alert.subject,
         detail=alert.detail,
         since=alert.since,
+        seen_at=alert.seen_at,
+        seen_by=alert.seen_by,
+        taken_at=alert.taken_at,
+        taken_by=alert.taken_by,
+        ended_at=alert.ended_at,
+        ended_by=alert.ended_by,
+        by_hand=alert.kind in ENDED_BY_HAND,
     )

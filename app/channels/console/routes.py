@@ -6,6 +6,7 @@ from litestar import Router
 from litestar.di import Provide
 
 from app.channels.console import (
+    alerts,
     commands,
     live,
     market_page,
@@ -24,6 +25,7 @@ _HANDLERS = (
     *account.HANDLERS,
     *assets.HANDLERS,
     *live.HANDLERS,
+    *alerts.HANDLERS,
     *match_page.HANDLERS,
     *market_page.HANDLERS,
     *commands.HANDLERS,

@@ -48,6 +48,7 @@ EXAMPLES: dict[str, Any] = {
     },
     "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
     "Switch": {"on": False},
+    "Take": {"command": "take"},
     "Trim": {"keep_finished": 100},
 }
 
