@@ -9,6 +9,7 @@ import `demo_commands`.
 import click
 
 from app.cli.alert_commands import alert, alerts
+from app.cli.consent_commands import consents
 from app.cli.demo_commands import demo_tenants
 from app.cli.fault_commands import fault
 from app.cli.feed_commands import feed
@@ -42,7 +43,7 @@ def main() -> None:
 
 for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unbook, match, simulate):
     main.add_command(command)
-for command in (demo_tenants, alerts, alert, settlement_check, fault, imports, ratings):
+for command in (demo_tenants, alerts, alert, consents, settlement_check, fault, imports, ratings):
     main.add_command(command)
 for command in (match_command, preview_command, match_audit, match_sources):
     match.add_command(command)

@@ -24,7 +24,11 @@ from app.store.transaction import Row, Tx
 
 log = get_logger(__name__)
 _ABOUT = (AlertTable.kind, AlertTable.match_id, AlertTable.tenant, AlertTable.subject)
-_HANDLING = (
+_COLUMNS = (
+    AlertTable.id,
+    *_ABOUT,
+    AlertTable.detail,
+    AlertTable.since,
     AlertTable.ended_at,
     AlertTable.seen_at,
     AlertTable.seen_by,
@@ -32,7 +36,6 @@ _HANDLING = (
     AlertTable.taken_by,
     AlertTable.ended_by,
 )
-_COLUMNS = (AlertTable.id, *_ABOUT, AlertTable.detail, AlertTable.since, *_HANDLING)
 _OPEN = AlertTable.ended_at.is_null()
 _MATCH = AlertTable.match_id.join_on(Match.id)
 
@@ -122,8 +125,24 @@ def _one(alert_id: int, kinds: Collection[str]) -> Select[Any]:
 
 
 @prepared
-def _set_handling(alert_id: int, *values: object) -> Update[Any]:
-    return AlertTable.update(dict(zip(_HANDLING, values, strict=True))).where(AlertTable.id == alert_id)
+def _set_handling(
+    seen_at: int | None,
+    seen_by: str | None,
+    taken_at: int | None,
+    taken_by: str | None,
+    ended_at: int | None,
+    ended_by: str | None,
+    alert_id: int,
+) -> Update[Any]:
+    changed: dict[Any, object] = {
+        AlertTable.seen_at: seen_at,
+        AlertTable.seen_by: seen_by,
+        AlertTable.taken_at: taken_at,
+        AlertTable.taken_by: taken_by,
+        AlertTable.ended_at: ended_at,
+        AlertTable.ended_by: ended_by,
+    }
+    return AlertTable.update(changed).where(AlertTable.id == alert_id)
 
 
 @prepared
@@ -174,8 +193,8 @@ async def lock(tx: Tx, alert_id: int) -> Alert | None:
 
 async def save_handling(tx: Tx, alert: Alert) -> None:
     """Write who has seen, taken and ended the alert, and when."""
-    values = (alert.seen_at, alert.seen_by, alert.taken_at, alert.taken_by, alert.ended_by)
-    await tx.change(_set_handling(alert.id, alert.ended_at, *values))
+    seen, taken = (alert.seen_at, alert.seen_by), (alert.taken_at, alert.taken_by)
+    await tx.change(_set_handling(*seen, *taken, alert.ended_at, alert.ended_by, alert.id))
 
 
 async def end_for_matches_over(tx: Tx, now: int) -> None:

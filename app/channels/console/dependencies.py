@@ -16,7 +16,8 @@ from app.trading.pricing_config import PricingConfig
 
 class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
     """The dependencies of the handlers. `secret` keys the hashes of session tokens; `url` is the console's
-    address, as browsers reach it; `live` is the feed of the live page, `matches` has those of matches."""
+    address, as browsers reach it; `live` is the feed of the live page, `matches` has those of matches;
+    `consent_seconds` is for `commands.consent`."""
 
     store: Store
     counters: Counters
@@ -28,6 +29,7 @@ class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
     live: RowFeed
     matches: MatchFeeds
     streams: OpenStreams
+    consent_seconds: int = 0
 
     @property
     def people(self) -> People:

@@ -8,6 +8,7 @@ from litestar.di import Provide
 from app.channels.console import (
     alerts,
     commands,
+    consents,
     live,
     market_page,
     match_page,
@@ -29,6 +30,7 @@ _HANDLERS = (
     *match_page.HANDLERS,
     *market_page.HANDLERS,
     *commands.HANDLERS,
+    *consents.HANDLERS,
     *settlements.HANDLERS,
     *tenants.HANDLERS,
     *records.HANDLERS,

@@ -4,6 +4,7 @@ from typing import Any
 
 EXAMPLES: dict[str, Any] = {
     "Booking": {"booked": False},
+    "Consent": {"decision": "consent", "fingerprint": "8e41e8490e304f58"},
     "Digest": {
         "matches": [
             {
