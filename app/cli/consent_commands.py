@@ -43,8 +43,13 @@ async def show_consent(number: int) -> None:
     """What command NUMBER would do now, and the FINGERPRINT of that, by which `give` knows what you saw."""
     settings, now = load_settings(), system_clock()
     async with command_store(settings) as store:
-        request, found = await consent.show(store, number, now=now, pricing=pricing_config(settings))
+        shown = await consent.show(store, number, now=now, pricing=pricing_config(settings))
+    request, found, obstacle = shown
     click.echo(escape_control_characters(_line(request, now)))
+    if obstacle is not None:
+        raise obstacle
+    if found is None:
+        return
     print_preview(found)
     if found.fingerprint != request.fingerprint:
         click.echo("its effect is another one than when it was sent")

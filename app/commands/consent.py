@@ -4,6 +4,8 @@
 is then. Who consents has seen what it would do now, by its `fingerprint`.
 """
 
+from typing import NamedTuple
+
 import msgspec
 from msgspec.structs import replace
 
@@ -89,22 +91,33 @@ async def _request(
     return made
 
 
-async def show(
-    store: Store, request_id: int, *, now: int, pricing: PricingConfig
-) -> tuple[ConsentRequest, Preview]:
-    """A request, and what its command would do now. Raises what that would be refused with."""
+class ShownRequest(NamedTuple):
+    """A request, and while it waits what its command would do now, or what that would be refused with."""
+
+    request: ConsentRequest
+    preview: Preview | None = None
+    obstacle: Conflict | None = None
+
+
+async def show(store: Store, request_id: int, *, now: int, pricing: PricingConfig) -> ShownRequest:
+    """A request, as it is now. Raises `NotFound`."""
     async with store.autocommit() as tx:
         request = await find(tx, request_id)
-    found = await preview(
-        store,
-        str(request.match_id),
-        command_of(request),
-        now=now,
-        pricing=pricing,
-        by=request.actor,
-        owner=request.person,
-    )
-    return request, found
+    if request.state(now) is not ConsentState.WAITING:
+        return ShownRequest(request)
+    try:
+        found = await preview(
+            store,
+            str(request.match_id),
+            command_of(request),
+            now=now,
+            pricing=pricing,
+            by=request.actor,
+            owner=request.person,
+        )
+    except Conflict as obstacle:
+        return ShownRequest(request, obstacle=obstacle)
+    return ShownRequest(request, found)
 
 
 async def give(

@@ -24,10 +24,12 @@ _LISTED: dict[str, Any] = {"operator": True, "query": ("match", "limit")}
 
 
 class PreviewedConsent(msgspec.Struct, frozen=True):
-    """A request for consent, and what its command would do now."""
+    """A request for consent, and while it waits what its command would do now (`preview`), or why the match
+    does not allow it any more (`obstacle`)."""
 
     consent: ConsentView
-    preview: PreviewView
+    preview: PreviewView | None
+    obstacle: str | None
 
 
 class Consent(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="decision", tag="consent"):
@@ -60,10 +62,12 @@ async def show_consents(
 async def preview_consent(
     ops: NamedDependency[OperatorDependencies], consent_id: FromPath[int]
 ) -> Single[PreviewedConsent]:
-    """A request, and what its command would do now; refused as its execution would be."""
+    """A request, and while it waits what its command would do now."""
     now = ops.clock()
-    request, found = await consent.show(ops.store, consent_id, now=now, pricing=ops.pricing)
-    return Single(PreviewedConsent(consent_view(request, now), preview_view(found)))
+    shown = await consent.show(ops.store, consent_id, now=now, pricing=ops.pricing)
+    preview = preview_view(shown.preview) if shown.preview else None
+    obstacle = shown.obstacle.detail if shown.obstacle else None
+    return Single(PreviewedConsent(consent_view(shown.request, now), preview, obstacle))
 
 
 @post(f"{_CONSENT}/decision", opt=OPERATOR, status_code=200)

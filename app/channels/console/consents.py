@@ -12,7 +12,7 @@ from app.channels.console.dependencies import ConsoleDependencies, SignedInReque
 from app.channels.console.effects import effect_values
 from app.channels.console.paths import consent_path, match_path
 from app.commands import consent
-from app.commands.preview import Preview
+from app.commands.consent import ShownRequest
 from app.domain.match import Match
 from app.http.reading import get
 from app.kit.errors import Conflict, Refusal
@@ -20,7 +20,7 @@ from app.pages.error_pages import sentences
 from app.pages.forms import Form
 from app.pages.rendering import page, redirect
 from app.store import consent_requests, match_names, matches
-from app.store.consent_requests import ConsentRequest, ConsentState
+from app.store.consent_requests import ConsentState
 
 _ROWS = 200
 
@@ -105,22 +105,19 @@ async def _consent_page(
 ) -> Response[str]:
     """The page of a request; after a `refusal`, which it shows, with that one's status."""
     now = console.clock()
+    shown = await consent.show(console.store, consent_id, now=now, pricing=console.pricing)
     async with console.store.snapshot() as tx:
-        found = await consent.find(tx, consent_id)
-        match = await matches.by_ref(tx, str(found.match_id))
-    values = _described(request, found, match, now)
-    effect, obstacle = await _effect(console, found, now) if values["waits"] else (None, None)
-    if effect is not None:
-        async with console.store.autocommit() as tx:
-            values |= await effect_values(tx, request, effect)
-        values["moved"] = effect.fingerprint != found.fingerprint
-    said = [each for each in (refusal, obstacle) if each is not None]
+        match = await matches.by_ref(tx, str(shown.request.match_id))
+        effect = await effect_values(tx, request, shown.preview) if shown.preview else {"preview": None}
+    said = [each for each in (refusal, shown.obstacle) if each is not None]
     lines = dict.fromkeys(line for each in said for line in sentences(request, each))
     status = refusal.status if refusal else 200
+    values = _described(request, shown, match, now) | effect
     return page(request, "consent.html", status=status, sentences=list(lines), **values)
 
 
-def _described(request: SignedInRequest, found: ConsentRequest, match: Match, now: int) -> dict[str, Any]:
+def _described(request: SignedInRequest, shown: ShownRequest, match: Match, now: int) -> dict[str, Any]:
+    found = shown.request
     fields = msgspec.json.decode(found.command)
     state = found.state(now)
     return {
@@ -132,20 +129,8 @@ def _described(request: SignedInRequest, found: ConsentRequest, match: Match, no
         "path": match_path(match.number),
         "own_path": consent_path(found.id),
         "fields": {name: value for name, value in fields.items() if value not in (None, "")},
-        "preview": None,
-        "moved": False,
+        "moved": shown.preview is not None and shown.preview.fingerprint != found.fingerprint,
     }
-
-
-async def _effect(
-    console: ConsoleDependencies, found: ConsentRequest, now: int
-) -> tuple[Preview | None, Refusal | None]:
-    """What the command would do now, or what it would be refused with."""
-    try:
-        _, effect = await consent.show(console.store, found.id, now=now, pricing=console.pricing)
-    except Conflict as obstacle:
-        return None, obstacle
-    return effect, None
 
 
 async def _check_permission(request: SignedInRequest, console: ConsoleDependencies, consent_id: int) -> None:

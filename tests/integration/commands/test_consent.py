@@ -59,8 +59,8 @@ class Desk:
         )
 
     async def fingerprint(self, request: ConsentRequest) -> str:
-        _, found = await consent.show(self.store, request.id, now=self.now, pricing=CONFIG.pricing)
-        return found.fingerprint
+        shown = await consent.show(self.store, request.id, now=self.now, pricing=CONFIG.pricing)
+        return shown.preview.fingerprint if shown.preview else "none"
 
     async def refuse(self, request: ConsentRequest, by: str = "ben") -> ConsentRequest:
         return await consent.refuse(self.store, request.id, "it stands", by=by, person=by, now=self.now)
@@ -223,8 +223,9 @@ async def test_who_consents_has_seen_what_it_does_now(desk: Desk) -> None:
 async def test_what_the_match_does_not_allow_any_more_is_refused(desk: Desk) -> None:
     first, second = await desk.request(LOST), await desk.request(LOST, by="cleo")
     await desk.give(first)
-    with pytest.raises(Conflict, match="by an operator already"):
-        await desk.fingerprint(second)
+    shown = await consent.show(desk.store, second.id, now=desk.now, pricing=CONFIG.pricing)
+    assert shown.preview is None and shown.obstacle
+    assert "by an operator already" in shown.obstacle.detail
     with pytest.raises(Conflict, match="by an operator already"):
         await desk.give(second, fingerprint=first.fingerprint)
     await desk.refuse(second)
