@@ -51,10 +51,12 @@ async def handle_alert(
     command = _command(form, action)
     by, now = request.auth.actor, console.clock()
     try:
-        await alert_handling.handle(console.store, alert_id, command, by=by, now=now)
+        after = await alert_handling.handle(console.store, alert_id, command, by=by, now=now)
     except Conflict as refusal:
+        await console.show_changes(None)
         shown = {"status": refusal.status, "sentences": sentences(request, refusal)}
         return await moving_page(request, console.live, "live.html", **shown)
+    await console.show_changes(after.match_id)
     return redirect(_back(form), "command_done")
 
 

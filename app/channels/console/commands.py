@@ -59,6 +59,7 @@ async def execute(
         )
     except Conflict as refusal:
         return await _preview_page(request, console, ref, form, refusal)
+    await console.show_changes(found.match_id if isinstance(found, ConsentRequest) else found.id)
     if isinstance(found, ConsentRequest):
         return redirect(consent_path(found.id), "consent_requested")
     return redirect(_back(form, found), "command_done")

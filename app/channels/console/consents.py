@@ -73,6 +73,7 @@ async def give_consent(
         )
     except Conflict as refusal:
         return await _consent_page(request, console, consent_id, refusal)
+    await console.show_changes(after.match_id)
     return redirect(consent_path(after.id), "consent_given")
 
 
@@ -94,6 +95,7 @@ async def refuse_consent(
         )
     except Conflict as refusal:
         return await _consent_page(request, console, consent_id, refusal)
+    await console.show_changes(after.match_id)
     return redirect(consent_path(after.id), f"consent_{after.outcome}")
 
 

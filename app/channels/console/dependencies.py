@@ -1,5 +1,7 @@
 """The dependencies of the console's handlers."""
 
+from uuid import UUID
+
 import msgspec
 
 from app.broker.management import Management
@@ -30,6 +32,13 @@ class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
     matches: MatchFeeds
     streams: OpenStreams
     consent_seconds: int = 0
+
+    async def show_changes(self, match_id: UUID | None) -> None:
+        """Have the moving pages show what was just changed, of a match if it was about one, at their next
+        look: pages without scripts look once."""
+        await self.live.expire()
+        if match_id is not None:
+            await self.matches.of(match_id).expire()
 
     @property
     def people(self) -> People:
