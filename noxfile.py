@@ -120,6 +120,7 @@ def browser(session: nox.Session) -> None:
         "tests/e2e/test_board.py",
         "tests/e2e/test_console.py",
         "tests/e2e/test_trading_console.py",
+        "tests/e2e/test_operators_together.py",
         *("-m", EVERYTHING, *session.posargs),
     )
 

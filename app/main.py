@@ -240,6 +240,7 @@ class Parts:
             pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
             public_url=settings.public_url.rstrip("/"),
             sandbox=settings.sandbox,
+            consent_seconds=settings.consent_seconds,
         )
 
     def _portal(self, store: Store, broker: BrokerConfig) -> PortalDependencies:
@@ -272,6 +273,7 @@ class Parts:
             live=RowFeed(LiveReader(store, clock).read, render, clock),
             matches=MatchFeeds(store, clock),
             streams=OpenStreams(),
+            consent_seconds=settings.consent_seconds,
         )
 
     def _health(self, store: Store, queues: IngestQueues) -> Health:

@@ -135,6 +135,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: Without a heartbeat of any ingest worker for so long (seconds), the feed process suspends every active
     #: market.
     ingest_dead_seconds: Positive = 15
+    #: A command that changes a result which was published longer ago than this (seconds) waits for the
+    #: consent of a second operator (docs/operators.md). 0: none does.
+    consent_seconds: Annotated[int, Meta(ge=0)] = 0
     #: Margin of every book, as a fraction.
     margin: Annotated[float, Meta(ge=0, le=0.5)] = 0.06
     #: The delay in seconds after which bookmakers accept a bet, if its price still stands unchanged: our

@@ -8,7 +8,8 @@ import `demo_commands`.
 
 import click
 
-from app.cli.alert_commands import alerts
+from app.cli.alert_commands import alert, alerts
+from app.cli.consent_commands import consents
 from app.cli.demo_commands import demo_tenants
 from app.cli.doctor_command import doctor
 from app.cli.fault_commands import fault
@@ -44,7 +45,18 @@ def main() -> None:
 
 for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unbook, match, simulate):
     main.add_command(command)
-for command in (demo_tenants, doctor, alerts, settlement_check, fault, imports, ratings, restored):
+for command in (
+    ratings,
+    demo_tenants,
+    doctor,
+    restored,
+    alerts,
+    alert,
+    consents,
+    settlement_check,
+    fault,
+    imports,
+):
     main.add_command(command)
 for command in (match_command, preview_command, match_audit, match_sources):
     match.add_command(command)

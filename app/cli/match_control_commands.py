@@ -11,9 +11,9 @@ import click
 import msgspec
 
 from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
-from app.commands import execution
+from app.commands import consent
 from app.commands.match_commands import AnyCommand, OnMarket
-from app.commands.preview import preview
+from app.commands.preview import Preview, preview
 from app.commands.settlement_audit import audit_settlements
 from app.commands.trading_commands import OfMarket
 from app.domain.ids import match_urn
@@ -24,6 +24,7 @@ from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operators.source_view import source_view
 from app.store import audit, log_senders, markets, matches
+from app.store.consent_requests import ConsentRequest
 from app.trading.settlement_check import SettlementDifference
 
 
@@ -34,6 +35,7 @@ from app.trading.settlement_check import SettlementDifference
 @async_command
 async def match_command(match: str, command: str, fields: tuple[str, ...]) -> None:
     """Execute COMMAND on MATCH (its UUID or od:match:<n>): the same as POST /ops/v1/matches/MATCH/commands.
+    One that changes a result published long ago waits for `matchfeed consent`.
 
     \b
     matchfeed match order od:match:7 schedule scheduled_at=1924992000000
@@ -46,14 +48,18 @@ async def match_command(match: str, command: str, fields: tuple[str, ...]) -> No
     settings = load_settings()
     parsed = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
-        after = await execution.execute(
+        after = await consent.send(
             store,
             match,
             parsed,
             by=actor(),
             now=system_clock(),
             pricing=pricing_config(settings),
+            consent_seconds=settings.consent_seconds,
         )
+        if isinstance(after, ConsentRequest):
+            click.echo(waiting_line(after))
+            return
         async with store.autocommit() as tx:
             book = await markets.book(tx, after.id) if isinstance(parsed, OnMarket | OfMarket) else {}
     click.echo(escape_control_characters(_match_line(after)))
@@ -72,8 +78,27 @@ async def preview_command(match: str, command: str, fields: tuple[str, ...]) -> 
     parsed = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
         found = await preview(
-            store, match, parsed, now=system_clock(), pricing=pricing_config(settings), by=actor()
+            store,
+            match,
+            parsed,
+            now=system_clock(),
+            pricing=pricing_config(settings),
+            by=actor(),
+            consent_seconds=settings.consent_seconds,
         )
+    print_preview(found)
+    if found.needs_consent:
+        click.echo("a second person must consent before it is executed")
+
+
+def waiting_line(request: ConsentRequest) -> str:
+    """What its sender, and who may consent, are told of a command that waits."""
+    until = iso_seconds(request.expires_at)
+    return f"consent {request.id}: {request.name} waits for a second person until {until}"
+
+
+def print_preview(found: Preview) -> None:
+    """Print what a command would do: a line for each market, entry and envelope."""
     for moved in found.markets:
         before = f"{_market_state(moved.before)} → " if moved.before else "new: "
         click.echo(f"{_market_title(moved.after)}: {before}{_market_state(moved.after)}")

@@ -14,6 +14,7 @@ from app.commands.command_state import CommandState, state_of
 from app.commands.effects import Effect, effect_of
 from app.commands.match_commands import AnyCommand, FollowSource, OnBets, RollBackMarket
 from app.commands.match_update import MatchUpdate
+from app.commands.published_results import fingerprint, oldest_changed
 from app.commands.trading_commands import Undo
 from app.commands.undo import undo_effect
 from app.domain.match import Match
@@ -41,6 +42,16 @@ class Sender(msgspec.Struct, frozen=True):
     consent_by: str | None = None
 
 
+class ConsentNeeded(Conflict):
+    """The command changes a result that was published too long ago for one person to change it; `fingerprint`
+    is that of its effect."""
+
+    def __init__(self, fingerprint: str) -> None:
+        what = "This changes a result that was published long ago: a second operator must consent."
+        super().__init__(what, code="consent_needed")
+        self.fingerprint = fingerprint
+
+
 class Plan(msgspec.Struct, frozen=True):
     """A command that is about to be executed: what it changes, and what is written beside that."""
 
@@ -48,6 +59,10 @@ class Plan(msgspec.Struct, frozen=True):
     update: MatchUpdate
     extra_writes: list[Write]
     undone: int | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.update.reaction.entries)
 
     @property
     def before(self) -> CommandState:
@@ -69,22 +84,36 @@ async def execute(
     now: int,
     pricing: PricingConfig,
     owner: str | None = None,
+    consent_seconds: int = 0,
 ) -> Match:
     """Execute a command of `by` on the match `ref` and write its audit row; returns the match after it.
 
     A repeated `request_id` of the same `owner` (default: `by`) does nothing. Raises `NotFound`; `Invalid`
     with the offending field; `Conflict` when the present state does not allow it, when a command of somebody
-    else has been executed since the `revision` of this one, or when its id belongs to another command.
-    Nothing is written then.
+    else has been executed since the `revision` of this one, or when its id belongs to another command;
+    `ConsentNeeded` when it changes a result that was published more than `consent_seconds` ago (0: however
+    long). Nothing is written then.
     """
     sender = Sender(by, owner or by)
     async with store.transaction() as tx:
         found = await matches.by_ref(tx, ref)
-        done = await _is_repeated(tx, found.id, command, sender.person, now)
+        done = await is_repeated(tx, found.id, command, sender.person, now)
         match = await matches.lock(tx, found.id)
         if done:
             return match
-        return await carry_out(tx, await plan(tx, match, command, sender, now, pricing), sender)
+        planned = await plan(tx, match, command, sender, now, pricing)
+        if await needs_consent(tx, planned, consent_seconds):
+            raise ConsentNeeded(planned.fingerprint)
+        return await carry_out(tx, planned, sender)
+
+
+async def needs_consent(tx: Tx, planned: Plan, consent_seconds: int) -> bool:
+    """Whether a planned command changes a result that was published more than so many seconds ago."""
+    entries = planned.update.reaction.entries
+    if not consent_seconds or not entries:
+        return False
+    oldest = oldest_changed(entries, await history.ledger(tx, planned.update.after.id))
+    return oldest is not None and oldest < planned.update.now - consent_seconds * 1000
 
 
 async def plan(
@@ -124,7 +153,7 @@ async def carry_out(tx: Tx, planned: Plan, sender: Sender) -> Match:
         at=now,
         actor=sender.actor,
         person=sender.person,
-        command=_encoded(planned.command),
+        command=encoded(planned.command),
         before=_encode(planned.before),
         after=_encode(planned.after),
         consent_by=sender.consent_by,
@@ -194,18 +223,20 @@ async def _check_window_undone(tx: Tx, match_id: UUID, undone: Command) -> None:
             raise Conflict("What this command changed has been changed again since.")
 
 
-def _encoded(command: Command) -> bytes:
+def encoded(command: Command) -> bytes:
     """A command without the revision that its sender saw, which is not part of what they want."""
     fields = msgspec.to_builtins(command)
     del fields["revision"]
     return _encode(fields)
 
 
-async def _is_repeated(tx: Tx, match_id: UUID, command: Command, owner: str, now: int) -> bool:
+async def is_repeated(tx: Tx, match_id: UUID, command: Command, owner: str, now: int) -> bool:
+    """Whether its owner has sent the command before, by its id, which is recorded. Raises `Conflict` where it
+    is another command's."""
     if command.request_id is None:
         return False
-    encoded = _encoded(command)
-    known = await operator_commands.record_once(tx, owner, command.request_id, match_id, encoded, now)
-    if known is not None and known != RecordedCommand(match_id, encoded):
+    request = encoded(command)
+    known = await operator_commands.record_once(tx, owner, command.request_id, match_id, request, now)
+    if known is not None and known != RecordedCommand(match_id, request):
         raise Conflict(f"Request {command.request_id!r} belongs to another command: use a new id.")
     return known is not None

@@ -37,13 +37,16 @@ class Envelope(NamedTuple):
 
 class Preview(msgspec.Struct, frozen=True):
     """`match` before and `after` it, the markets that would change, the ledger's new entries in order, and
-    the envelopes in order."""
+    the envelopes in order. `needs_consent`: a second operator must consent before it is executed;
+    `fingerprint` is that of its effect on results."""
 
     match: Match
     after: Match
     markets: tuple[MovedMarket, ...]
     entries: tuple[LedgerEntry, ...]
     envelopes: tuple[Envelope, ...]
+    fingerprint: str
+    needs_consent: bool
 
 
 async def preview(
@@ -55,16 +58,20 @@ async def preview(
     pricing: PricingConfig,
     by: str = "",
     owner: str | None = None,
+    consent_seconds: int = 0,
 ) -> Preview:
-    """What the command of `by` would do to the match `ref`. Raises what its execution would."""
+    """What the command of `by` would do to the match `ref`. Raises what its execution would, but
+    `ConsentNeeded`."""
     async with store.dry_run() as tx:
         match = await matches.lock(tx, (await matches.by_ref(tx, ref)).id)
         planned = await execution.plan(tx, match, command, Sender(by, owner or by), now, pricing)
+        needs_consent = await execution.needs_consent(tx, planned, consent_seconds)
     update = planned.update
     changed = match_update.changed_markets(update)
     moved = tuple(MovedMarket(update.book.get(each.key), each) for each in changed)
     envelopes = _envelopes(match_update.change_rows(update, changed))
-    return Preview(match, update.after, moved, update.reaction.entries, envelopes)
+    entries, effect = update.reaction.entries, planned.fingerprint
+    return Preview(match, update.after, moved, entries, envelopes, effect, needs_consent)
 
 
 def _envelopes(drafts: list[ChangeDraft]) -> tuple[Envelope, ...]:

@@ -18,7 +18,7 @@ from app.trading.pricing_config import PricingConfig
 class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
     """The dependencies of the handlers. `secret` keys the hashes of API keys and signs log tokens; `pricing`
     is how prices are made; `public_url` is the base of log sink addresses; in a `sandbox`
-    finished matches may be trimmed by number."""
+    finished matches may be trimmed by number; `consent_seconds` is for `commands.consent`."""
 
     store: Store
     grants: Grants
@@ -29,6 +29,7 @@ class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
     pricing: PricingConfig
     public_url: str
     sandbox: bool = False
+    consent_seconds: int = 0
 
     @asynccontextmanager
     async def changing_grants(self) -> AsyncIterator[Tx]:

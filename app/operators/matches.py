@@ -4,28 +4,33 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from litestar import post
+from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
 
-from app.commands import creation, execution
+from app.commands import consent, creation
 from app.commands.command_fields import Command, Number, Overtime, Rounds, Strength
 from app.commands.match_commands import Cancel
 from app.domain.match import Match
 from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
+from app.http.response import ViewResponse
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
+from app.operators.consent_view import ConsentView, consent_view
 from app.operators.dependencies import OperatorDependencies
 from app.operators.shared import OPERATOR
 from app.operators.source_view import SourceView, source_view
 from app.store import audit, log_senders, matches
 from app.store.audit import AuditRecord
+from app.store.consent_requests import ConsentRequest
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
+#: Routes that execute a command, or store it until a second person consents.
+MAY_WAIT: dict[str, Any] = OPERATOR | {"accepted": Single[ConsentView]}
 _AUDIT: dict[str, Any] = {"operator": True, "query": ("limit",)}
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
 _Stamp = Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})]
@@ -127,20 +132,21 @@ async def show_match(ops: NamedDependency[OperatorDependencies], match_id: FromP
     return Single(_created(ops, match))
 
 
-@post("/ops/v1/matches/{match_id:str}/cancel", opt=OPERATOR, status_code=200)
+@post("/ops/v1/matches/{match_id:str}/cancel", opt=MAY_WAIT, status_code=200)
 async def cancel_match(
     request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
-) -> Single[MatchView]:
+) -> Response[Single[MatchView]]:
     """Cancel a match; undecided markets are voided. The same as the command `cancel`."""
     return await execute(request, ops, match_id, Cancel())
 
 
 async def execute(
     request: AuthenticatedRequest, ops: OperatorDependencies, ref: str, command: Command
-) -> Single[MatchView]:
-    """Execute a command of the caller; the match after it."""
+) -> Response[Single[MatchView]]:
+    """Execute a command of the caller; the match after it, or (202) the request for consent that it is
+    now."""
     caller = request.auth
-    match = await execution.execute(
+    found = await consent.send(
         ops.store,
         ref,
         command,
@@ -148,8 +154,12 @@ async def execute(
         owner=caller.owner,
         now=ops.clock(),
         pricing=ops.pricing,
+        consent_seconds=ops.consent_seconds,
     )
-    return Single(basic_view(match))
+    if isinstance(found, ConsentRequest):
+        waiting: Any = Single(consent_view(found, ops.clock()))
+        return ViewResponse(waiting, status_code=202)
+    return ViewResponse(Single(basic_view(found)))
 
 
 @get("/ops/v1/matches/{match_id:str}/audit", opt=_AUDIT)

@@ -2,6 +2,7 @@
 
 from app.operators import (
     alerts,
+    consents,
     feed,
     keys,
     market_types,
@@ -15,6 +16,7 @@ from app.operators import (
 ROUTES = (
     *matches.HANDLERS,
     *match_trading.HANDLERS,
+    *consents.HANDLERS,
     *ratings.HANDLERS,
     *alerts.HANDLERS,
     *tenants.HANDLERS,

@@ -15,6 +15,6 @@ statement; a change-log number is visible only when every lower one is; the ledg
 
 Imported by `doctor`, `access`, `amqp`, `recovery`, `http`, `channels.rest`, `channels.facade`,
 `channels.stream`, `channels.feed`, `channels.portal`, `channels.console`, `pages`, `operators`, `commands`,
-`ingest`, `restoration`, `main`, `workers`, `sandbox` and `cli`; imports `domain`, `kit` and, for Piccolo's own
-commands, `settings`.
+`ingest`, `restoration`, `main`, `workers`, `sandbox` and `cli`; imports `domain`, `kit` and, for Piccolo's
+own commands, `settings`.
 """

@@ -20,10 +20,22 @@ from app.store.sql import any_of, literals, same
 from app.store.statements import combined_writes
 from app.store.tables.alert import Alert as AlertTable
 from app.store.tables.match import Match
-from app.store.transaction import Tx
+from app.store.transaction import Row, Tx
 
 log = get_logger(__name__)
 _ABOUT = (AlertTable.kind, AlertTable.match_id, AlertTable.tenant, AlertTable.subject)
+_COLUMNS = (
+    AlertTable.id,
+    *_ABOUT,
+    AlertTable.detail,
+    AlertTable.since,
+    AlertTable.ended_at,
+    AlertTable.seen_at,
+    AlertTable.seen_by,
+    AlertTable.taken_at,
+    AlertTable.taken_by,
+    AlertTable.ended_by,
+)
 _OPEN = AlertTable.ended_at.is_null()
 _MATCH = AlertTable.match_id.join_on(Match.id)
 
@@ -58,7 +70,8 @@ class AlertSubject(msgspec.Struct, frozen=True):
 
 
 class Alert(msgspec.Struct, frozen=True):
-    """An alert. Times in Unix ms; `ended_at` is None while it is open."""
+    """An alert. Times in Unix ms; `ended_at` is None while it is open. `seen_by` saw it first, `taken_by`
+    works on it, `ended_by` ended it by hand: actors as in the audit log, None where nobody did."""
 
     id: int
     kind: AlertKind
@@ -68,6 +81,11 @@ class Alert(msgspec.Struct, frozen=True):
     detail: str
     since: int
     ended_at: int | None
+    seen_at: int | None = None
+    seen_by: str | None = None
+    taken_at: int | None = None
+    taken_by: str | None = None
+    ended_by: str | None = None
 
     @property
     def about(self) -> AlertSubject:
@@ -102,11 +120,37 @@ def _prune(before: int) -> Delete:
 
 
 @prepared
+def _one(alert_id: int, kinds: Collection[str]) -> Select[Any]:
+    found = (AlertTable.id == alert_id, any_of(AlertTable.kind, kinds))
+    return AlertTable.select(*_COLUMNS).where(*found).lock_rows("UPDATE")
+
+
+@prepared
+def _set_handling(
+    seen_at: int | None,
+    seen_by: str | None,
+    taken_at: int | None,
+    taken_by: str | None,
+    ended_at: int | None,
+    ended_by: str | None,
+    alert_id: int,
+) -> Update[Any]:
+    changed: dict[Any, object] = {
+        AlertTable.seen_at: seen_at,
+        AlertTable.seen_by: seen_by,
+        AlertTable.taken_at: taken_at,
+        AlertTable.taken_by: taken_by,
+        AlertTable.ended_at: ended_at,
+        AlertTable.ended_by: ended_by,
+    }
+    return AlertTable.update(changed).where(AlertTable.id == alert_id)
+
+
+@prepared
 def _listing(
     kinds: Collection[str], match_id: UUID | None, *, of_match: bool, ended: bool | None, limit: int
 ) -> Select[Any]:
-    columns = (AlertTable.id, *_ABOUT, AlertTable.detail, AlertTable.since, AlertTable.ended_at)
-    query = AlertTable.select(*columns).where(any_of(AlertTable.kind, kinds))
+    query = AlertTable.select(*_COLUMNS).where(any_of(AlertTable.kind, kinds))
     if of_match:
         query = query.where(AlertTable.match_id == match_id)
     if ended is not None:
@@ -142,6 +186,18 @@ async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: i
             await begin(tx, about, detail, now)
 
 
+async def lock(tx: Tx, alert_id: int) -> Alert | None:
+    """The alert with that id, locked until the transaction ends; None without one."""
+    row = await tx.first(_one(alert_id, list(AlertKind)))
+    return _alert(row) if row else None
+
+
+async def save_handling(tx: Tx, alert: Alert) -> None:
+    """Write who has seen, taken and ended the alert, and when."""
+    seen, taken = (alert.seen_at, alert.seen_by), (alert.taken_at, alert.taken_by)
+    await tx.change(_set_handling(*seen, *taken, alert.ended_at, alert.ended_by, alert.id))
+
+
 async def end_for_matches_over(tx: Tx, now: int) -> None:
     """End the open alerts of finished and cancelled matches, except format contradictions: these wait for an
     operator's decision, whether or not the match is over."""
@@ -173,7 +229,11 @@ async def listing(
     rows = await tx.run(
         _listing(list(kinds), match_id, of_match=match_id is not None, ended=ended, limit=limit)
     )
-    return [Alert(**dict(row) | {"kind": AlertKind(row["kind"])}) for row in rows]
+    return [_alert(row) for row in rows]
+
+
+def _alert(row: Row) -> Alert:
+    return Alert(**dict(row) | {"kind": AlertKind(row["kind"])})
 
 
 def _named(about: AlertSubject) -> dict[str, str]:

@@ -5,6 +5,7 @@ from piccolo.table import Table
 from app.store.tables.alert import Alert
 from app.store.tables.change import Change, PastFixture, PastSeq
 from app.store.tables.command import MatchCommand, OperatorCommand
+from app.store.tables.consent import ConsentRequest
 from app.store.tables.history import LedgerEntry, Round, TimelineEvent
 from app.store.tables.market import Market
 from app.store.tables.match import MatchReference
@@ -27,6 +28,7 @@ _NAMING_MATCH = (
     MatchReference,
     OperatorCommand,
     MatchCommand,
+    ConsentRequest,
     TeamMap,
     PlayerMap,
     Alert,

@@ -19,9 +19,6 @@ from app.trading.registry import RULES
 from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
 
-#: What it was about is over, or is played again.
-_ENDING = (RoundsVoided, FormatChanged, MapFinished, MatchCancelled)
-
 
 def without_ended(
     match: Match, changes: Sequence[MatchChange], book: Book, now: int, pricing: PricingConfig
@@ -33,15 +30,14 @@ def without_ended(
     forecast = Forecast(facts, now)
     certainty = Certainty(forecast, pricing.bet_delay_seconds)
     groups = {group.name: group for group in groups_on_offer(forecast, book)}
-    stopped = any(doubt.kind == PRICE for doubt in match.doubts) or any(
-        isinstance(change, _ENDING) for change in changes
-    )
+    stopped = any(doubt.kind == PRICE for doubt in match.doubts)
     held = tuple(
         [
             one
             for one in match.controls.held
             if not (
                 stopped
+                or any(_ends(change, one) for change in changes)
                 or _is_closed(one, facts, book)
                 or _is_certain(groups.get(one.group), forecast, certainty)
             )
@@ -50,6 +46,20 @@ def without_ended(
     if len(held) == len(match.controls.held):
         return match
     return replace(match, controls=replace(match.controls, held=held))
+
+
+def _ends(change: MatchChange, held: HeldProbability) -> bool:
+    """Whether what the held probability is about is over, or is played again: its map, the present one if it
+    is about the match."""
+    about = parse(held.specifiers).map
+    match change:
+        case MapFinished():
+            return about in (0, change.map.number)
+        case RoundsVoided():
+            return about in (0, change.map)
+        case FormatChanged() | MatchCancelled():
+            return True
+    return False
 
 
 def _is_closed(held: HeldProbability, facts: MatchFacts, book: Book) -> bool:

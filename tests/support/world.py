@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from app.commands import creation, execution, match_commands
+from app.commands import consent, creation, execution, match_commands
 from app.commands.creation import NewMatch
+from app.domain.market import Result
 from app.domain.match import Match
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
@@ -23,7 +24,8 @@ from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.store import matches
+from app.store import alerts, markets, matches
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 
 CONFIG = IngestConfig()
@@ -67,9 +69,26 @@ async def made(store: Store) -> World:
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)
     await execution.execute(store, str(made[0].id), _SHOWN, by="tester", now=now, pricing=CONFIG.pricing)
+    await _request_consent(store, made[0], now)
+    async with store.transaction() as tx:
+        about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
+        await alerts.begin(tx, about, "it has more queues than it may have", now)
     cancel = match_commands.Cancel()
     await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, pricing=CONFIG.pricing)
     return World(*[await _present(store, match) for match in made])
+
+
+async def _request_consent(store: Store, match: Match, now: int) -> None:
+    """A command on the live match that waits for consent: another result of a round's winner."""
+    async with store.autocommit() as tx:
+        book = await markets.book(tx, match.id)
+    won = next(one for _, one in sorted(book.items()) if one.type_id == 13 and one.result is Result.WON)
+    command = match_commands.SettleMarket(
+        market_id=13, specifiers=won.specifiers, result="lost", reason="the referee has corrected it"
+    )
+    later, by = now + 120_000, "operator ann@ops.example"
+    pricing = CONFIG.pricing
+    await consent.send(store, str(match.id), command, by=by, now=later, pricing=pricing, consent_seconds=60)
 
 
 async def _present(store: Store, match: Match) -> Match:

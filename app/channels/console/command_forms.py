@@ -143,11 +143,6 @@ def fields_of(form: Form) -> dict[str, str]:
     return {"command": tag} | {name: value for name, value in sent.items() if value}
 
 
-def permission_of(form: Form) -> Permission:
-    """What the form's command requires. Raises `Invalid`."""
-    return FORMS[form.choice("command", FORMS)].permission
-
-
 def _value(form: Form, field: FormField) -> Any:
     if field.kind == "check":
         return form.has(field.name)

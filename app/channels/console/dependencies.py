@@ -1,5 +1,7 @@
 """The dependencies of the console's handlers."""
 
+from uuid import UUID
+
 import msgspec
 
 from app.broker.management import Management
@@ -16,7 +18,8 @@ from app.trading.pricing_config import PricingConfig
 
 class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
     """The dependencies of the handlers. `secret` keys the hashes of session tokens; `url` is the console's
-    address, as browsers reach it; `live` is the feed of the live page, `matches` has those of matches."""
+    address, as browsers reach it; `live` is the feed of the live page, `matches` has those of matches;
+    `consent_seconds` is for `commands.consent`."""
 
     store: Store
     counters: Counters
@@ -28,6 +31,14 @@ class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
     live: RowFeed
     matches: MatchFeeds
     streams: OpenStreams
+    consent_seconds: int = 0
+
+    async def show_changes(self, match_id: UUID | None) -> None:
+        """Have the moving pages show what was just changed, of a match if it was about one, at their next
+        look: pages without scripts look once."""
+        await self.live.expire()
+        if match_id is not None:
+            await self.matches.of(match_id).expire()
 
     @property
     def people(self) -> People:

@@ -1,4 +1,6 @@
-"""Reads all matches in play and the open alerts: of matches only those that have changed since."""
+"""Reads all matches in play, the open alerts and the commands that wait for consent: of matches only those
+that have changed since.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -6,18 +8,18 @@ from uuid import UUID
 
 import msgspec
 
-from app.channels.console.live_rows import AlertRow, alert_row, live_row
+from app.channels.console.live_rows import AlertRow, alert_row, consent_row, live_row
 from app.channels.console.row_feed import Tables
 from app.domain.match import Match
 from app.kit.clock import Clock
-from app.store import alerts, live_matches, match_names, matches
+from app.store import alerts, consent_requests, live_matches, match_names, matches
 from app.store.alerts import Alert
 from app.store.connections import Store
 from app.store.live_matches import MarketCount
 from app.store.match_names import MatchName
 from app.store.transaction import Tx
 
-MATCHES, ALERTS = "matches", "alerts"  #: the tables
+MATCHES, ALERTS, CONSENTS = "matches", "alerts", "consents"  #: the tables
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -29,7 +31,8 @@ class _Known(msgspec.Struct, frozen=True):
 
 
 class LiveReader:
-    """`read` gives the tables `matches` and `alerts`; a fixed number of queries, however many there are."""
+    """`read` gives the tables `matches`, `alerts` and `consents`; a fixed number of queries, however many
+    there are."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
@@ -40,7 +43,9 @@ class LiveReader:
         async with self._store.snapshot() as tx:
             await self._update(tx)
             opened = await alerts.listing(tx, ended=False)
-            names = await self._names(tx, opened)
+            waiting = await consent_requests.waiting(tx, self._clock())
+            subjects = {each.match_id for each in opened if each.match_id}
+            names = await self._names(tx, subjects | {each.match_id for each in waiting})
         now, about = self._clock(), _by_match(opened)
         rows = [
             live_row(each.match, each.counts, about.get(match_id, ()), now)
@@ -50,6 +55,7 @@ class LiveReader:
         return {
             MATCHES: {str(row.number): row for row in rows},
             ALERTS: _alert_rows(opened, names),
+            CONSENTS: {str(each.id): consent_row(each, names[each.match_id]) for each in waiting},
         }
 
     async def _update(self, tx: Tx) -> None:
@@ -66,9 +72,8 @@ class LiveReader:
                 known[match.id] = _Known(present[match.id], match, counts[match.id])
         self._known = known
 
-    async def _names(self, tx: Tx, opened: Iterable[Alert]) -> dict[UUID, MatchName]:
-        """The names of the matches that alerts are about, whether or not they are in play."""
-        about = {alert.match_id for alert in opened if alert.match_id}
+    async def _names(self, tx: Tx, about: set[UUID]) -> dict[UUID, MatchName]:
+        """The names of these matches, whether or not they are in play."""
         names = await match_names.by_ids(tx, about - self._known.keys())
         here = about & self._known.keys()
         return names | {match_id: _name(self._known[match_id].match) for match_id in here}

@@ -1,4 +1,6 @@
-"""A match in play, and an alert, as a row of the page of all live matches shows them; pure."""
+"""A match in play, an alert, and a command that waits for consent, as rows of the page of all live matches
+show them; pure.
+"""
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
@@ -6,10 +8,12 @@ from typing import Literal
 
 import msgspec
 
+from app.commands.alert_handling import ENDED_BY_HAND
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, Match, Side
 from app.store.alerts import Alert
+from app.store.consent_requests import ConsentRequest
 from app.store.live_matches import MarketCount
 from app.store.match_names import MatchName
 from app.trading.round_view import round_clock
@@ -110,7 +114,8 @@ def _phase(match: Match, current: CurrentRound | None, now: int) -> tuple[Phase,
 
 
 class AlertRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of an open alert; `about` is its match, if it is about one."""
+    """What is shown of an alert; `about` is its match, if it is about one. `by_hand`: operators may end
+    it."""
 
     id: int
     kind: str
@@ -119,6 +124,13 @@ class AlertRow(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     detail: str
     since: int
+    seen_at: int | None
+    seen_by: str | None
+    taken_at: int | None
+    taken_by: str | None
+    ended_at: int | None
+    ended_by: str | None
+    by_hand: bool
 
     @property
     def urn(self) -> str:
@@ -134,4 +146,37 @@ def alert_row(alert: Alert, about: MatchName | None) -> AlertRow:
         subject=alert.subject,
         detail=alert.detail,
         since=alert.since,
+        seen_at=alert.seen_at,
+        seen_by=alert.seen_by,
+        taken_at=alert.taken_at,
+        taken_by=alert.taken_by,
+        ended_at=alert.ended_at,
+        ended_by=alert.ended_by,
+        by_hand=alert.kind in ENDED_BY_HAND,
+    )
+
+
+class ConsentRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What is shown of a command that waits for consent; `about` is its match."""
+
+    id: int
+    command: str
+    about: MatchName
+    actor: str
+    at: int
+    expires_at: int
+
+    @property
+    def urn(self) -> str:
+        return match_urn(self.about.number)
+
+
+def consent_row(request: ConsentRequest, about: MatchName) -> ConsentRow:
+    return ConsentRow(
+        id=request.id,
+        command=request.name,
+        about=about,
+        actor=request.actor,
+        at=request.at,
+        expires_at=request.expires_at,
     )

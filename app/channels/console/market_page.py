@@ -21,12 +21,14 @@ from app.pages.ledger_kinds import kind_of
 from app.pages.market_names import key_of_name, names_of
 from app.pages.price_history import Mark, Point, Suspension, price_history
 from app.pages.rendering import HEADERS, page, texts_for
-from app.store import history, market_changes, markets, matches, settlements
+from app.pages.texts import Texts
+from app.store import history, market_changes, markets, match_commands, matches, settlements
 from app.store.market_changes import MarketChange
 from app.store.transaction import Tx
 
 _CHANGES = 100  #: rows of a page
 _POINTS = 5_000  #: changes that a plot shows at most, the newest
+_COMMANDS = 1_000  #: commands of operators that are shown at most, the newest
 _NEWEST = 2**63 - 1
 Before = Annotated[int, QueryParameter(ge=1, le=_NEWEST)]
 
@@ -68,9 +70,8 @@ async def market_page(
         )
         names = await names_of(tx, texts, [market.key])
         entries = await settlements.of_market(tx, match.id, *market.key)
-        rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+        facts = await _facts(tx, texts, match)
     shown = found[:_CHANGES]
-    facts = facts_in_words(texts, match, rounds, events)
     return page(
         request,
         "market.html",
@@ -99,14 +100,21 @@ async def market_plot(
         found = await market_changes.newest_of_all(
             tx, match.id, market.key, before=_NEWEST, limit=_POINTS + 1
         )
-        rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+        happened = await _facts(tx, texts_for(request), match)
     complete = len(found) <= _POINTS
     locale = texts_for(request).locale
     prices = await run_in_thread(price_history, found[:_POINTS][::-1], locale, complete=complete)
     begins = prices.points[0].at if prices.points else 0
-    facts = [fact for fact in facts_in_words(texts_for(request), match, rounds, events) if fact.at >= begins]
+    facts = [fact for fact in happened if fact.at >= begins]
     plot = MarketPlot(prices.points, prices.suspensions, prices.marks, prices.complete, facts)
     return Response(plot, media_type="application/json", headers=dict(HEADERS))
+
+
+async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
+    """What happened in the match, and what operators commanded."""
+    rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+    commands = await match_commands.listing(tx, match.id, _COMMANDS)
+    return facts_in_words(texts, match, rounds, events, commands)
 
 
 async def _market(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:

@@ -7,10 +7,12 @@ import msgspec
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.player import Team
 from app.pages.texts import Texts
+from app.store.match_commands import ExecutedCommand
 
 
 class Fact(msgspec.Struct, frozen=True, array_like=True):
-    """Something that happened at `at` (Unix ms); `kind`: of the event, or `round` for a round's end."""
+    """Something that happened at `at` (Unix ms); `kind`: of the event, `round` for a round's end, `command`
+    for one that an operator gave."""
 
     at: int
     kind: str
@@ -18,12 +20,23 @@ class Fact(msgspec.Struct, frozen=True, array_like=True):
 
 
 def facts_in_words(
-    texts: Texts, match: Match, rounds: Iterable[Round], events: Iterable[TimelineEvent]
+    texts: Texts,
+    match: Match,
+    rounds: Iterable[Round],
+    events: Iterable[TimelineEvent],
+    commands: Iterable[ExecutedCommand],
 ) -> list[Fact]:
-    """Every event and every round's end that counts, oldest first."""
+    """Every event and every round's end that counts, and every command, oldest first."""
     happened = [Fact(each.at, each.type, _event(texts, match, each)) for each in events if not each.void]
     ended = [Fact(each.ended_at, "round", _round(texts, match, each)) for each in rounds if not each.void]
-    return sorted([*happened, *ended], key=lambda fact: fact.at)
+    given = [Fact(each.at, "command", _command(texts, each)) for each in commands]
+    return sorted([*happened, *ended, *given], key=lambda fact: fact.at)
+
+
+def _command(texts: Texts, executed: ExecutedCommand) -> str:
+    name = f"commands.{executed.name}"
+    command = texts(name) if texts.has(name) else executed.name
+    return texts("facts.command", actor=executed.actor, command=command)
 
 
 def _event(texts: Texts, match: Match, event: TimelineEvent) -> str:

@@ -1,10 +1,11 @@
-"""Reads what the page of one match shows and moves: its row of the live page, the model's inputs, its open
-markets.
+"""Reads what the page of one match shows and moves: its open alerts, its row of the live page, the model's
+inputs, its open markets.
 """
 
 from uuid import UUID
 
-from app.channels.console.live_rows import live_row
+from app.channels.console.live_reader import ALERTS
+from app.channels.console.live_rows import alert_row, live_row
 from app.channels.console.market_rows import market_rows
 from app.channels.console.model_inputs import input_rows
 from app.channels.console.row_feed import Tables
@@ -14,8 +15,9 @@ from app.kit.errors import NotFound
 from app.pages.market_names import player_of
 from app.store import alerts, entrants, live_matches, markets, matches
 from app.store.connections import Store
+from app.store.match_names import MatchName
 
-STATE, INPUTS, MARKETS = "state", "inputs", "markets"  #: the tables
+STATE, INPUTS, MARKETS = "state", "inputs", "markets"  #: the tables, beside that of alerts
 
 
 class MatchReader:
@@ -34,9 +36,11 @@ class MatchReader:
             counts = await live_matches.market_counts(tx, [match.id])
             opened = await alerts.listing(tx, match_id=match.id, ended=False)
             players = await entrants.by_number(tx, entrants.PLAYERS, {player_of(each.key) for each in found})
+        about = MatchName(match.number, match.home, match.away)
         book: Book = {each.key: each for each in found}
         now = self._clock()
         return {
+            ALERTS: {str(each.id): alert_row(each, about) for each in opened},
             STATE: {str(match.number): live_row(match, counts[match.id], opened, now)},
             INPUTS: input_rows(match, now),
             MARKETS: market_rows(book, match, players, closed=False),

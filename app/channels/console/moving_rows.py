@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import jinja2
 
-from app.channels.console.live_reader import ALERTS, MATCHES
+from app.channels.console.live_reader import ALERTS, CONSENTS, MATCHES
 from app.channels.console.market_rows import MarketRow
 from app.channels.console.match_reader import INPUTS, MARKETS, STATE
 from app.channels.console.row_feed import RenderedRow
@@ -17,6 +17,7 @@ CLOSED = "closed"  #: the table of closed markets, which does not move
 _TEMPLATES = {
     MATCHES: "live_cells.html",
     ALERTS: "alert_cells.html",
+    CONSENTS: "consent_cells.html",
     STATE: "live_cells.html",
     INPUTS: "input_cells.html",
     MARKETS: "market_cells.html",

@@ -14,3 +14,8 @@ def match_path(number: int) -> str:
 def market_path(number: int, key: MarketKey) -> str:
     """The page of one of its markets."""
     return f"{match_path(number)}/markets/{quote(market_name(*key), safe=':=')}"
+
+
+def consent_path(number: int) -> str:
+    """The page of a command that waits for consent."""
+    return f"/console/consents/{number}"

@@ -6,7 +6,9 @@ from litestar import Router
 from litestar.di import Provide
 
 from app.channels.console import (
+    alerts,
     commands,
+    consents,
     live,
     market_page,
     match_page,
@@ -24,9 +26,11 @@ _HANDLERS = (
     *account.HANDLERS,
     *assets.HANDLERS,
     *live.HANDLERS,
+    *alerts.HANDLERS,
     *match_page.HANDLERS,
     *market_page.HANDLERS,
     *commands.HANDLERS,
+    *consents.HANDLERS,
     *settlements.HANDLERS,
     *tenants.HANDLERS,
     *records.HANDLERS,

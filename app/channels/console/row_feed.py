@@ -163,6 +163,12 @@ class RowFeed:
             self._encoded[key] = msgspec.json.encode(found)
         return version, self._encoded[key]
 
+    async def expire(self) -> None:
+        """Read again before anything is shown: for who has changed what the tables show."""
+        if self._reading is not None:  # it may have begun before the change
+            await asyncio.wait([self._reading])
+        self._read_at = -1.0
+
     @property
     def _version(self) -> str:
         return f"{self._epoch}.{self._number}"

@@ -10,6 +10,7 @@ from app.pages.site import Entry, Site
 _NAVIGATION = (
     Entry("/console", "live.title", "l"),
     Entry("/console/settlements", "settlements.title", "s"),
+    Entry("/console/consents", "consents.title", "c"),
     Entry("/console/tenants", "tenants.title", "t"),
     Entry("/console/audit", "records.title", "a"),
     Entry("/console/account", "account.title", "y"),

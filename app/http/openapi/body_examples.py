@@ -4,6 +4,7 @@ from typing import Any
 
 EXAMPLES: dict[str, Any] = {
     "Booking": {"booked": False},
+    "Consent": {"decision": "consent", "fingerprint": "8e41e8490e304f58"},
     "Digest": {
         "matches": [
             {
@@ -48,6 +49,7 @@ EXAMPLES: dict[str, Any] = {
     },
     "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
     "Switch": {"on": False},
+    "Take": {"command": "take"},
     "Trim": {"keep_finished": 100},
 }
 

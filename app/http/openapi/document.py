@@ -24,7 +24,7 @@ def document(
     info: DocumentInfo, routes: Sequence[Route], values: Values, examples: Mapping[str, Examples]
 ) -> Json:
     """The OpenAPI document of `routes`; see `operation.DocumentContext` for `values` and `examples`."""
-    types = {each for route in routes for each in (route.body, route.response) if each is not None}
+    types = {each for route in routes for each in route.shapes if each is not None}
     shapes, named = described([*sorted(types, key=str), *problems.SHAPES])
     context = DocumentContext(shapes, values, examples)
     paths: Json = {}

@@ -116,6 +116,12 @@ def _responses(route: Route, context: DocumentContext) -> Json:
     content = {kind: _content(kind, route, context.shapes, examples.get(kind)) for kind in route.media}
     text = "Done." if route.method != "get" else "The requested data."
     made: Json = {route.status: {"description": text, "headers": header_refs(head), "content": content}}
+    if accepted := route.opt.get("accepted"):
+        made["202"] = {
+            "description": "Accepted: it waits for the consent of a second person.",
+            "headers": header_refs(head),
+            "content": {JSON: {"schema": context.shapes[accepted]}},
+        }
     if route.tagged:
         made["304"] = {
             "description": "Not modified: the client has this version already.",

@@ -57,6 +57,12 @@ class Route(msgspec.Struct, frozen=True):
         return JSON if self.body is not None else self.opt.get("takes", "")
 
     @property
+    def shapes(self) -> tuple[Any, ...]:
+        """The types of its bodies: of the request, the response, and the response 202 of routes that have it
+        beside another (`accepted`)."""
+        return self.body, self.response, self.opt.get("accepted")
+
+    @property
     def opt(self) -> dict[str, Any]:
         return self.handler.opt
 

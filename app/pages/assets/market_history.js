@@ -34,7 +34,7 @@
     }
     ctx.fillStyle = css("--soft");
     for (const [at, kind] of history.facts || []) {
-      const height = kind === "round" ? 24 : 12;
+      const height = kind === "round" || kind === "command" ? 24 : 12;
       if (at / 1000 >= plot.scales.x.min) ctx.fillRect(x(at) - 0.5, bbox.top + bbox.height - height, 1, height);
     }
     ctx.fillStyle = css("--ink");

@@ -16,3 +16,8 @@ class Alert(Table, tablename="alert", db=DIALECT):
     detail = Text()
     since = BigInt()
     ended_at = BigInt(null=True, default=None)
+    seen_at = BigInt(null=True, default=None)
+    seen_by = Text(null=True, default=None)
+    taken_at = BigInt(null=True, default=None)
+    taken_by = Text(null=True, default=None)
+    ended_by = Text(null=True, default=None)

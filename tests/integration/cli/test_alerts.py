@@ -42,9 +42,38 @@ def test_alerts_are_listed_newest_first(
     found = re.search(r'"id": "([^"]+)"', run("match", "create", "Northwind", "Harbour", "--allow-unrated"))
     assert found
     asyncio.run(_raise_two(settings.database_url, UUID(found[1])))
-    dead = "2027-01-15T08:00:00+00:00 dead_process feed: no feed process is alive\n"
+    dead = "2 2027-01-15T08:00:00+00:00 dead_process feed: no feed process is alive\n"
     assert run("alerts") == dead
     times = "2027-01-15T08:00:00+00:00 until 2027-01-15T08:00:01+00:00"
-    silent = f"{times} silent_source od:match:1: nothing has come\n"
+    silent = f"1 {times} silent_source od:match:1: nothing has come\n"
     assert run("alerts", "--all") == dead + silent
     assert run("alerts", "--all", "--match", "od:match:1") == silent
+
+
+async def _raise(database_url: str, about: AlertSubject) -> int:
+    async with await open_store(database_url, 1) as store, store.transaction() as tx:
+        await alerts.begin(tx, about, "a batch", SINCE)
+        (alert,) = await alerts.listing(tx)
+    return alert.id
+
+
+def test_an_alert_is_seen_taken_handed_back_and_ended(
+    anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in msgspec.to_builtins(settings).items():
+        monkeypatch.setenv(name, str(value))
+    about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
+    number = asyncio.run(_raise(settings.database_url, about))
+
+    def run(*words: str, fails: bool = False) -> str:
+        result = CliRunner().invoke(main, ["alert", *words])
+        assert (result.exit_code != 0) is fails, result.output
+        return result.output
+
+    assert "(seen by cli:" in run("see", str(number))
+    assert "taken by cli:" in run("take", str(number))
+    assert "taken by" not in run("hand-back", str(number))
+    assert "Nobody has taken" in run("hand-back", str(number), fails=True)
+    assert "ended by cli:" in run("end", str(number))
+    assert "ended at" in run("take", str(number), fails=True)
+    assert "There is no alert 99" in run("see", "99", fails=True)

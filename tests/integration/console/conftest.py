@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -25,12 +25,18 @@ def console_of(client: httpx.AsyncClient) -> ConsoleDependencies:
     return found
 
 
-@pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+@asynccontextmanager
+async def serving_console(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A client without a session, from an address of its own: attempts to sign in are counted by address."""
     address = f"10.{'.'.join(str(secrets.randbelow(256)) for _ in range(3))}"
     async with private_vhost(settings) as private, serving(private, address=address) as client:
         console_of(client).live.seconds = 0.0
+        yield client
+
+
+@pytest.fixture
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving_console(settings) as client:
         yield client
 
 

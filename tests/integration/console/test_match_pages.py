@@ -4,6 +4,8 @@ import msgspec
 import pytest
 
 from app.channels.console.paths import market_path
+from app.commands import execution
+from app.commands.trading_commands import SetMaxMove
 from app.domain import changes as c
 from app.domain.ids import match_urn
 from app.domain.market import market_name
@@ -13,6 +15,7 @@ from app.domain.user import OperatorRole
 from app.store import changes, history
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
+from app.trading.pricing_config import PricingConfig
 from tests.integration.console.conftest import SignIn
 from tests.support.portal import Person
 from tests.support.story import Story, offer
@@ -59,13 +62,22 @@ async def test_prices_stand_beside_what_happened(person: Person, store: Store) -
     )
     played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, story.at, story.at + 9, events=(1,))
     await story.happen(match, c.EventAdded(kill), c.RoundFinished(played))
+    await execution.execute(
+        store,
+        str(match.id),
+        SetMaxMove(max_move=0.3),
+        by="operator tara",
+        now=story.at + 99,
+        pricing=PricingConfig(),
+    )
     own = market_path(match.number, offer(1).key)
     page = await person.get(own)
+    assert "operator tara: Limit price moves" in page.text
     assert "Ann &lt;b&gt; (Northwind) killed Bob, ak47" in page.text
     russian = await person.get(own, headers={"Accept-Language": "ru"})
     assert "Карта 1, раунд 1: Northwind" in russian.text
     plot = (await person.get(f"{own}/history.json")).json()
-    assert [kind for _, kind, _ in plot["facts"]] == ["kill", "round"] and len(plot["points"]) == 1
+    assert [kind for _, kind, _ in plot["facts"]] == ["kill", "round", "command"] and len(plot["points"]) == 2
 
 
 async def test_an_entry_has_its_evidence(person: Person, store: Store) -> None:

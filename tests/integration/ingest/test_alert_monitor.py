@@ -178,3 +178,22 @@ async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncC
     async with serving(settings, lambda: NOW) as client:
         client.headers["X-API-Key"] = key
         yield client
+
+
+async def test_an_operator_takes_an_alert_over_http(store: Store, client: httpx.AsyncClient) -> None:
+    about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
+    async with store.transaction() as tx:
+        await alerts.begin(tx, about, "too many queues", NOW)
+    (alert,) = (await client.get("/ops/v1/alerts")).json()["data"]
+    assert alert["taken_by"] is None
+
+    async def post(**command: str) -> httpx.Response:
+        return await client.post(f"/ops/v1/alerts/{alert['id']}/commands", json=command)
+
+    taken = (await post(command="take")).json()["data"]
+    assert taken["taken_by"] == taken["seen_by"] and taken["taken_by"].startswith("key:house/")
+    assert (await post(command="hand_back")).json()["data"]["taken_by"] is None
+    ended = (await post(command="end")).json()["data"]
+    assert ended["ended_by"] == taken["seen_by"]
+    assert (await post(command="take")).status_code == 409
+    assert (await post(command="burn")).status_code == 422

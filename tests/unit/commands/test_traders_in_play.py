@@ -1,13 +1,12 @@
 """Whatever traders and operators do in whatever order while a map is played: every group sums to its margin,
-no bets together win whatever happens, the ledger agrees with the facts, and what the change log publishes
-folds to the book."""
+no bets together win whatever happens, the ledger agrees with the facts, nobody alone changes a result that
+was published long ago, and what the change log publishes folds to the book."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,120 +14,20 @@ from msgspec.structs import replace
 
 from app.commands import match_commands as c
 from app.commands import trading_commands as t
-from app.commands.change_drafts import compose
 from app.commands.command_fields import Command
-from app.commands.command_state import CommandState, state_of
-from app.commands.effects import Effect, effect_of
-from app.commands.market_actions import ManualMarketAction, no_action
-from app.commands.match_update import decide
-from app.commands.undo import is_undoable, undo_effect
-from app.domain.changes import MatchChange
+from app.commands.undo import is_undoable
 from app.domain.facts import Paused, Resumed
-from app.domain.market import Book, Market, MarketKey, Result, with_offer_end
-from app.domain.match import Match, Team
+from app.domain.market import Market, MarketKey, Result
+from app.domain.match import Team
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.trading.engine import Reaction
-from app.trading.held_probabilities import without_ended
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.registry import RULES
-from app.trading.settlement_check import check_settlements
 from app.trading.settling import settlement_of
 from app.trading.specifiers import parse
+from tests.unit.commands.traded_map import TradedMap
 from tests.unit.domain.play import SECOND, Server, new_match
-from tests.unit.trading.trader import PRICING, Trader
 
 PHASES = ("", "before_play", "in_play", "last_rounds")
-
-
-class Executed(NamedTuple):
-    command: Command
-    before: CommandState
-    after: CommandState
-
-
-class TradedMap(Trader):
-    """The first map of a match as a server plays it and people trade it; every step is one transaction."""
-
-    def __init__(self, best_of: int) -> None:
-        super().__init__(new_match(best_of))
-        self.server = Server(self.match)
-        self.seen = 0
-        self.executed: list[Executed] = []
-        self.folded: Book = {}
-        self.margin_of = self.margin_set
-        self.follow()
-
-    def follow(self) -> None:
-        """React to what the server has reported since, and to the time."""
-        changes, self.seen = self.server.changes[self.seen :], len(self.server.changes)
-        self._transact(self.server.match, changes)
-
-    def execute(self, command: Command) -> None:
-        """Raises what the interface would refuse it with; nothing has happened then."""
-        self._carry_out(command, effect_of(command, self.match, self.server.later()))
-
-    def undo(self, executed: Executed) -> None:
-        now = self.server.later()
-        self._carry_out(None, undo_effect(*executed, self.match, now, "taken back"))
-
-    def _carry_out(self, command: Command | None, effect: Effect) -> None:
-        before = command and state_of(self.match, self.book, command)
-        self._transact(effect.after, effect.changes, effect.action)
-        if command and before:
-            self.executed.append(Executed(command, before, state_of(self.match, self.book, command)))
-
-    def _transact(
-        self, after: Match, changes: Sequence[MatchChange], action: ManualMarketAction = no_action
-    ) -> None:
-        before, now = self.match, self.server.now
-        after = without_ended(after, changes, self.book, now, PRICING)
-        reaction = decide(action, after, changes, self.book, now=now, may_price=True, pricing=PRICING)
-        drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
-        self.match = self.server.match = after
-        self.now = now
-        self._store(changes)
-        for market in reaction.markets:
-            self.book[market.key] = with_offer_end(self.book.get(market.key), market, now)
-        self.ledger += reaction.entries
-        for draft in drafts:
-            if draft.entity == "market":
-                market = msgspec.json.decode(draft.body, type=Market)
-                self.folded[market.key] = market
-        self.check(reaction, changes, may_price=True)
-
-    def check(self, reaction: Reaction, changes: Sequence[MatchChange], *, may_price: bool) -> None:
-        self._offers_only_when_allowed(may_price)
-        self._books_sum()
-        self._ledger_matches_book()
-        facts = collect_facts(self.match, changes)
-        for market in self.open():
-            if not market.held and market.settled_by != "admin":
-                assert settlement_of(RULES[market.type_id], facts, parse(market.specifiers)) is None, market
-        differences = check_settlements(
-            self.match, list(self.rounds.values()), list(self.events.values()), self.ledger
-        )
-        assert not differences
-        assert {key: seen(market) for key, market in self.folded.items()} == {
-            key: seen(market) for key, market in self.book.items()
-        }
-
-    def margin_set(self, group: Sequence[Market]) -> float:
-        """What is set for a type goes before what is set for all, then what is set for the phase."""
-        play, families = self.match.map, {RULES[one.type_id].family for one in group}
-        phase = "in_play" if self.match.started_at is not None else "before_play"
-        if play and max(play.home_score, play.away_score) >= play.max_rounds // 2:
-            phase = "last_rounds"
-        found = {
-            (bool(one.family), bool(one.phase)): one.margin
-            for one in self.match.controls.margins
-            if one.family in families | {""} and one.phase in ("", phase)
-        }
-        return found[max(found)] if found else PRICING.margin
-
-
-def seen(market: Market) -> tuple[object, ...]:
-    """What a tenant sees of a market."""
-    return market.status, market.odds, market.result, market.void_reason_id
 
 
 @lru_cache(maxsize=2)
@@ -282,8 +181,17 @@ COMMANDS = st.one_of(
     plain(st.just(c.Suspend(reason="look"))),
     plain(st.just(c.Unsuspend())),
 )
-#: What happens, or a command by what is on offer then, or which of the commands so far is taken back.
-STEPS = st.one_of(st.sampled_from(PLAYS), COMMANDS, COMMANDS, shares)
+
+
+class Consent(NamedTuple):
+    """Consent to one of the commands that wait, by its place."""
+
+    share: float
+
+
+#: What happens, or a command by what is on offer then, or which of the commands so far is taken back, or
+#: which of those that wait is consented to.
+STEPS = st.one_of(st.sampled_from(PLAYS), COMMANDS, COMMANDS, shares, st.builds(Consent, shares))
 
 
 def play(traded: TradedMap, what: str) -> None:
@@ -314,11 +222,18 @@ def server_t(server: Server) -> Team:
 def take(traded: TradedMap, step: Any) -> bool:
     """Whether it was done; what is refused has no effect."""
     before = traded.match, dict(traded.book), list(traded.ledger)
+    old = traded.old_results()
     try:
         if isinstance(step, str):
             play(traded, step)
             traded.follow()
-        elif isinstance(step, float):
+            return True
+        if isinstance(step, Consent):
+            if not traded.waiting:
+                return False
+            traded.consent(traded.waiting[int(step.share * len(traded.waiting))])
+            return True
+        if isinstance(step, float):
             undoable = [one for one in traded.executed if is_undoable(one.command)]
             if not undoable:
                 return False
@@ -328,6 +243,8 @@ def take(traded: TradedMap, step: Any) -> bool:
     except (Conflict, NotFound, Invalid):
         assert (traded.match, traded.book, traded.ledger) == before
         return False
+    now_old = traded.old_results()
+    assert {key: now_old.get(key) for key in old} == old, "one person alone has changed an old result"
     return True
 
 
@@ -366,3 +283,24 @@ def test_the_check_for_arbitrage_sees_pairs_and_would_see_one(best_of: int) -> N
     traded.book[two.key] = replace(two, odds=two.odds * 2)
     with pytest.raises(AssertionError):
         check_no_arbitrage(traded)
+
+
+def test_what_is_old_is_changed_with_consent_only() -> None:
+    """It is no empty check: a result becomes old, a command then waits, and consent executes it."""
+    traded = TradedMap(3)
+    traded.server.start_map()
+    for winner in ("home", "away"):
+        play(traded, winner)
+        traded.follow()
+    traded.server.later(60)
+    (key, result), *_ = traded.old_results().items()
+    about: dict[str, Any] = {"market_id": key[0], "specifiers": key[1], "reason": "r"}
+    command = c.RollBackMarket(**about)
+    traded.execute(command)
+    assert traded.waiting == [command]
+    assert traded.old_results()[key] == result
+    traded.consent(command)
+    assert key not in traded.old_results() and not traded.waiting
+    traded.execute(c.SettleMarket(result="won", **about))
+    traded.execute(c.SettleMarket(result="lost", **about))
+    assert traded.book[key].result is Result.LOST, "what is new is changed by one person"

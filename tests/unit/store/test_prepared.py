@@ -78,7 +78,7 @@ def test_what_a_row_does_not_name_gets_the_default_of_its_column() -> None:
 
     sql, args = add("a", None)
     assert "VALUES (DEFAULT,$1" in sql
-    assert list(args) == ["a", None, "", "", "", 1, None]
+    assert list(args) == ["a", None, "", "", "", 1, *[None] * 6]
 
 
 def test_forms_are_forgotten_when_there_are_too_many() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from app.domain.changes import ControlsChanged
+from app.domain.changes import ControlsChanged, MapFinished, RoundsVoided
+from app.domain.doubts import PRICE, raise_doubt
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Team
+from app.domain.match import MapPlay, Team
 from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import (
     CONTRADICTS_HELD,
@@ -238,6 +239,29 @@ def test_a_held_probability_ends_when_the_result_is_all_but_certain(desk: Desk) 
     for seat in range(4):
         desk.server.kill("away", seat, seat)
     assert ended(desk), "one against five"
+
+
+def test_a_held_probability_ends_with_its_own_map(desk: Desk) -> None:
+    """One about the match ends with the map in play, one about the next map goes on."""
+    about = {"": 1, "map=1|": 6, "map=2|": 6}
+    desk.set(
+        held=tuple(
+            HeldProbability(f"g{number}", kind, f"{where}team=home", 0.6)
+            for number, (where, kind) in enumerate(about.items())
+        )
+    )
+    changes = [MapFinished(MapPlay(1, "de_dust2", "finished")), RoundsVoided(1, ())]
+    for change in changes:
+        match = desk.trader.match
+        kept = without_ended(match, [change], desk.trader.book, desk.server.now, PRICING)
+        assert [one.specifiers for one in kept.controls.held] == ["map=2|team=home"]
+
+
+def test_a_held_probability_ends_when_the_guard_acts(desk: Desk) -> None:
+    hold_round_winner(desk)
+    assert not ended(desk)
+    desk.server.match = raise_doubt(desk.server.match, PRICE, "a price moved without a cause")
+    assert ended(desk)
 
 
 def test_a_held_price_is_not_due_because_the_model_has_another(desk: Desk) -> None:

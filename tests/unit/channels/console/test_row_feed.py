@@ -151,3 +151,23 @@ async def test_who_leaves_does_not_cancel_the_read_of_others() -> None:
     first.cancel()
     _, board = await second
     assert [row.key for row in board.rows("t")] == ["a"] and source.reads == 1
+
+
+async def test_who_changes_something_sees_it_at_once() -> None:
+    """Also where a read is under way that began before the change."""
+    source = Source()
+    await source.feed.board("en")
+    source.rows = {"a": ("1",)}
+    _, board = await source.feed.board("en")
+    assert board.rows("t") == [], "it has been read just now"
+    await source.feed.expire()
+    _, board = await source.feed.board("en")
+    assert [row.key for row in board.rows("t")] == ["a"]
+    source.now += 1.0
+    other = asyncio.ensure_future(source.feed.board("en"))
+    await asyncio.sleep(0)
+    source.rows = {"b": ("2",)}
+    await source.feed.expire()
+    _, board = await source.feed.board("en")
+    assert [row.key for row in board.rows("t")] == ["b"]
+    await other
