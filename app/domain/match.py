@@ -11,6 +11,7 @@ from typing import Literal
 from uuid import UUID
 
 import msgspec
+from propcache.api import cached_property
 
 from app.domain.equipment_value import CarriedValue
 from app.domain.loadout import Loadout
@@ -103,7 +104,7 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.home_score - (self.winner == "home"), self.away_score - (self.winner == "away")
 
 
-class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
+class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     """One map of the series. `number` counts from 1; scores are rounds won; `home_side` is the side
     that home plays now (None while unknown). `end_id` is the history id of the map's end.
 
@@ -131,7 +132,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
     picked_by: Team | None = None
     awarded: bool = False
 
-    @property
+    @cached_property
     def counted(self) -> tuple[Round, ...]:
         """The rounds that are not void, in order."""
         return tuple([played for played in self.rounds if not played.void])
@@ -147,7 +148,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True):
             self.counted
         )
 
-    @property
+    @cached_property
     def rounds_until_decision(self) -> tuple[Round, ...]:
         """The rounds that are not void, in order, before the one that decided the map by the rules.
 

@@ -3,12 +3,10 @@
 A bet is accepted some seconds after placement; what will be certain then is treated as certain now.
 """
 
-from collections.abc import Sequence
-
 from propcache.api import cached_property
 
 from app.trading.forecast import Forecast
-from app.trading.offer_plan import PlannedMarket
+from app.trading.offer_plan import PlannedGroup
 from app.trading.round_clock import is_over
 
 #: No market is on offer whose result is likelier than this: such prices carry high risk and little
@@ -24,14 +22,14 @@ class Certainty:
         self._live = forecast.phase.live
         self._accepted = forecast.later(delay_seconds * 1000) if self._live else forecast
 
-    def is_certain(self, group: Sequence[PlannedMarket], low: float, top: float) -> bool:
+    def is_certain(self, group: PlannedGroup, low: float, top: float) -> bool:
         """Whether a group, with its least and its highest probability, must not be on offer: its result is
         all but certain already, or when bets are accepted."""
         if not self._live:
             return False
         if not (low >= MIN_PROBABILITY and top <= MAX_PROBABILITY):
             return True
-        if group[0].specifiers.round:
+        if group.markets[0].specifiers.round:
             return self._round_is_over or self._is_decided_when_accepted(group)
         return self._round_is_decided and self._is_decided_when_accepted(group)
 
@@ -46,8 +44,8 @@ class Certainty:
         current = self._accepted.current_round
         return current is not None and is_decided(self._accepted.round_win(current.map, current.number))
 
-    def _is_decided_when_accepted(self, group: Sequence[PlannedMarket]) -> bool:
-        prices = [market.rule.price(self._accepted, market.specifiers) for market in group]
+    def _is_decided_when_accepted(self, group: PlannedGroup) -> bool:
+        prices = group.prices(self._accepted)
         return not (min(prices) >= MIN_PROBABILITY and max(prices) <= MAX_PROBABILITY)
 
 

@@ -1,7 +1,9 @@
 """How the book of a match changes after the match has changed."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from functools import lru_cache
+from itertools import compress, islice
+from operator import is_not
 
 import msgspec
 from msgspec.structs import replace
@@ -17,7 +19,7 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
-from app.domain.market import CLOSED, HELD, OPEN, Book, Market, MarketKey, MarketStatus
+from app.domain.market import CLOSED, HELD, Book, Market, MarketKey, MarketStatus
 from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER
@@ -31,7 +33,15 @@ from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.repricing import reprice_at
-from app.trading.settling import outdated_reason, roll_back, settle, settlement_of, waits_for_format
+from app.trading.rules import Subject, subjects_of
+from app.trading.settling import (
+    outdated_reason,
+    rests_on_round,
+    roll_back,
+    settle,
+    settlement_of,
+    waits_for_format,
+)
 from app.trading.specifiers import parse
 
 Markets = Iterable[tuple[MarketKey, Market]]
@@ -71,10 +81,16 @@ def react(
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
-    open_before = [(key, market) for key, market in after.items() if market.status in OPEN]
+    open_before = [
+        one
+        for one in after.items()
+        if (status := one[1].status) is MarketStatus.ACTIVE or status is MarketStatus.SUSPENDED
+    ]
     events = events_alone(changes)
-    entries += _settle_decided(facts, after, open_before, None if reason else events)
-    open_before = [(key, market) for key, market in open_before if after[key] is market]
+    settled = _settle_decided(facts, after, open_before, None if reason else events)
+    if settled:
+        entries += settled
+        open_before = [(key, market) for key, market in open_before if after[key] is market]
     due_at = None
     if reason:
         _suspend(after, open_before, (), reason)
@@ -84,8 +100,9 @@ def react(
         margins_may_change = events is None and (
             bool(match.controls.margins) or any(isinstance(change, ControlsChanged) for change in changes)
         )
-        _apply_offers(forecast, after, open_before, now, pricing, controls, every=margins_may_change)
-        due_at = reprice_at(forecast, _open_markets(after, open_before, book), pricing)
+        offers = _apply_offers(forecast, after, open_before, now, pricing, controls, every=margins_may_change)
+        if forecast.phase.live:
+            due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
     return Reaction(_changed(book, after, replayed), in_order(entries), due_at)
@@ -93,16 +110,17 @@ def react(
 
 def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> tuple[Market, ...]:
     """The markets of `after`, which begins with those of `book`, that differ or of which bets became void."""
-    found = [
-        market
-        for key, known, market in zip(book, book.values(), after.values(), strict=False)
-        if (market is not known and market != known) or (replayed and key in replayed)
-    ]
+    if replayed:
+        found = [
+            market
+            for key, known, market in zip(book, book.values(), after.values(), strict=False)
+            if market != known or key in replayed
+        ]
+    else:
+        pairs = zip(book.values(), after.values(), strict=False)
+        others = compress(pairs, map(is_not, book.values(), after.values()))
+        found = [market for known, market in others if market != known]
     return (*found, *[after[key] for key in _added(after, book)])
-
-
-def _open_markets(after: Book, open_before: Markets, book: Book) -> list[Market]:
-    return [after[key] for key, _ in open_before] + [after[key] for key in _added(after, book)]
 
 
 def _added(after: Book, book: Book) -> Iterator[MarketKey]:
@@ -140,6 +158,8 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
         if market.status not in CLOSED or market.settled_by != "engine" or market.type_id not in RULES:
             continue
         rule, specifiers = RULES[market.type_id], parse(market.specifiers)
+        if not facts.voided and rests_on_round(market, specifiers):
+            continue
         if not reversing and not waits_for_format(rule, facts, specifiers):
             continue
         why = outdated_reason(market, rule, facts, specifiers)
@@ -155,21 +175,25 @@ def _settle_decided(
     """Settle what the facts decide. What was open before was not decided before: where nothing but these
     `events` of a round has happened since, only they decide; None: anything may have happened."""
     entries = []
+    subjects = None if events is None else subjects_of(events)
     for key, market in open_before:
+        if subjects is not None and _subject(key) not in subjects and not market.settled_by:
+            continue
         rule = RULES.get(key[0])
-        if rule is None or (
-            events is not None and (not events or rule.event is None) and not market.settled_by
-        ):
+        if rule is None or market.settled_by == HELD:
             continue
-        specifiers = parse(key[1])
-        decided = events is None or market.settled_by or rule.is_decided_by(events, specifiers)
-        if not decided or market.settled_by == HELD:
-            continue
-        found = settlement_of(rule, facts, specifiers)
+        found = settlement_of(rule, facts, parse(key[1]))
         if found:
             after[key], entry = settle(market, found)
             entries.append(entry)
     return entries
+
+
+@lru_cache(maxsize=65_536)
+def _subject(key: MarketKey) -> Subject | None:
+    """What an event must be about to decide this market; None where none does."""
+    rule = RULES.get(key[0])
+    return rule.subject(parse(key[1])) if rule and rule.subject else None
 
 
 def _reason_to_suspend(match: Match, may_price: bool) -> str:
@@ -219,8 +243,8 @@ def _apply_offers(
     controls: MarketControls | None,
     *,
     every: bool,
-) -> None:
-    """Open and price the offers, suspend the rest.
+) -> list[Offer]:
+    """Open and price the offers, which are returned, and suspend the rest.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
     or none, so that lines never contradict each other. During a round they wait until one has moved by a
@@ -234,7 +258,7 @@ def _apply_offers(
         and not (suspended or every)
         and not has_moved_by(pricing.price_step, offers, after)
     ):
-        return
+        return offers
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_player = [offer for offer in offers if offer.specifiers.player]
     of_map = [offer for offer in offers if not (offer.specifiers.round or offer.specifiers.player)]
@@ -242,6 +266,7 @@ def _apply_offers(
         if every or has_moved(pricing.price_step, scope, after):
             for offer in scope:
                 after[offer.key] = _quoted_market(after.get(offer.key), offer, now)
+    return offers
 
 
 def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:

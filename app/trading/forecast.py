@@ -10,7 +10,7 @@ from propcache.api import cached_property
 
 from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import match_scores, model, skill
-from app.trading.lines import Distribution, Finals, FinalScores, Measure, measured
+from app.trading.lines import Distribution, Finals, FinalScores, Measure, Score, measured
 from app.trading.map_outlook import MapOutlook, map_outlook
 from app.trading.map_scores import (
     MapParameters,
@@ -213,9 +213,11 @@ class Forecast:
 
     def _cases_reaching(self, number: int) -> list[float]:
         """The probabilities of the cases if the map is played."""
+        earlier = range(self.match.best_of - match_scores.maps_left(self.match) + 1, number)
+        wins = [self._wins(before) for before in earlier]
         reached = [
-            case.weight * match_scores.reaches(self.match, number, self._map_win, case.skill)
-            for case in self.cases
+            weight * match_scores.goes_on(self.match, [by_skill[level] for by_skill in wins])
+            for weight, level in self.cases
         ]
         total = sum(reached)
         return [weight / total for weight in reached]
@@ -322,20 +324,18 @@ class Forecast:
     def pistol_wins(self, number: int, half: int) -> list[tuple[float, float]]:
         """Home's chance of the first round of this half (from 0) that is not over, in each case, with the
         probability of the case. The cases of both halves are the same."""
-        current, found = self.current_round, []
-        for case in self.cases:
-            for weight, parameters in self.map_parameters(number, case.skill):
-                state = self.state(number)
-                is_now = (
-                    current
-                    and current.map == number
-                    and parameters.position(state.home, state.away) == (half, 0)
-                )
-                chance = (
-                    self._current_round_chances[case.skill] if is_now else home_wins_opening(parameters, half)
-                )
-                found.append((case.weight * weight, chance))
-        return found
+        state, current = self.state(number), self.current_round
+        (_, known), *_ = self.map_parameters(number, self.cases[0].skill)
+        opens = known.position(state.home, state.away) == (half, 0)
+        is_now = opens and current is not None and current.map == number
+        return [
+            (
+                weight * of_side,
+                self._current_round_chances[level] if is_now else home_wins_opening(parameters, half),
+            )
+            for weight, level in self.cases
+            for of_side, parameters in self.map_parameters(number, level)
+        ]
 
     @cached_property
     def events(self) -> Sequence[TimelineEvent]:
@@ -353,6 +353,11 @@ class Forecast:
         return model.sign(team) if team else 0
 
     @cached_property
+    def map_score_chances(self) -> dict[Score, float]:
+        """The probability of each final map score."""
+        return dict(self.match_finals)
+
+    @cached_property
     def match_finals(self) -> Finals:
         """Final map scores and their probabilities."""
         match = self.match
@@ -365,12 +370,9 @@ class Forecast:
             return outlook.match_finals(score, match.best_of, following, self._current_round_chances)
         cases = []
         for case in self.cases:
-            chances = [self._map_win(number, case.skill) for number in numbers]
+            chances = [self._wins(number)[case.skill] for number in numbers]
             cases.append((case.weight, tuple(match_scores.finals(*score, match.best_of, chances).items())))
         return mixture(cases)
-
-    def _map_win(self, number: int, level: float) -> float:
-        return self._wins(number)[level]
 
     def _wins(self, number: int) -> Mapping[float, float]:
         """Home's chance to win the map, by skill."""

@@ -18,7 +18,6 @@ from app.trading.map_markets import (
     team_lines,
     wins,
 )
-from app.trading.map_scores import chance_of
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
@@ -63,8 +62,23 @@ def _in_first_half(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers]:
     return lines(play) if play and play.rounds_won < play.max_rounds // 2 else ()
 
 
-def _half_price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
-    return chance_of(forecast.half_scores(specifiers.map), partial(condition, specifiers))
+def _half_winner_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    home, away, _ = forecast.once(_half_ends, specifiers.map)
+    return home if specifiers.team == "home" else away
+
+
+def _half_level_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return forecast.once(_half_ends, specifiers.map)[2]
+
+
+def _half_ends(forecast: Forecast, number: int) -> tuple[float, float, float]:
+    """The chances that home wins the first half, that away does, and that it ends level."""
+    ends = forecast.half_scores(number)
+    return (
+        sum([chance for (home, away), chance in ends if home > away]),
+        sum([chance for (home, away), chance in ends if home < away]),
+        sum([chance for (home, away), chance in ends if home == away]),
+    )
 
 
 def _half_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -195,6 +209,7 @@ RULES = (
         opens=partial(for_map_on_offer, _race_lines),
         price=_race_price,
         settle=_race_settle,
+        pairs=True,
     ),
     Rule(
         id=12,
@@ -204,13 +219,14 @@ RULES = (
         price=_pistol_price,
         settle=_pistol_settle,
         by_format=True,
+        pairs=True,
     ),
     Rule(
         id=22,
         key="half_winner",
         family="half",
         opens=partial(_in_first_half, team_lines),
-        price=partial(_half_price, wins),
+        price=_half_winner_price,
         settle=partial(_half_settle, wins),
         by_format=True,
     ),
@@ -219,7 +235,7 @@ RULES = (
         key="half_level",
         family="half",
         opens=partial(_in_first_half, _level_line),
-        price=partial(_half_price, _level),
+        price=_half_level_price,
         settle=partial(_half_settle, _level),
         by_format=True,
         about_format="map",

@@ -12,7 +12,7 @@ from app.domain.trading_controls import HeldProbability
 from app.trading.certainty import Certainty
 from app.trading.forecast import Forecast
 from app.trading.match_facts import MatchFacts, collect_facts
-from app.trading.offer_plan import PlannedGroup, groups_on_offer
+from app.trading.offer_plan import PricedGroup, groups_on_offer
 from app.trading.offers import is_within_bounds
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -29,7 +29,7 @@ def without_ended(
     facts = collect_facts(match, changes)
     forecast = Forecast(facts, now)
     certainty = Certainty(forecast, pricing.bet_delay_seconds)
-    groups = {group.name: group for group in groups_on_offer(forecast, book)}
+    groups = {group.name: (group, prices) for group, prices in groups_on_offer(forecast, book)}
     stopped = any(doubt.kind == PRICE for doubt in match.doubts)
     held = tuple(
         [
@@ -39,7 +39,7 @@ def without_ended(
                 stopped
                 or any(_ends(change, one) for change in changes)
                 or _is_closed(one, facts, book)
-                or _is_certain(groups.get(one.group), forecast, certainty)
+                or _is_certain(groups.get(one.group), certainty)
             )
         ]
     )
@@ -70,10 +70,10 @@ def _is_closed(held: HeldProbability, facts: MatchFacts, book: Book) -> bool:
     return settlement_of(RULES[held.type_id], facts, parse(held.specifiers)) is not None
 
 
-def _is_certain(group: PlannedGroup | None, forecast: Forecast, certainty: Certainty) -> bool:
+def _is_certain(priced: PricedGroup | None, certainty: Certainty) -> bool:
     """A group that is not on offer now may be again."""
-    if group is None:
+    if priced is None:
         return False
-    prices = [market.rule.price(forecast, market.specifiers) for market in group.markets]
+    group, prices = priced
     low, top = min(prices), max(prices)
-    return not is_within_bounds(len(prices), low, top) or certainty.is_certain(group.markets, low, top)
+    return not is_within_bounds(len(prices), low, top) or certainty.is_certain(group, low, top)

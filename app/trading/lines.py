@@ -1,11 +1,11 @@
 """The values that a count may come to (rounds of a map, a lead, kills), and the lines between them."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import add, mul, sub
-from typing import overload
+from typing import NamedTuple, overload
 
 from propcache.api import cached_property
 
@@ -13,6 +13,7 @@ Measure = Callable[[int, int], int]  #: of a final score (home, away)
 Score = tuple[int, int]
 Finals = tuple[tuple[Score, float], ...]  #: final scores with their probabilities
 Line = tuple[float, float]  #: a line, and the probability to exceed it
+Tails = Sequence[float] | Mapping[int, float]  #: by index
 
 
 def summed(chances: Iterable[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
@@ -29,7 +30,7 @@ class LineSequence(Sequence[Line]):
 
     __slots__ = ("_between", "_indices", "_tails")
 
-    def __init__(self, between: Sequence[float], tails: Sequence[float], indices: Sequence[int]) -> None:
+    def __init__(self, between: Sequence[float], tails: Tails, indices: Sequence[int]) -> None:
         """Of the lines `between` values those with these `indices`; the chance to exceed one is the tail of
         the next value."""
         self._between, self._tails, self._indices = between, tails, indices
@@ -41,18 +42,26 @@ class LineSequence(Sequence[Line]):
     def __getitem__(self, index: int) -> Line: ...
 
     @overload
-    def __getitem__(self, index: slice) -> "LineSequence": ...
+    def __getitem__(self, index: slice) -> list[Line]: ...
 
-    def __getitem__(self, index: int | slice) -> "Line | LineSequence":
+    def __getitem__(self, index: int | slice) -> Line | list[Line]:
+        between, tails = self._between, self._tails
         if isinstance(index, slice):
-            return LineSequence(self._between, self._tails, self._indices[index])
+            return [(between[at], tails[at + 1]) for at in self._indices[index]]
         at = self._indices[index]
-        return self._between[at], self._tails[at + 1]
+        return between[at], tails[at + 1]
 
     def first_at_most(self, chance: float) -> int:
         """The index of the first line whose chance is this or less: they fall from line to line."""
-        tails = self._tails
-        return bisect_left(self._indices, -chance, key=lambda at: -tails[at + 1])
+        tails, indices = self._tails, self._indices
+        low, high = 0, len(indices)
+        while low < high:
+            middle = (low + high) // 2
+            if tails[indices[middle] + 1] <= chance:
+                high = middle
+            else:
+                low = middle + 1
+        return low
 
     @property
     def lines(self) -> list[float]:
@@ -63,7 +72,7 @@ class LineSequence(Sequence[Line]):
 class Distribution:
     """The values of a count with their probabilities, which sum to 1."""
 
-    def __init__(self, values: Sequence[int], tails: Sequence[float]) -> None:
+    def __init__(self, values: tuple[int, ...], tails: Tails) -> None:
         """`values` in order, and of each the chance that the count is as high or higher, then a 0."""
         self._values, self._tails = values, tails
 
@@ -71,7 +80,7 @@ class Distribution:
     def of(cls, chances: Iterable[tuple[int, float]]) -> "Distribution":
         """That of values with their probabilities, in any order; a value's probabilities add up."""
         found = [one for one in summed(chances) if one[1] > 0]
-        return cls([value for value, _ in found], _tails([chance for _, chance in found]))
+        return cls(tuple([value for value, _ in found]), _tails([chance for _, chance in found]))
 
     def over(self, line: float) -> float:
         """The probability that the count exceeds `line`."""
@@ -79,17 +88,17 @@ class Distribution:
 
     @cached_property
     def _found(self) -> list[tuple[int, float]]:
-        chances = (high - low for high, low in pairwise(self._tails))
-        return list(zip(self._values, chances, strict=True))
+        tails = self._tails
+        return [(value, tails[at] - tails[at + 1]) for at, value in enumerate(self._values)]
 
     @cached_property
     def mean(self) -> float:
-        return sum(value * chance for value, chance in self._found)
+        return sum([value * chance for value, chance in self._found])
 
     @cached_property
     def variance(self) -> float:
         mean = self.mean
-        return sum((value - mean) ** 2 * chance for value, chance in self._found)
+        return sum([(value - mean) ** 2 * chance for value, chance in self._found])
 
     def lines(self, *, of_sign: bool = True) -> LineSequence:
         """A line between each two neighbouring values, in order, with the probability to exceed it; without
@@ -98,7 +107,7 @@ class Distribution:
         Where values lie further apart, all lines between them are the same bet: the one next to the value
         nearer to zero stands for them.
         """
-        between, every, without_sign = _between(tuple(self._values))
+        between, every, without_sign = _between(self._values)
         return LineSequence(between, self._tails, every if of_sign else without_sign)
 
 
@@ -111,37 +120,24 @@ def _between(values: tuple[int, ...]) -> tuple[list[float], Sequence[int], Seque
     return between, range(len(pairs)), [at for at, (low, high) in enumerate(pairs) if not low < 0 < high]
 
 
-class _Means(Sequence[float]):
-    """Weighted means of columns, each computed when it is first read."""
+class _Means(dict[int, float]):
+    """Weighted means of columns, by index, each computed when it is first read."""
 
-    __slots__ = ("_columns", "_known", "_weights")
+    __slots__ = ("_columns", "_weights")
 
     def __init__(self, weights: Sequence[float], columns: Sequence[Sequence[float]]) -> None:
         self._weights, self._columns = weights, columns
-        self._known: dict[int, float] = {}
 
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    @overload
-    def __getitem__(self, index: int) -> float: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[float]: ...
-
-    def __getitem__(self, index: int | slice) -> float | list[float]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        known = self._known.get(index)
-        if known is None:
-            known = self._known[index] = sum(map(mul, self._weights, self._columns[index]))
-        return known
+    def __missing__(self, index: int) -> float:
+        found: float = sum(map(mul, self._weights, self._columns[index]))
+        self[index] = found
+        return found
 
 
 class Mixture:
     """The values of a count under each of several cases, of which only the weights change."""
 
-    def __init__(self, values: Sequence[int], columns: Sequence[Sequence[float]]) -> None:
+    def __init__(self, values: tuple[int, ...], columns: Sequence[Sequence[float]]) -> None:
         """`columns`: for each of the `values`, and behind them, its tail in each case."""
         self._values, self._columns = values, columns
 
@@ -163,21 +159,52 @@ class FinalScores:
 
     def measured(self, measure: Measure) -> Mixture:
         """What `measure` may come to in each case."""
-        found = [[measure(home, away) for home, away in scores] for scores in self._scores]
-        values = sorted(set().union(*found))
-        at = {value: index for index, value in enumerate(values)}
-        positions = [[at[value] for value in measures] for measures in found]
-        sums = []
-        for number, chances in self._cases:
-            of_case = [0.0] * len(values)
-            for position, chance in zip(positions[number], chances, strict=True):
-                of_case[position] += chance
-            sums.append(of_case)
+        values, places = _layout(measure, tuple(self._scores))
+        sums = [_sums(places[number], chances) for number, chances in self._cases]
         possible = [index for index, column in enumerate(zip(*sums, strict=True)) if any(column)]
         if len(possible) < len(values):
-            values = [values[index] for index in possible]
+            values = tuple([values[index] for index in possible])
             sums = [[of_case[index] for index in possible] for of_case in sums]
         return Mixture(values, list(zip(*map(_tails, sums), strict=True)))
+
+
+class _Places(NamedTuple):
+    """Which of some scores have each of some values: `first` has the index of the first score of each value
+    (behind the last score: none), `others` the value's index and the score's of all others."""
+
+    first: tuple[int, ...]
+    others: tuple[tuple[int, int], ...]
+
+
+@lru_cache(maxsize=4096)
+def _layout(
+    measure: Measure, lists: tuple[tuple[Score, ...], ...]
+) -> tuple[tuple[int, ...], tuple[_Places, ...]]:
+    """The values that these lists of scores have, in order, and where each list has them."""
+    measures = [[measure(home, away) for home, away in scores] for scores in lists]
+    values = tuple(sorted(set().union(*measures)))
+    return values, tuple(_places(of_list, values) for of_list in measures)
+
+
+def _places(measures: Sequence[int], values: tuple[int, ...]) -> _Places:
+    none = len(measures)
+    first = dict.fromkeys(values, none)
+    others = []
+    for index, value in enumerate(measures):
+        if first[value] == none:
+            first[value] = index
+        else:
+            others.append((values.index(value), index))
+    return _Places(tuple(first.values()), tuple(others))
+
+
+def _sums(places: _Places, chances: tuple[float, ...]) -> list[float]:
+    """The chance of each value."""
+    padded = (*chances, 0.0)
+    found = [padded[index] for index in places.first]
+    for value, index in places.others:
+        found[value] += chances[index]
+    return found
 
 
 def _tails(chances: list[float]) -> list[float]:

@@ -227,6 +227,7 @@ def _final(
         by_format=True,
         about_format=about_format,
         ladder=ladder,
+        pairs=True,
     )
 
 
@@ -242,6 +243,7 @@ def _overtime(
         settle=partial(_overtime_settle, condition),
         by_format=True,
         about_format="map",
+        pairs=True,
     )
 
 

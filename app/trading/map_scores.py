@@ -5,7 +5,7 @@ in a half. Everything about the score of a map (winner, totals, handicaps, overt
 over the same walk, so that lines cannot contradict.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import mul
 from typing import NamedTuple
@@ -122,6 +122,7 @@ def _halves(rounds_won: int, max_rounds: int, overtime_rounds: int) -> tuple[tup
     return tuple(halves.items())
 
 
+@lru_cache(maxsize=8192)
 def home_wins_round(parameters: MapParameters, state: MapState, seen: int | None = None) -> float:
     """Home's chance of the next round, before it begins. `seen` is the state of the economy in it."""
     number, _ = parameters.position(state.home, state.away)
@@ -133,6 +134,7 @@ def home_wins_round(parameters: MapParameters, state: MapState, seen: int | None
     return ct if parameters.home_is_ct(number) else 1 - ct
 
 
+@lru_cache(maxsize=4096)
 def home_wins_opening(parameters: MapParameters, half: int) -> float:
     """Home's chance of the first round of the half with this number (from 0), before the half begins."""
     ct = half_walk.ct_wins_in(parameters.half(half), 0, 0)
@@ -242,10 +244,6 @@ def wins_map(parameters: MapParameters, state: MapState) -> float:
         for (home, away), chance in finals(parameters, state)
         if home >= away
     )
-
-
-def chance_of(distribution: Finals, condition: Callable[[int, int], bool]) -> float:
-    return sum([chance for (home, away), chance in distribution if condition(home, away)])
 
 
 @lru_cache(maxsize=4096)

@@ -23,7 +23,6 @@ from app.trading.map_markets import (
     under_price,
     winner_price,
 )
-from app.trading.map_scores import chance_of
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
@@ -63,8 +62,8 @@ def _one_book(specifiers: Specifiers) -> Specifiers:
     return EMPTY
 
 
-def _price(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> float:
-    return chance_of(forecast.match_finals, partial(condition, specifiers))
+def _score_price(forecast: Forecast, specifiers: Specifiers) -> float:
+    return forecast.map_score_chances.get((specifiers.home_maps, specifiers.away_maps), 0.0)
 
 
 def _ends(match: Match) -> tuple[int, ...]:
@@ -99,8 +98,8 @@ def _about_score(
     lines: Lines,
     condition: Condition,
     *,
+    price: Callable[[Forecast, Specifiers], float],
     shared: Callable[[Specifiers], Specifiers] = unchanged,
-    price: Callable[[Forecast, Specifiers], float] | None = None,
     ladder: Ladder | None = None,
 ) -> Rule:
     return Rule(
@@ -108,7 +107,7 @@ def _about_score(
         key=key,
         family=family,
         opens=partial(_on_series, lines),
-        price=price or partial(_price, condition),
+        price=price,
         settle=partial(_settle, condition),
         shared=shared,
         about_format="series",
@@ -156,5 +155,13 @@ RULES = (
         price=partial(under_price, total),
         ladder=_TOTALS,
     ),
-    _about_score(5, "correct_map_score", "correct_map_score", _score_lines, _is_score, shared=_one_book),
+    _about_score(
+        5,
+        "correct_map_score",
+        "correct_map_score",
+        _score_lines,
+        _is_score,
+        price=_score_price,
+        shared=_one_book,
+    ),
 )

@@ -1,6 +1,6 @@
 """From maps to a match: the distribution of the final map score."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from app.domain.match import Match
@@ -37,15 +37,13 @@ def finals(home: int, away: int, best_of: int, chances: Sequence[float]) -> dict
     return {score: ended.get(score, 0.0) + level.get(score, 0.0) for score in ended.keys() | level.keys()}
 
 
-def reaches(match: Match, number: int, map_win: Callable[[int, float], float], level: float) -> float:
-    """The chance that the map is played, if `map_win` is home's for a map under a skill."""
-    before = range(match.best_of - maps_left(match) + 1, number)
+def goes_on(match: Match, chances: Sequence[float]) -> float:
+    """The chance that the match is not decided by its next maps, of which home's chances are these."""
     most = match.best_of // 2
-    if len(before) + max(match.score_home, match.score_away) <= most:
+    if len(chances) + max(match.score_home, match.score_away) <= most:
         return 1.0
-    chances = [map_win(earlier, level) for earlier in before]
     ends = finals(match.score_home, match.score_away, match.best_of, chances)
-    return sum(chance for score, chance in ends.items() if max(score) <= most)
+    return sum([chance for score, chance in ends.items() if max(score) <= most])
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ A plan depends on the phase alone, so it is made when a round begins and serves 
 is left to do for a line is to look up chances and the book. `offer_plan` keeps those of the matches in play.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from app.trading.registry import RULES
 from app.trading.rules import Rule
 from app.trading.specifiers import Specifiers
 
+_WITHDRAWN = (OFF_OFFER, LINE_WITHDRAWN)  #: why a line that was on offer is not, although its match is
+
 
 class PlannedMarket(NamedTuple):
     """A market that may be on offer, with the rule that prices it."""
@@ -29,32 +31,39 @@ class PlannedMarket(NamedTuple):
 
 
 class PlannedGroup(NamedTuple):
-    """Markets of which exactly one wins."""
+    """Markets of which exactly one wins. `pair`: two, of which the second wins where the first does not."""
 
     name: str
     markets: tuple[PlannedMarket, ...]
+    pair: bool = False
+
+    def prices(self, forecast: Forecast) -> Sequence[float]:
+        """The probability of each market."""
+        if self.pair:
+            _, rule, specifiers = self.markets[0]
+            chance = rule.price(forecast, specifiers)
+            return chance, 1 - chance
+        return [rule.price(forecast, specifiers) for _, rule, specifiers in self.markets]
 
 
-class LineGroups:
-    """The groups that differ by their line alone; `bases` are the members of each, without the line."""
+PricedGroup = tuple[PlannedGroup, Sequence[float]]  #: a group, and the probability of each of its markets
+
+
+class LineGroups(dict[float, PlannedGroup]):
+    """The groups that differ by their line alone, by line, each made when it is first read; `bases` are the
+    members of each, without the line."""
 
     def __init__(self, bases: tuple[PlannedMarket, ...]) -> None:
         self.bases = bases
-        self._by_line: dict[float, PlannedGroup] = {}
 
-    def at(self, line: float) -> PlannedGroup:
-        known = self._by_line.get(line)
-        if known is None:
-            known = self._by_line[line] = self._placed(line)
-        return known
-
-    def _placed(self, line: float) -> PlannedGroup:
+    def __missing__(self, line: float) -> PlannedGroup:
         markets = tuple(
             planned_market(base.rule, base.rule.ladder.place(base.specifiers, line))
             for base in self.bases
             if base.rule.ladder
         )
-        return PlannedGroup(markets[0].rule.group(markets[0].specifiers), markets)
+        found = self[line] = planned_group(markets[0].rule.group(markets[0].specifiers), markets)
+        return found
 
 
 class PlannedLadder(NamedTuple):
@@ -66,31 +75,36 @@ class PlannedLadder(NamedTuple):
     size: int
     live: bool
 
-    def on_offer(self, forecast: Forecast, book: Book) -> Iterator[PlannedGroup]:
+    def on_offer(self, forecast: Forecast, book: Book) -> list[PricedGroup]:
         """The groups that are on offer now, given those that were until now."""
-        free, standing = [], set()
-        lines = self.ladder.lines(forecast, self.groups.bases[0].specifiers)
+        free, standing, groups = [], set(), self.groups
+        lines = self.ladder.lines(forecast, groups.bases[0].specifiers)
         added, withdrawn = frozenset[float](), frozenset[float]()
         if forecast.match.controls.lines:
             added, withdrawn = self._set_by_traders(forecast, lines, book)
         near = nearest(lines, self.size + len(withdrawn))
-        for index, line in enumerate(near.lines):
+        for one in near:
+            line = one[0]
             if line in withdrawn:
                 continue
-            stands = _group_stands(self.groups.at(line), book)
+            stands = _group_stands(groups[line], book)
             if stands:
                 standing.add(line)
             if stands or not (self.live or stands is None):
-                free.append(near[index])
+                free.append(one)
         chosen = choose(free, standing, 0 if self.live else self.size)
-        return map(self.groups.at, sorted({*chosen, *added}) if added else chosen)
+        if added:
+            offered = [groups[line] for line in sorted({*chosen, *added})]
+            return [(group, group.prices(forecast)) for group in offered]
+        over = dict(near)
+        return [(groups[line], (over[line], 1 - over[line])) for line in chosen]
 
     def _set_by_traders(
         self, forecast: Forecast, lines: LineSequence, book: Book
     ) -> tuple[frozenset[float], frozenset[float]]:
         """The lines that traders have added and may be on offer, and those that they have withdrawn."""
         added = {one.group: one.added for one in forecast.match.controls.lines}
-        named = {line: group for line in lines.lines if (group := self.groups.at(line)).name in added}
+        named = {line: group for line in lines.lines if (group := self.groups[line]).name in added}
         return (
             frozenset(
                 line
@@ -102,20 +116,23 @@ class PlannedLadder(NamedTuple):
 
 
 def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
-    """Whether the group has been on offer until now; None when it cannot be. Its markets open together."""
+    """Whether the group is on offer until now, or suspended with the whole match: it comes back with it. None
+    when it cannot be on offer. Its markets open together."""
     if book.get(group.markets[0].key) is None:
         return False
     stands = False
-    for planned in group.markets:
-        market = book.get(planned.key)
+    for key, _, _ in group.markets:
+        market = book.get(key)
         if market is None:
             continue
-        if market.status is MarketStatus.ACTIVE and market.settled_by != HELD:  # most of them
-            stands = True
-        elif is_unavailable(market):
+        status = market.status
+        if status is MarketStatus.ACTIVE or status is MarketStatus.SUSPENDED:
+            if market.settled_by == HELD:
+                return None
+            if status is MarketStatus.ACTIVE or market.reason not in _WITHDRAWN:
+                stands = True
+        elif status is not MarketStatus.INACTIVE:
             return None
-        else:
-            stands = stands or _stands(market)
     return stands
 
 
@@ -127,23 +144,20 @@ def offer_plan(phase: MatchPhase) -> OfferPlan:
     return _plan(tuple(RULES), phase)
 
 
-def groups_on_offer(forecast: Forecast, book: Book) -> Iterator[PlannedGroup]:
+def groups_on_offer(forecast: Forecast, book: Book) -> Iterator[PricedGroup]:
     """The groups that are on offer now, in order, without those of their markets that cannot be."""
     for entry in offer_plan(forecast.phase):
         if isinstance(entry, PlannedLadder):
             yield from entry.on_offer(forecast, book)
             continue
-        left = tuple(
-            [
-                market
-                for market in entry.markets
-                if (known := book.get(market.key)) is None or not is_unavailable(known)
-            ]
-        )
-        if len(left) == len(entry.markets):
-            yield entry
-        elif left:
-            yield PlannedGroup(entry.name, left)
+        left = [
+            market
+            for market in entry.markets
+            if (known := book.get(market.key)) is None or not is_unavailable(known)
+        ]
+        if left:
+            group = entry if len(left) == len(entry.markets) else PlannedGroup(entry.name, tuple(left))
+            yield group, group.prices(forecast)
 
 
 def possible_markets(rule: Rule, forecast: Forecast) -> Iterable[Specifiers]:
@@ -171,7 +185,7 @@ def _entry(
 ) -> PlannedGroup | PlannedLadder:
     first = markets[0]
     if first.rule.ladder is None:
-        return PlannedGroup(name, markets)
+        return planned_group(name, markets)
     size = first.rule.ladder.ahead if first.specifiers.map in ahead else first.rule.ladder.size
     bases = tuple((market.rule.id, market.specifiers) for market in markets)
     return PlannedLadder(first.rule.ladder, _line_groups(bases), size, live)
@@ -187,16 +201,14 @@ def planned_market(rule: Rule, specifiers: Specifiers) -> PlannedMarket:
     return PlannedMarket((rule.id, specifiers.text), rule, specifiers)
 
 
+def planned_group(name: str, markets: tuple[PlannedMarket, ...]) -> PlannedGroup:
+    rule = markets[0].rule
+    return PlannedGroup(name, markets, len(markets) == 2 and (rule.pairs or rule.ladder is not None))
+
+
 def is_unavailable(market: Market) -> bool:
     """Whether a market cannot come on offer: it is decided, or an operator holds it."""
     status = market.status
     if status is MarketStatus.ACTIVE or status is MarketStatus.SUSPENDED:
         return market.settled_by == HELD
     return status is MarketStatus.SETTLED or status is MarketStatus.CANCELLED
-
-
-def _stands(market: Market) -> bool:
-    """Whether the market is on offer, or is suspended with the whole match: it comes back with it."""
-    if market.status is MarketStatus.ACTIVE:
-        return True
-    return market.status is MarketStatus.SUSPENDED and market.reason not in (OFF_OFFER, LINE_WITHDRAWN)

@@ -1,6 +1,6 @@
 """The markets that the state of a match demands to be on offer, priced."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -40,19 +40,16 @@ def priced_offers(
     margin, long_shots = pricing.margin, 0.0
     certainty = Certainty(forecast, pricing.bet_delay_seconds)
     offers: list[Offer] = []
-    for group in groups_on_offer(forecast, book):
+    for group, probabilities in groups_on_offer(forecast, book):
         if controls is not None and controls.keeps_off(group):
             continue
         markets = group.markets
-        probabilities: Sequence[float] = [
-            market.rule.price(forecast, market.specifiers) for market in markets
-        ]
         low, top = min(probabilities), max(probabilities)
         complete = abs(sum(probabilities) - 1) <= 1e-6
         if (
             complete
             and is_within_bounds(len(markets), low, top)
-            and not certainty.is_certain(markets, low, top)
+            and not certainty.is_certain(group, low, top)
         ):
             if controls is not None:
                 probabilities = controls.probabilities(group, probabilities)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 
 from app.domain.ids import entrant_number
-from app.domain.match import TimelineEvent
 from app.domain.match_entrants import match_of_player
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
@@ -16,7 +15,7 @@ from app.trading.lines import Distribution, LineSequence, total
 from app.trading.match_facts import MatchFacts, PlayerKey
 from app.trading.match_phase import MatchPhase
 from app.trading.player_model import Moments, kills_to_come, rate
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
+from app.trading.rules import NO_RESULT, Rule, Settlement, Subject, decide, void
 from app.trading.specifiers import Specifiers
 
 
@@ -67,9 +66,8 @@ def _under_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return 1 - _over_price(forecast, specifiers)
 
 
-def _kill_of(event: TimelineEvent, specifiers: Specifiers) -> bool:
-    by = event.actor
-    return event.map == specifiers.map and by is not None and by.account == _account(specifiers.player)
+def _of_player(specifiers: Specifiers) -> Subject:
+    return specifiers.map, 0, _account(specifiers.player)
 
 
 def _settle(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -100,7 +98,7 @@ RULES = (
         opens=_offers,
         price=_over_price,
         settle=partial(_settle, True),
-        event=_kill_of,
+        subject=_of_player,
         ladder=_KILLS,
     ),
     Rule(
@@ -110,7 +108,7 @@ RULES = (
         opens=_offers,
         price=_under_price,
         settle=partial(_settle, False),
-        event=_kill_of,
+        subject=_of_player,
         ladder=_KILLS,
     ),
 )

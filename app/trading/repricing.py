@@ -3,12 +3,11 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import groupby
 
 from app.domain.market import Market, MarketStatus
 from app.trading.certainty import Certainty, is_decided
 from app.trading.forecast import Forecast
-from app.trading.offer_plan import planned_market
+from app.trading.offer_plan import PlannedGroup, PlannedMarket, planned_market
 from app.trading.offers import differs_by
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -39,7 +38,7 @@ def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingCo
     def is_due_by_others(millis: int) -> bool:
         after = forecast.later(millis)
         certainty = Certainty(after, pricing.bet_delay_seconds)
-        return any(_must_change(group, after, certainty, pricing.price_step) for group in others)
+        return any(_must_change(*group, after, certainty, pricing.price_step) for group in others)
 
     checks = [check for check in (is_due, is_due_by_others) if check(HORIZON_MILLIS)]
     if not checks:
@@ -79,13 +78,20 @@ def _home_chance(market: Market) -> float:
     return market.probability if home else 1 - market.probability
 
 
-def _groups_beside_winner(active: Sequence[Market]) -> list[list[Market]]:
+def _groups_beside_winner(active: Sequence[Market]) -> list[tuple[PlannedGroup, list[Market]]]:
     """The markets of the round but that of its winner, by group."""
-    of_round = [
-        market for market in active if market.type_id != _ROUND_WINNER and parse(market.specifiers).round
+    by_group: dict[str, list[Market]] = {}
+    for market in active:
+        if market.type_id != _ROUND_WINNER and parse(market.specifiers).round:
+            by_group.setdefault(market.group, []).append(market)
+    return [
+        (PlannedGroup(name, tuple([_planned(one) for one in members])), members)
+        for name, members in by_group.items()
     ]
-    by_group = sorted(of_round, key=lambda market: market.group)
-    return [list(members) for _, members in groupby(by_group, key=lambda market: market.group)]
+
+
+def _planned(market: Market) -> PlannedMarket:
+    return planned_market(RULES[market.type_id], parse(market.specifiers))
 
 
 def _moved_by(step: float, chance: float, moved: float) -> bool:
@@ -93,12 +99,13 @@ def _moved_by(step: float, chance: float, moved: float) -> bool:
     return abs(moved - chance) >= step * min(chance, 1 - chance)
 
 
-def _must_change(group: Sequence[Market], after: Forecast, certainty: Certainty, step: float) -> bool:
-    planned = [planned_market(RULES[one.type_id], parse(one.specifiers)) for one in group]
-    probabilities = [one.rule.price(after, one.specifiers) for one in planned]
-    if certainty.is_certain(planned, min(probabilities), max(probabilities)):
+def _must_change(
+    group: PlannedGroup, markets: Sequence[Market], after: Forecast, certainty: Certainty, step: float
+) -> bool:
+    probabilities = group.prices(after)
+    if certainty.is_certain(group, min(probabilities), max(probabilities)):
         return True
     return any(
         differs_by(step, probability, market)
-        for probability, market in zip(probabilities, group, strict=True)
+        for probability, market in zip(probabilities, markets, strict=True)
     )

@@ -242,7 +242,8 @@ def _occurrence(
         opens=partial(_in_freeze, _single),
         price=price if yes else partial(_probability_against, price),
         settle=partial(_occurs, yes, proof, what),
-        event=of_round,
+        subject=of_round,
+        pairs=True,
     )
 
 
@@ -254,7 +255,8 @@ def _first_kill_headshot(id: int, key: str, yes: bool) -> Rule:
         opens=partial(_in_freeze, _single),
         price=_headshot_price if yes else partial(_probability_against, _headshot_price),
         settle=partial(_first_kill, lambda kill, specifiers: kill.headshot is yes),
-        event=of_round,
+        subject=of_round,
+        pairs=True,
     )
 
 
@@ -268,6 +270,7 @@ RULES = (
         opens=_winner_offers,
         price=_winner_price,
         settle=_winner,
+        pairs=True,
     ),
     Rule(
         id=14,
@@ -276,7 +279,8 @@ RULES = (
         opens=partial(_in_freeze, _teams),
         price=_opening_price,
         settle=partial(_first_kill, lambda kill, specifiers: kill.actor_team == specifiers.team),
-        event=of_round,
+        subject=of_round,
+        pairs=True,
     ),
     _first_kill_headshot(15, "round_opening_headshot", True),
     _first_kill_headshot(32, "round_opening_no_headshot", False),
@@ -295,7 +299,7 @@ RULES = (
         ladder=_KILLS,
         price=_over_price,
         settle=partial(_kill_total, True),
-        event=of_round,
+        subject=of_round,
     ),
     Rule(
         id=20,
@@ -305,7 +309,7 @@ RULES = (
         ladder=_KILLS,
         price=partial(_probability_against, _over_price),
         settle=partial(_kill_total, False),
-        event=of_round,
+        subject=of_round,
     ),
     _ending(21, "round_bomb_exploded", "bomb"),
     _ending(29, "round_time_expired", "time"),

@@ -40,9 +40,17 @@ def without_team(specifiers: Specifiers) -> Specifiers:
     return msgspec.structs.replace(specifiers, team="")
 
 
-def of_round(event: TimelineEvent, specifiers: Specifiers) -> bool:
-    """Whether the market is about the round of this event."""
-    return event.round == specifiers.round and event.map == specifiers.map
+Subject = tuple[int, int, int]  #: what events are about: a map, and of it a round or a player's account
+
+
+def subjects_of(events: Iterable[TimelineEvent]) -> set[Subject]:
+    """What these events are about: their rounds, and those who acted."""
+    rounds: set[Subject] = {(event.map, event.round, 0) for event in events}
+    return rounds | {(event.map, 0, event.actor.account) for event in events if event.actor is not None}
+
+
+def of_round(specifiers: Specifiers) -> Subject:
+    return specifiers.map, specifiers.round, 0
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +62,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     events that can no longer take place, nor cancelled matches: the engine voids those. `shared` returns
     the specifiers that the markets of one group share: by default all but the team. `by_format`: the result
     depends on how many rounds a map has. `about_format`: under another format of the map, or of the series,
-    it is another bet. `event` says whether an event of a round may decide the market; None: the end of
-    its round, map or match does. Of a type with a `ladder`, `opens`
-    returns specifiers without a line, and the ladder's lines are put into them.
+    it is another bet. `subject` is what an event must be about to
+    decide the market; None: the end of its round, map or match does. Of a type with a `ladder`, `opens`
+    returns specifiers without a line, and the ladder's lines are put into them. `pairs`: its
+    groups are two markets, of which the second one's chance is what the first one's leaves; those of a ladder
+    are, too.
     """
 
     id: int
@@ -67,18 +77,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     settle: Callable[[MatchFacts, Specifiers], Settlement | None]
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
-    event: Callable[[TimelineEvent, Specifiers], bool] | None = None
+    subject: Callable[[Specifiers], Subject] | None = None
     ladder: Ladder | None = None
+    pairs: bool = False
     shared: Callable[[Specifiers], Specifiers] = without_team
-
-    def is_decided_by(self, events: Iterable[TimelineEvent], specifiers: Specifiers) -> bool:
-        """Whether one of these events may decide the market."""
-        decides = self.event
-        if decides is not None:
-            for one in events:
-                if decides(one, specifiers):
-                    return True
-        return False
 
     def group(self, specifiers: Specifiers) -> str:
         """The name of the group: exactly one of its markets wins."""

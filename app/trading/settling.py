@@ -125,12 +125,17 @@ def void_window_entry(
     )
 
 
+def rests_on_round(market: Market, specifiers: Specifiers) -> bool:
+    """Whether a closed market's result follows from what happened in its round. The facts have no events of
+    past rounds, so it holds until one of these is void."""
+    return bool(specifiers.round and market.rests_on and market.void_reason_id != NOT_PLAYED)
+
+
 def outdated_reason(market: Market, rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> str:
     """Why the settlement of a closed market no longer holds, or ""."""
     if not facts.voided.isdisjoint(market.rests_on):
         return "facts that it rested on are void"
-    # The facts have no events of past rounds: what rests on them holds until they are void.
-    if specifiers.round and market.rests_on and market.void_reason_id != NOT_PLAYED:
+    if rests_on_round(market, specifiers):
         return ""
     found = settlement_of(rule, facts, specifiers)
     if found is None:

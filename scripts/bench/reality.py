@@ -48,11 +48,16 @@ def main() -> None:
 def of_rounds(path: Path) -> Found:
     """Rounds and maps of the snapshots in this file."""
     snapshots = list(read(path))
-    predictions = [
+    predictions = predicted_rounds(snapshots)
+    return predictions, judged_rounds(snapshots, predictions)
+
+
+def predicted_rounds(snapshots: Sequence[Snapshot]) -> list[Prediction]:
+    """Of these rows of a file, by the package's coefficients."""
+    return [
         *round_predictions.predictions(snapshots, load().rounds, NAME),
         *map_wins.predictions(snapshots, MapPredictor(load().maps, load().rounds, NAME).starter_wins),
     ]
-    return predictions, judged_rounds(snapshots, predictions)
 
 
 def judged_rounds(snapshots: Sequence[Snapshot], predictions: Sequence[Prediction]) -> dict[str, Judgement]:

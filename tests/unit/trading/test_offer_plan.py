@@ -21,7 +21,7 @@ from app.trading.map_scores import MapParameters, MapState, map_parameters
 from app.trading.margin import odds, shares
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.match_phase import MatchPhase, match_phase
-from app.trading.offer_plan import planned_market
+from app.trading.offer_plan import PlannedGroup, planned_market
 from app.trading.offers import Offer, priced_offers
 from app.trading.registry import RULES
 from app.trading.rules import Rule
@@ -70,11 +70,11 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
     chances = [rule.price(forecast, specifiers) for rule, specifiers in members]
     low, top = min(chances), max(chances)
     bounds = low > 0 and top <= MAX_PROBABILITY and (len(chances) > 2 or low >= MIN_PROBABILITY)
-    markets = [planned_market(rule, specifiers) for rule, specifiers in members]
+    group = PlannedGroup(name, tuple(planned_market(rule, specifiers) for rule, specifiers in members))
     certainty = Certainty(forecast, PRICING.bet_delay_seconds)
-    if abs(sum(chances) - 1) > 1e-6 or not bounds or certainty.is_certain(markets, low, top):
+    if abs(sum(chances) - 1) > 1e-6 or not bounds or certainty.is_certain(group, low, top):
         return
-    for market, chance, share in zip(markets, chances, shares(chances, PRICING.margin), strict=True):
+    for market, chance, share in zip(group.markets, chances, shares(chances, PRICING.margin), strict=True):
         yield Offer(market.key, market.specifiers, name, chance, share)
 
 
