@@ -19,6 +19,7 @@ from app.access.grants import Grants
 from app.access.rate_limit import UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
 from app.access.refused_recoveries import RefusedRecoveries
+from app.access.sign_in import valid_sessions
 from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
@@ -242,6 +243,9 @@ class Parts:
             sandbox=settings.sandbox,
         )
 
+    def _open_streams(self, store: Store) -> OpenStreams:
+        return OpenStreams(lambda sessions: valid_sessions(store, sessions, now=self._clock()))
+
     def _portal(self, store: Store, broker: BrokerConfig) -> PortalDependencies:
         return PortalDependencies(
             store=store,
@@ -256,7 +260,7 @@ class Parts:
             delivery=DeliveryReader(
                 lambda tenant_id: tenant_delivery(store, broker.management, tenant_id, self._clock())
             ),
-            streams=OpenStreams(),
+            streams=self._open_streams(store),
         )
 
     def _console(self, store: Store, management: Management) -> ConsoleDependencies:
@@ -271,7 +275,7 @@ class Parts:
             pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
             live=RowFeed(LiveReader(store, clock).read, render, clock),
             matches=MatchFeeds(store, clock),
-            streams=OpenStreams(),
+            streams=self._open_streams(store),
         )
 
     def _health(self, store: Store, queues: IngestQueues) -> Health:
