@@ -19,6 +19,7 @@ from app.access.grants import Grants
 from app.access.rate_limit import UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
 from app.access.refused_recoveries import RefusedRecoveries
+from app.access.sign_in import valid_sessions
 from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
@@ -243,6 +244,9 @@ class Parts:
             consent_seconds=settings.consent_seconds,
         )
 
+    def _open_streams(self, store: Store) -> OpenStreams:
+        return OpenStreams(lambda sessions: valid_sessions(store, sessions, now=self._clock()))
+
     def _portal(self, store: Store, broker: BrokerConfig) -> PortalDependencies:
         return PortalDependencies(
             store=store,
@@ -257,7 +261,7 @@ class Parts:
             delivery=DeliveryReader(
                 lambda tenant_id: tenant_delivery(store, broker.management, tenant_id, self._clock())
             ),
-            streams=OpenStreams(),
+            streams=self._open_streams(store),
         )
 
     def _console(self, store: Store, management: Management) -> ConsoleDependencies:
@@ -272,7 +276,7 @@ class Parts:
             pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
             live=RowFeed(LiveReader(store, clock).read, render, clock),
             matches=MatchFeeds(store, clock),
-            streams=OpenStreams(),
+            streams=self._open_streams(store),
             consent_seconds=settings.consent_seconds,
         )
 

@@ -103,11 +103,19 @@ def template(services: Services) -> Iterator[str]:
     asyncio.run(databases.drop(services.database_url, name))
 
 
+@pytest.fixture(scope="session")
+def copies(services: Services, template: str) -> Iterator[databases.Copies]:
+    """Migrated, empty databases, one for each test."""
+    with databases.Copies(services.database_url, template) as copies:
+        yield copies
+
+
 @pytest.fixture
-async def database_url(services: Services, template: str) -> AsyncIterator[str]:
+def database_url(copies: databases.Copies) -> Iterator[str]:
     """A migrated, empty database of this test's own."""
-    async with databases.copied(services.database_url, template) as url:
-        yield url
+    url = copies.take()
+    yield url
+    copies.give_back(url)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ the limits count unknown addresses as known ones. A session has a new token each
 the browser before is never adopted.
 """
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -23,6 +24,7 @@ from app.store import sessions as stored
 from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.counters import Counters
+from app.store.sessions import FoundSession
 from app.store.transaction import Tx
 from app.store.users import UserRecord
 
@@ -109,7 +111,7 @@ async def session_of(
         async with tx_or_store.autocommit() as tx:
             return await session_of(tx, token, secret=secret, now=now, operator=operator)
     found = await stored.by_hash(tx_or_store, portal_tokens.keyed_hash(token, Purpose.SESSION, secret))
-    if found is None or not found.user.active or not found.tenant.active or _expired(found.session, now):
+    if found is None or not _is_valid(found, now):
         return None
     if found.user.is_operator is not operator:
         return None
@@ -117,6 +119,13 @@ async def session_of(
         await stored.record_seen(tx_or_store, found.session.id, now)
     csrf_token = portal_tokens.keyed_hash(token, Purpose.CSRF, secret).hex()
     return SignedIn(found.user, found.tenant, found.session.id, csrf_token)
+
+
+async def valid_sessions(store: Store, ids: Collection[UUID], *, now: int) -> set[UUID]:
+    """Those of these sessions that are valid; this is no use of them. Raises `Unavailable`."""
+    async with store.autocommit() as tx:
+        found = await stored.by_ids(tx, ids)
+    return {each.session.id for each in found if _is_valid(each, now)}
 
 
 async def sessions(tx: Tx, user_id: UUID, *, now: int) -> list[Session]:
@@ -215,6 +224,10 @@ def _refused(address: str) -> SignInRefused:
     """Logged without what was entered: people type passwords into the wrong field."""
     log.warning("a sign-in was refused", address=address)
     return SignInRefused()
+
+
+def _is_valid(found: FoundSession, now: int) -> bool:
+    return found.user.active and found.tenant.active and not _expired(found.session, now)
 
 
 def _expired(session: Session, now: int) -> bool:

@@ -1,5 +1,6 @@
 """Signed-in browsers: never the token, only its keyed hash. A session that ends is deleted."""
 
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from piccolo.query import Delete, Insert, Select, Update
 from app.domain.tenant import Tenant
 from app.domain.user import Session, User
 from app.store.prepared import prepared
+from app.store.sql import any_of
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.user import PortalSession, PortalUser
 from app.store.transaction import Tx
@@ -36,8 +38,15 @@ async def insert(tx: Tx, user_id: UUID, session: Session, digest: bytes) -> None
 async def by_hash(tx: Tx, digest: bytes) -> FoundSession | None:
     """The session with that hash, however old."""
     row = await tx.first(_by_hash(digest))
-    if row is None:
-        return None
+    return None if row is None else _found(row)
+
+
+async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[FoundSession]:
+    """Those of these sessions that have not ended, however old."""
+    return [_found(row) for row in await tx.run(_by_ids(list(ids)))] if ids else []
+
+
+def _found(row: Mapping[str, Any]) -> FoundSession:
     session = Session(**{name: row[name] for name in Session.__struct_fields__})
     return FoundSession(session, read_user(row), read_tenant(row))
 
@@ -106,8 +115,16 @@ def _insert(
 
 @prepared
 def _by_hash(digest: bytes) -> Select[PortalSession]:
-    query = PortalSession.select(*_COLUMNS, *user_columns(_USER), *tenant_columns(_TENANT))
-    return query.where(PortalSession.hash == digest)
+    return _with_people().where(PortalSession.hash == digest)
+
+
+@prepared
+def _by_ids(ids: Collection[UUID]) -> Select[PortalSession]:
+    return _with_people().where(any_of(PortalSession.id, ids))
+
+
+def _with_people() -> Select[PortalSession]:
+    return PortalSession.select(*_COLUMNS, *user_columns(_USER), *tenant_columns(_TENANT))
 
 
 @prepared

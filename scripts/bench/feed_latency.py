@@ -98,13 +98,17 @@ def costs(cores: dict[str, float], rate: float, size: float) -> str:
     )
 
 
+async def waiting_batches(settings: Settings) -> int:
+    """How many log batches wait for ingest; the broker counts them every few seconds."""
+    async with Management(settings.rabbitmq_api_url) as management:
+        queues = await management.queues(settings.rabbitmq_internal_vhost)
+        return sum(each.ready for each in queues)
+
+
 async def drained(settings: Settings) -> None:
     """Wait until ingest has applied what was rushed through to bring the matches into play."""
-    async with Management(settings.rabbitmq_api_url) as management, asyncio.timeout(300):
-        while True:
-            queues = await management.queues(settings.rabbitmq_internal_vhost)
-            if sum(each.ready for each in queues) < _FEW:
-                return
+    async with asyncio.timeout(300):
+        while await waiting_batches(settings) >= _FEW:
             await asyncio.sleep(1)
 
 

@@ -173,7 +173,7 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
             httpx.AsyncClient(base_url=base_url, timeout=30, trust_env=False)
         )
         client.headers["X-API-Key"] = await operator_key(settings, store)
-        await _answering(client)
+        await answering(client)
         consumers = [await _listening(settings, each.slug, stack) for each in tenants]
         probe = Probe(parse(settings.rabbitmq_url).url(tenants[0].slug))
         task = asyncio.create_task(probe.run())
@@ -181,7 +181,7 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
         yield Rig(settings, store, tenants, consumers, client, probe, pids)
 
 
-async def _answering(client: httpx.AsyncClient) -> None:
+async def answering(client: httpx.AsyncClient) -> None:
     """Wait until the service is healthy: every process has started, and publishes to every tenant."""
     async with asyncio.timeout(120):
         while True:

@@ -2,8 +2,11 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -11,6 +14,7 @@ import asyncpg
 from app.store.migrations import migrate
 
 _PREFIX = "matchfeed_test"
+_DROPPED_TOGETHER = 8
 
 
 def named(url: str, database: str) -> str:
@@ -28,12 +32,65 @@ async def make_template(server_url: str) -> str:
 @asynccontextmanager
 async def copied(server_url: str, template: str) -> AsyncIterator[str]:
     """The URL of a fresh copy of `template`, dropped afterwards, open connections included."""
-    name = f"{template}_{secrets.token_hex(4)}"
-    await _execute(server_url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    name = await _copy(server_url, template)
     try:
         yield named(server_url, name)
     finally:
         await drop(server_url, name)
+
+
+class Copies:
+    """Fresh copies of `template` for one test after another. The next copy is made while a test runs. Copies
+    that were given back are dropped together: each drop waits for a checkpoint of the whole server, and drops
+    at one time share it."""
+
+    def __init__(self, server_url: str, template: str) -> None:
+        self._server_url, self._template = server_url, template
+        self._background = ThreadPoolExecutor(1)
+        self._returned: list[str] = []
+        self._dropping: list[Future[None]] = []
+
+    def __enter__(self) -> Self:
+        self._next = self._prepared()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._returned.append(self._next.result())
+        self._drop_returned()
+        for dropped in self._dropping:
+            dropped.result()
+        self._background.shutdown()
+
+    def take(self) -> str:
+        """The URL of a copy that nobody has used."""
+        name, self._next = self._next.result(), self._prepared()
+        return named(self._server_url, name)
+
+    def give_back(self, url: str) -> None:
+        """It is dropped in a while, open connections included."""
+        self._returned.append(urlsplit(url).path[1:])
+        if len(self._returned) >= _DROPPED_TOGETHER:
+            self._drop_returned()
+
+    def _prepared(self) -> Future[str]:
+        return self._background.submit(lambda: asyncio.run(_copy(self._server_url, self._template)))
+
+    def _drop_returned(self) -> None:
+        work = partial(_drop_all, self._server_url, self._returned)
+        self._dropping.append(self._background.submit(lambda: asyncio.run(work())))
+        self._returned = []
+
+
+async def _drop_all(server_url: str, names: Iterable[str]) -> None:
+    async with asyncio.TaskGroup() as group:
+        for name in names:
+            group.create_task(drop(server_url, name))
+
+
+async def _copy(server_url: str, template: str) -> str:
+    name = f"{template}_{secrets.token_hex(4)}"
+    await _execute(server_url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    return name
 
 
 async def drop(server_url: str, name: str) -> None:

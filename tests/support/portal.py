@@ -5,15 +5,23 @@ import secrets
 from typing import Any
 
 import httpx
+import pytest
+from argon2 import PasswordHasher
 from litestar.routes import HTTPRoute
 
-from app.access import admin, operators, users
+from app.access import admin, operators, passwords, users
 from app.domain.user import OperatorRole, Role
 from app.settings import Settings
 from app.store.connections import Store
 
 PASSWORD = "correct horse battery staple"
 _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash as little as argon2 can: what passwords cost is tested where they are (`access`)."""
+    monkeypatch.setattr(passwords, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 class Person:

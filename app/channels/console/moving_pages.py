@@ -1,7 +1,6 @@
 """What pages that move share: their first state, and the stream of what changes."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,8 +14,6 @@ from app.channels.console.row_feed import RowFeed
 from app.kit.errors import Unavailable
 from app.pages.event_streams import ENDED, NOTHING_NEW, full_response, stream_response
 from app.pages.rendering import page, texts_for
-
-_SESSION_SECONDS = 2.0  #: how often an open stream looks whether its session still lasts
 
 
 def variant_of(request: SignedInRequest) -> Variant:
@@ -45,15 +42,11 @@ def changes_response(
 async def _events(
     request: SignedInRequest, console: ConsoleDependencies, feed: RowFeed, since: str
 ) -> AsyncIterator[bytes]:
-    variant, checked_at = variant_of(request), time.monotonic()
-    with console.streams.counted(request.auth.session_id):
+    variant, session_id = variant_of(request), request.auth.session_id
+    with console.streams.counted(session_id):
         yield NOTHING_NEW  # the browser then knows that it is connected
-        while True:
+        while await console.streams.lasts(session_id):
             try:
-                if time.monotonic() - checked_at >= min(_SESSION_SECONDS, feed.seconds * 4):
-                    if not await console.people.session_lasts(request.auth):
-                        break
-                    checked_at = time.monotonic()
                 since, data = await feed.changes(variant, since)
             except Unavailable:
                 data = None

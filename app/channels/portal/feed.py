@@ -36,7 +36,7 @@ async def feed_events(
 async def _events(request: SignedInRequest, portal: PortalDependencies) -> AsyncIterator[bytes]:
     with portal.streams.counted(request.auth.session_id):
         shown = ""
-        while await portal.people.session_lasts(request.auth):
+        while await portal.streams.lasts(request.auth.session_id):
             current = render(request, "feed_delivery.html", **await _delivery(request, portal))
             yield event(current) if current != shown else NOTHING_NEW
             shown = current

@@ -12,11 +12,11 @@ from app.channels.console.dependencies import ConsoleDependencies
 from app.domain.user import OperatorRole
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.portal import Person, add_operator
-from tests.support.queues import private_vhost
+from tests.support.portal import Person, add_operator, cheap_passwords
 from tests.support.web import serving
 
 SignIn = Callable[..., Awaitable[Person]]
+__all__ = ["cheap_passwords"]  # a fixture that every test here uses
 
 
 def console_of(client: httpx.AsyncClient) -> ConsoleDependencies:
@@ -29,7 +29,7 @@ def console_of(client: httpx.AsyncClient) -> ConsoleDependencies:
 async def serving_console(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A client without a session, from an address of its own: attempts to sign in are counted by address."""
     address = f"10.{'.'.join(str(secrets.randbelow(256)) for _ in range(3))}"
-    async with private_vhost(settings) as private, serving(private, address=address) as client:
+    async with serving(settings, address=address) as client:
         console_of(client).live.seconds = 0.0
         yield client
 

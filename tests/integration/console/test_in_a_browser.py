@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from app.channels.console.paths import market_path
 from app.domain import changes as c
 from app.domain.market import MarketStatus, Result
-from app.domain.match import MapPlay, Match, MatchPlayer, Round, TimelineEvent
+from app.domain.match import Doubt, MapPlay, Match, MatchPlayer, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.user import OperatorRole
 from app.main import create_app
@@ -103,7 +103,11 @@ async def test_the_live_page_moves_and_keeps_the_focus(visitor: Visitor, store: 
     await story.finish(ended)
     await page.until(f"!{row(ended.number)}", _SECONDS)
     assert await page.value(f"document.activeElement === {row(match.number)}")
-    await visitor.key("ArrowDown", 40)
+    await story.happen(added, suspended="why", doubts=(Doubt("operator", "why"),))
+    first = "document.querySelector('[data-rows=matches]').rows[0]"
+    await page.until(f"{first} === {row(added.number)}", _SECONDS)
+    assert await page.value(f"document.activeElement === {row(match.number)}"), "it has moved"
+    await visitor.key("ArrowUp", 38)
     assert await page.value(f"document.activeElement === {row(added.number)}")
     assert await visitor.violations() == []
     assert await visitor.fits(1024, dark=True)

@@ -1,5 +1,8 @@
 """The live page: what it shows, the stream that moves it, and what both cost."""
 
+import time
+from contextlib import AsyncExitStack
+
 import msgspec
 import pytest
 
@@ -36,7 +39,7 @@ async def person(sign_in: SignIn) -> Person:
 def quick(person: Person) -> ConsoleDependencies:
     """The console's dependencies, with streams that look for changes all the time."""
     console = console_of(person.client)
-    console.live.seconds = 0.01
+    console.live.seconds = console.streams.seconds = 0.01
     return console
 
 
@@ -117,6 +120,29 @@ async def test_a_session_has_a_few_streams_only(person: Person, quick: ConsoleDe
     assert (await person.get(EVENTS)).status_code == 429
     for each in streams:
         await each.leave()
+
+
+async def test_the_database_has_one_reader_however_many_pages_are_open(sign_in: SignIn, store: Store) -> None:
+    """Twelve pages of two operators: matches and sessions are read as often as for one."""
+    story, people = Story(store), [await sign_in(OperatorRole.VIEWER) for _ in range(2)]
+    match, seconds = await playing(story), 0.2
+    console = console_of(people[0].client)
+    console.live.seconds, console.streams.seconds = seconds, seconds / 2
+    opened = [EventStream(each.client, EVENTS) for each in people for _ in range(PER_SESSION)]
+    with recorded_statements() as statements:
+        async with AsyncExitStack() as stack:
+            began = time.monotonic()
+            streams = [await stack.enter_async_context(each) for each in opened]
+            for score in range(1, 5):
+                play = MapPlay(1, "de_dust2", "live", home_score=score, home_side="CT")
+                await story.happen(match, maps=(play,))
+                for stream in streams:
+                    while f"<b>{score}:0</b>" not in await stream.next():
+                        pass
+        most = (time.monotonic() - began) / seconds + 1
+    matches = [each for each in statements if 'xmin::text AS "version"' in each]
+    sessions = [each for each in statements if '"portal_session"."id" = ANY' in each]
+    assert 4 <= len(matches) <= most and 1 <= len(sessions) <= most * 2
 
 
 async def test_queries_do_not_grow_with_the_matches(person: Person, store: Store) -> None:

@@ -10,11 +10,11 @@ import pytest
 from app.domain.user import Role
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.portal import Person, add_user
-from tests.support.queues import private_vhost
+from tests.support.portal import Person, add_user, cheap_passwords
 from tests.support.web import serving
 
 SignIn = Callable[..., Awaitable[Person]]
+__all__ = ["cheap_passwords"]  # a fixture that every test here uses
 
 
 def some_address() -> str:
@@ -25,7 +25,7 @@ def some_address() -> str:
 @pytest.fixture
 async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A client without a session."""
-    async with private_vhost(settings) as private, serving(private, address=some_address()) as client:
+    async with serving(settings, address=some_address()) as client:
         yield client
 
 

@@ -35,7 +35,7 @@ def portal_of(client: httpx.AsyncClient) -> PortalDependencies:
 async def quick(client: httpx.AsyncClient) -> PortalDependencies:
     """The portal's dependencies, with streams that look for changes all the time."""
     portal = portal_of(client)
-    portal.delivery.seconds = 0.01
+    portal.delivery.seconds = portal.streams.seconds = 0.01
     return portal
 
 

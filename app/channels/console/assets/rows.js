@@ -6,10 +6,12 @@
   const place = document.getElementById("moving");
   const connection = document.getElementById("connection");
   const RETRY = 3000;
+  const TICK = 500;
   let version = place.dataset.version;
   let ahead = 0; // how far the service's clock is ahead of the browser's, in milliseconds
   let source = null;
   let timer = 0;
+  let ticked = 0; // when the clocks were written last
 
   const rowsOf = (body) => new Map([...body.rows].map((row) => [row.dataset.key, row]));
 
@@ -22,16 +24,19 @@
     }
   }
 
+  // Moves few rows, because each is laid out anew: a row that is passed over goes to its place when its turn comes.
   function arrange(body, rows, order) {
     const wanted = new Set(order);
+    const focused = document.activeElement;
     for (const [key, row] of rows) if (!wanted.has(key)) row.remove();
     let before = body.firstElementChild;
     for (const key of order) {
       const row = rows.get(key);
       if (!row) continue;
-      if (row === before) before = row.nextElementSibling;
+      if (row === before || (before && row === before.nextElementSibling)) before = row.nextElementSibling;
       else body.insertBefore(row, before);
     }
+    if (focused !== document.activeElement && body.contains(focused)) focused.focus({ preventScroll: true });
     if (body.rows.length && ![...body.rows].some((row) => row.tabIndex === 0)) body.rows[0].tabIndex = 0;
   }
 
@@ -54,6 +59,7 @@
   }
 
   function tick() {
+    ticked = performance.now();
     const now = Date.now() + ahead;
     for (const clock of place.getElementsByClassName("clock")) {
       const left = Math.max(0, Math.ceil((Number(clock.dataset.ends) - now) / 1000));
@@ -91,7 +97,8 @@
   }
 
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : connect()));
-  setInterval(tick, 500);
+  // Together with what the stream brings, so that the page is laid out once for both.
+  setInterval(() => { if (performance.now() - ticked > TICK) tick(); }, TICK / 2);
   tick();
   connect();
 })();
