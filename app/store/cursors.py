@@ -28,16 +28,16 @@ _SERVED = (holds(_TENANT.amqp), holds(_TENANT.active))  #: of a cursor: the tena
 class LeasedTenant(msgspec.Struct, frozen=True):
     """A tenant whose lease was acquired, to publish to from `seq` on.
 
-    `former` is the holder that lost the lease without releasing it, or None; `silent` is the time in ms since
-    `alive` was last published to it (0 for a tenant that never had a holder); the rest is what the former
-    holder reported last.
+    `former_holders` lost the lease without releasing it, and may still be connected to the broker; `silent`
+    is the time in ms since `alive` was last published to it (0 for a tenant that never had a holder); the
+    rest is what the last holder reported.
     """
 
     tenant_id: UUID
     slug: str
     seq: int
     epoch: int
-    former: str | None = None
+    former_holders: tuple[str, ...] = ()
     silent: int = 0
     dropped: int = 0
     notified_heartbeat: int = -1
@@ -103,7 +103,13 @@ async def create_missing(tx: Tx) -> None:
 
 async def acquire(tx: Tx, holder: str, limit: int, lease: int) -> list[LeasedTenant]:
     """Acquire the leases of up to `limit` tenants without a holder, for `lease` ms."""
-    return [LeasedTenant(**row) for row in await tx.fetch(claims.ACQUIRE_LEASES, holder, limit, lease)]
+    rows = await tx.fetch(claims.ACQUIRE_LEASES, holder, limit, lease)
+    return [msgspec.convert(row, LeasedTenant) for row in rows]
+
+
+async def forget_former_holders(tx: Tx, holder: str, tenant: LeasedTenant) -> None:
+    """The former holders of a tenant that `holder` has acquired are expelled from the broker."""
+    await tx.change(_forget_former_holders(holder, tenant.tenant_id, tenant.epoch))
 
 
 async def renew(tx: Tx, holder: str, lease: int) -> dict[UUID, int]:
@@ -172,6 +178,14 @@ def _renew(holder: str, lease: int) -> Update[Any]:
         .where(TenantCursor.holder == holder, TenantCursor.expires_at >= now())
         .where(TenantCursor.tenant_id.is_in(served))
         .returning(TenantCursor.tenant_id, TenantCursor.epoch)
+    )
+
+
+@prepared
+def _forget_former_holders(holder: str, tenant_id: UUID, epoch: int) -> Update[Any]:
+    values: dict[Column | str, Any] = {TenantCursor.former_holders: []}
+    return TenantCursor.update(values).where(
+        TenantCursor.tenant_id == tenant_id, TenantCursor.holder == holder, TenantCursor.epoch == epoch
     )
 
 

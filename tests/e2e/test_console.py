@@ -16,7 +16,7 @@ from tests.support.queues import private_vhost
 from tests.support.web import issuing
 from tests.support.wire import listening
 
-WHOAMI = "document.getElementById('operations-Service-get_v1_whoami')"
+WHOAMI = "document.getElementById('operations-Service-get_whoami')"
 RESPONSE = f"{WHOAMI}.querySelector('.live-responses-table')"
 #: The operations that the page shows, by the ends of their elements' ids.
 SHOWN = "[...document.querySelectorAll('.opblock')].map((each) => each.id)"

@@ -269,11 +269,8 @@ class FeedSession:
 
     async def _serve(self, tenant: LeasedTenant, login: PublisherLogin) -> None:
         """Publish to one tenant until it is dropped."""
-        if tenant.former and tenant.former != self.holder:
-            begun = time.monotonic()
-            await asyncio.shield(self._fence(tenant.former))
-            fenced = round((time.monotonic() - begun) * 1000)
-            tenant = msgspec.structs.replace(tenant, silent=tenant.silent + fenced)
+        if tenant.former_holders:
+            tenant = await self._fenced(tenant)
         config = self._config
         publisher = self.relay.add(tenant, LossNotice(tenant, config.alive_seconds))
         losses = QueueLosses(
@@ -285,9 +282,8 @@ class FeedSession:
             on_record=lambda: self._persist_loss_flag(publisher),
         )
         alive = AlivePublisher(publisher, losses, self._status, self._renderer, self._feed, self._clock)
-        log.info(
-            "serving a tenant", tenant=tenant.slug, seq=tenant.seq, epoch=tenant.epoch, former=tenant.former
-        )
+        former = ", ".join(tenant.former_holders)
+        log.info("serving a tenant", tenant=tenant.slug, seq=tenant.seq, epoch=tenant.epoch, former=former)
         async with asyncio.TaskGroup() as group:
             prepare = partial(self._prepare, publisher)
             on_restart = partial(self._broker_restarted, publisher, tenant)
@@ -314,6 +310,19 @@ class FeedSession:
         """Before anything is published, the tenant's bindings are known."""
         await permit_publisher(self._management, self.holder, publisher.slug, self._config.exchange)
         await self._bindings.read(publisher)
+
+    async def _fenced(self, tenant: LeasedTenant) -> LeasedTenant:
+        """The tenant, once its former holders are expelled; that took part of its silence."""
+        begun = time.monotonic()
+        for former in tenant.former_holders:
+            await asyncio.shield(self._fence(former))
+        await retry_while_unavailable("recording an expulsion", lambda: self._forget_former_holders(tenant))
+        fenced = round((time.monotonic() - begun) * 1000)
+        return msgspec.structs.replace(tenant, silent=tenant.silent + fenced)
+
+    async def _forget_former_holders(self, tenant: LeasedTenant) -> None:
+        async with self.relay.lock, self._store.autocommit() as tx:
+            await cursors.forget_former_holders(tx, self.holder, tenant)
 
     def _fence(self, former: str) -> asyncio.Task[None]:
         """Expel the former holder; one attempt for all of its tenants, which ends only with success."""

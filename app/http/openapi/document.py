@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from app.http.openapi import components, operation, problems
+from app.http.openapi import components, named_schemas, operation, problems
 from app.http.openapi.components import Values
 from app.http.openapi.operation import DocumentContext, Examples
 from app.http.openapi.route_table import Route
@@ -29,7 +29,9 @@ def document(
     context = DocumentContext(shapes, values, examples)
     paths: Json = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method] = operation.described(route, context)
+        described_route = operation.described(route, context)
+        paths.setdefault(route.path, {})[route.method] = named_schemas.with_names(described_route)
+    schemas = named_schemas.used(named_schemas.with_names(named), paths)
     return {
         "openapi": "3.1.0",
         "info": {"title": info.title, "version": info.version, "description": info.introduction},
@@ -38,7 +40,7 @@ def document(
             {"name": name} for name in sorted({operation.tag(route) for route in routes}, key=operation.rank)
         ],
         "paths": paths,
-        "components": _components(named),
+        "components": _components(schemas),
     }
 
 

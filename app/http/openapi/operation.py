@@ -10,10 +10,12 @@ import msgspec
 from app.http.openapi import body_examples, components, problems
 from app.http.openapi.problems import header_refs
 from app.http.openapi.route_table import JSON, XML, Route
-from app.http.openapi.schemas import Json
+from app.http.openapi.schemas import Json, ref
 
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _TAGS = {"cs2": "Counter-Strike 2", "soccer": "Soccer", "ops": "Operators"}
+_ANY_OBJECT: Json = {"type": "object"}
+_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
 SERVICE, FACADE = "Service", "Compatibility facade"
 Examples = Mapping[str, Any]  #: recorded responses by content type
 
@@ -132,16 +134,17 @@ def _responses(route: Route, context: DocumentContext) -> Json:
 
 
 def _content(kind: str, route: Route, shapes: Mapping[Any, Json], example: Any) -> Json:
-    if kind == JSON:
+    if kind == JSON and shapes[route.response] != _ANY_OBJECT:
         made: Json = {"schema": shapes[route.response]}
-    elif kind == XML:
-        made = {"schema": {"type": "string", "description": _dialect(route)}}
     else:
-        made = {"schema": {"type": "string"}}
+        made = {"schema": {"$ref": ref(_body_name(kind, route))}}
     return made if example is None else made | {"example": example}
 
 
-def _dialect(route: Route) -> str:
-    if route.opt.get("sibling") or route.media == (XML,):
-        return "A document of the shapes in `/v1/schemas/feed.xsd` and `/v1/schemas/facade.xsd`."
-    return "The JSON, rendered mechanically; the root is `<response>`."
+def _body_name(kind: str, route: Route) -> str:
+    """The name of the schema of a body without a type."""
+    if kind == JSON:
+        return "AsyncApiDocument" if "asyncapi" in route.path else "OpenApiDocument"
+    if kind == XML:
+        return "FeedXml" if route.opt.get("sibling") or route.media == (XML,) else "MirroredXml"
+    return _TEXTS.get(kind, "Text")

@@ -85,7 +85,7 @@ def kind(schema: Json) -> Markup:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)
-    for several in ("anyOf", "oneOf"):
+    for several in ("allOf", "anyOf", "oneOf"):
         if several in schema:
             return Markup(" or ").join(map(kind, schema[several]))
     if "enum" in schema:

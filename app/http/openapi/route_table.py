@@ -11,6 +11,7 @@ from litestar.openapi.config import OpenAPIConfig
 from litestar.routes import HTTPRoute
 from litestar.types import Empty
 
+from app.http.openapi.operation_ids import OPERATION_IDS
 from app.http.openapi.schemas import Json
 from app.http.request_guard import XML_SUFFIX
 
@@ -68,7 +69,10 @@ class Route(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The operation's id: made from method and path, so that it changes only with them."""
+        """The operation's id: as `operation_ids` lists it, otherwise made from method and path."""
+        place = f"{self.method} {self.path.removesuffix(XML_SUFFIX)}"
+        if known := OPERATION_IDS.get(place):
+            return f"{known}_xml" if self.path.endswith(XML_SUFFIX) else known
         parts = [part for part in self.path.replace("{", "").replace("}", "").split("/") if part]
         return "_".join([self.method, *(part.replace(".", "_").replace("-", "_") for part in parts)])
 

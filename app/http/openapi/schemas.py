@@ -13,6 +13,8 @@ _TAIL = re.compile(r"_+\Z")
 #: Generated clients name their classes after these schemas: a schema keeps its name when its class is
 #: renamed.
 _PUBLISHED_NAMES = {
+    "app.wire.views.entrants.PlayerView": "PlayerView",
+    "app.wire.views.history.PlayerView": "PlayerStatsView",
     "ClientMarket": "HeldMarket",
     "ClientMatch": "HeldMatch",
     "RecoveryKind": "Kind",
@@ -23,6 +25,11 @@ _PUBLISHED_NAMES = {
     "Single_list_app.operators.matches.Recorded": "Single_list_app.ingest.operator_routes.Recorded",
     "Single_list_app.operators.source_view.SourceView": "Single_list_app.ingest.source_view.SourceView",
 }
+
+
+def ref(name: str) -> str:
+    """The reference to a named schema."""
+    return _REF + name
 
 
 def described(types: Iterable[Any]) -> tuple[dict[Any, Json], dict[str, Json]]:

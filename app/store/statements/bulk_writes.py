@@ -51,12 +51,14 @@ RECORD_LAST_USED = """
 UPDATE api_key SET last_used_at = greatest(last_used_at, u.at)
 FROM unnest($1::uuid[], $2::bigint[]) AS u (id, at) WHERE api_key.id = u.id
 """
-#: The cursors of all tenants that a process publishes to, several times a second.
+#: The cursors of all tenants that a process publishes to, several times a second. No cursor goes back: a
+#: statement whose answer nobody awaits any more may be executed after a later one.
 CHECKPOINT = """
 UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.notice_pending
 FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[])
     AS checkpoint (tenant_id, epoch, seq, notice_pending)
 WHERE c.tenant_id = checkpoint.tenant_id AND c.epoch = checkpoint.epoch AND c.holder = $1
+    AND c.seq <= checkpoint.seq
 RETURNING c.tenant_id
 """
 #: What a process knows of all tenants that it publishes to.

@@ -15,7 +15,9 @@ WHERE t.amqp AND t.active AND NOT EXISTS (SELECT FROM tenant_cursor c WHERE c.te
 ORDER BY t.id
 ON CONFLICT (tenant_id) DO NOTHING
 """
-#: Selects rows that no other transaction has locked, and updates them; returns what they held before.
+#: Selects rows that no other transaction has locked, and updates them; returns what they held before. A
+#: holder whose lease expired remains a former one until a later one has expelled it from the broker: the next
+#: one may crash before that.
 ACQUIRE_LEASES = f"""
 WITH free AS (
     SELECT c.tenant_id, c.holder, c.expires_at, t.slug
@@ -24,9 +26,10 @@ WITH free AS (
     ORDER BY c.expires_at, t.slug LIMIT $2
     FOR UPDATE OF c SKIP LOCKED
 )
-UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} + $3
+UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} + $3,
+    former_holders = array_remove(array_remove(c.former_holders || free.holder, NULL), $1)
 FROM free WHERE c.tenant_id = free.tenant_id
-RETURNING c.tenant_id, free.slug, c.seq, c.epoch, free.holder AS former,
+RETURNING c.tenant_id, free.slug, c.seq, c.epoch, c.former_holders,
     CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped,
     c.told_dead AS notified_heartbeat, c.owed AS notice_pending, c.bound AS bound_queues
 """

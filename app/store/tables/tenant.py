@@ -1,4 +1,4 @@
-from piccolo.columns import UUID, BigInt, Boolean, Integer, Text
+from piccolo.columns import UUID, Array, BigInt, Boolean, Integer, Text
 from piccolo.table import Table
 
 from app.store.tables.columns import Json
@@ -42,7 +42,7 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
 
     The rest is what that process has reported last: `store.cursors.TenantReport`, with the times when `alive`
     was last published and when a queue last dropped a message. `dropped_before`: how many messages the queues
-    had dropped when the alert about it began.
+    had dropped when the alert about it began. `former_holders` may still have a connection to the broker.
     """
 
     tenant_id = UUID(primary_key=True)
@@ -58,3 +58,4 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     notified_heartbeat = BigInt(db_column_name="told_dead", default=-1)
     notice_pending = Boolean(db_column_name="owed")
     bound_queues = Text(db_column_name="bound")
+    former_holders = Array(base_column=Text())

@@ -99,7 +99,7 @@ def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
 def _kinds(operation: Json) -> list[str]:
     """The formats of a successful response, as far as an example of them is useful: not those
     of a document about itself."""
-    if operation["operationId"].endswith(("_openapi_json", "_asyncapi_json")):
+    if operation["operationId"].endswith(("_openapi", "_openapi_json", "_asyncapi")):
         return []
     answer = operation["responses"][min(operation["responses"])]
     return [kind for kind in answer.get("content", {}) if kind in ("application/json", "application/xml")]

@@ -57,6 +57,14 @@ async def test_an_expelled_holder_is_disconnected_and_stays_refused(
         await connect(address, vhost, "test", EXCHANGE, Deaf())
 
 
+async def test_a_deleted_user_is_disconnected(management: Management, services: Services, vhost: str) -> None:
+    """So a connection that was being opened while the holder was expelled ends, too."""
+    holder, address = await created(management, services, vhost)
+    connection = await connect(address, vhost, "test", EXCHANGE, Deaf())
+    await management.delete_user(publisher_users.publisher_user(holder))
+    assert "user" in await asyncio.wait_for(connection.ended, 60)
+
+
 async def test_what_is_written_after_the_expulsion_reaches_no_queue(
     management: Management, services: Services, vhost: str
 ) -> None:

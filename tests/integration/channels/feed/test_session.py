@@ -94,6 +94,23 @@ async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
             await task
 
 
+async def test_a_holder_before_one_that_crashed_is_expelled_too(rig: Rig, feed: Running) -> None:
+    """The second took over and crashed before it had expelled the first, whose connection is still there."""
+    async with AsyncExitStack() as stack:
+        [(_, consumer)] = await listening(rig, stack)
+        async with rig.store.transaction() as tx:
+            for holder in ("first", "second"):
+                await publisher_users.create_publisher_user(rig.management, holder)
+                assert await cursors.acquire(tx, holder, 1, 60_000)
+                await tx.execute("UPDATE tenant_cursor SET expires_at = 1")
+        await stack.enter_async_context(feed())
+        await until("alive", lambda: consumer.alives)
+        users = await rig.management.user_tags()
+        assert not {publisher_users.publisher_user(holder) for holder in ("first", "second")} & set(users)
+        async with rig.store.autocommit() as tx:
+            assert await tx.value("SELECT former_holders FROM tenant_cursor") == []
+
+
 async def test_a_pending_loss_notice_is_published_by_the_next_holder(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         [(tenant, consumer)] = await listening(rig, stack)
