@@ -33,6 +33,7 @@ PAGES = (
     "/portal/envelopes",
     "/portal/recoveries",
     "/portal/people",
+    "/portal/people?list=ended",
     "/portal/account",
 )
 PAGE_BYTES = 100_000
@@ -319,7 +320,7 @@ def test_every_page_fits_is_small_and_accessible(demo: dict[str, Any], language:
                     await visitor.page.set_window(width, 800, dark=dark)
                     await visitor.open(path)
                     where = f"{path} at {width}, dark: {dark}"
-                    assert await visitor.fits(width, dark=dark), where
+                    assert await visitor.too_wide(width, dark=dark) == [], where
                     assert await visitor.violations() == [], where
                     assert await visitor.size() < PAGE_BYTES, where
 

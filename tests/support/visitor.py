@@ -9,7 +9,18 @@ from tests.support import npm
 
 _AXE = Path(__file__).parents[1] / "e2e" / "axe"
 _WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+#: Where a page is wider than its window: the elements that reach over its edge, or the whole page.
+_TOO_WIDE = """
+(() => {
+  const { clientWidth, scrollWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return [];
+  const found = [...document.querySelectorAll("body *")]
+    .filter((each) => each.getBoundingClientRect().right > clientWidth)
+    .filter((each) => !each.parentElement.closest(".scrolls, nav"))
+    .map((each) => `${each.outerHTML.slice(0, 120)} to ${each.getBoundingClientRect().right}`);
+  return found.length ? found.slice(0, 5) : [`${scrollWidth} px`];
+})()
+"""
 _LOADED = "document.readyState === 'complete' && !document.documentElement.dataset.left"
 _LEAVE = "document.documentElement.dataset.left = '1'"
 _MOST_TABS = 100
@@ -99,10 +110,11 @@ class Visitor:
         """Whether pages may run scripts, from the next one on."""
         await self.page.call("Emulation.setScriptExecutionDisabled", value=not enabled)
 
-    async def fits(self, width: int, *, dark: bool = False) -> bool:
-        """Whether the page needs no scrolling sideways in a window of that width."""
+    async def too_wide(self, width: int, *, dark: bool = False) -> list[str]:
+        """What needs scrolling sideways in a window of that width."""
         await self.page.set_window(width, 800, dark=dark)
-        return not await self.page.value(_TOO_WIDE)
+        found: list[str] = await self.page.value(_TOO_WIDE)
+        return found
 
     async def size(self) -> int:
         """Bytes of the page and all that it loaded, without headers, as sent."""

@@ -106,7 +106,7 @@ async def test_the_live_page_moves_and_keeps_the_focus(visitor: Visitor, store: 
     await visitor.key("ArrowDown", 40)
     assert await page.value(f"document.activeElement === {row(added.number)}")
     assert await visitor.violations() == []
-    assert await visitor.fits(1024, dark=True)
+    assert await visitor.too_wide(1024, dark=True) == []
     await visitor.enter()
     assert str(added.number) in await page.value("location.pathname")
     await visitor.key("g", 71, "g")
