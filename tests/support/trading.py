@@ -29,7 +29,7 @@ _CLOSED_ELSEWHERE = """
     .map((row) => row.textContent).filter((text) => text.includes("market type closed"));
 })()
 """
-_LATER = "sent set_max_move since this page was made"
+_LATER = "gave the command “Limit price moves” since this page was made"
 Task = Callable[[Visitor], Awaitable[None]]
 
 

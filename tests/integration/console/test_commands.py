@@ -185,7 +185,10 @@ async def test_the_later_of_two_is_told_who_did_what_and_loses_nothing(
     for action in ("preview", "commands"):
         refused = await second.post(f"{path_of(match)}/{action}", **fields)
         assert refused.status_code == 409
-        assert f"operator {first.email} sent rate" in refused.text and "the later reason" in refused.text
+        assert (
+            f"operator {first.email} gave the command “Set strengths”" in refused.text
+            and "the later reason" in refused.text
+        )
     form = refused.text.partition(f'action="{path_of(match)}/commands"')[2]
     again = {name: unescape(value) for name, value in _HIDDEN.findall(form)}
     assert (await second.post(f"{path_of(match)}/commands", **again)).status_code == 303
