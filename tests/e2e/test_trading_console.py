@@ -71,6 +71,9 @@ def test_two_traders_on_one_match_at_once(demo: dict[str, Any]) -> None:
     async def tasks() -> None:
         async with signed_in(demo, "trader") as first, signed_in(demo) as second:
             await trade_at_once(first, second)
+            refused = second.page.errors  # the browser logs the answers to the later commands
+            assert len(refused) == 2 and all("409 (Conflict)" in each for each in refused), refused
+            refused.clear()
 
     asyncio.run(tasks())
 
