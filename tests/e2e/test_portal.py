@@ -182,12 +182,15 @@ def test_every_page_fits_is_small_and_accessible(demo: dict[str, Any], language:
 @pytest.mark.parametrize("language", ["English", "Русский"])
 def test_pages_that_answer_a_form_fit_are_small_and_accessible(demo: dict[str, Any], language: str) -> None:
     async def pages() -> None:
-        async with signed_in(demo) as visitor:
+        async with signed_in(demo, "beta") as visitor:  # a tenant may test six logins a minute
             await visitor.press(language, "header")
             async for name in answers(visitor):
                 for width, dark in WINDOWS:
                     await visitor.page.set_window(width, 800, dark=dark)
                     await check(visitor, f"{name} at {width}, dark: {dark}")
+            refused = visitor.page.errors  # the browser logs the refused form and the unknown page
+            assert [each.partition("status of ")[2][:3] for each in refused] == ["422", "404"], refused
+            refused.clear()
 
     asyncio.run(pages())
 

@@ -301,6 +301,7 @@ async def answers(visitor: Visitor) -> AsyncIterator[str]:
     yield "second factor"
     await visitor.open("/portal/nothing")
     yield "error page"
+    await visitor.open("/portal")
     await visitor.submit("header form[action$='/sign-out']")
     yield "sign-in"
 
