@@ -32,6 +32,7 @@ from app.channels.console.match_feeds import MatchFeeds
 from app.channels.console.moving_rows import render
 from app.channels.console.routes import console_router
 from app.channels.console.row_feed import RowFeed
+from app.channels.console.site import CONSOLE
 from app.channels.facade import icon
 from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
@@ -129,7 +130,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         response_class=ViewResponse,
         before_send=[complete_response],
         exception_handlers=errors.HANDLERS
-        | {HTTPException: error_pages.unrouted((PORTAL,), unrouted, listeners.serves)},
+        | {HTTPException: error_pages.unrouted((PORTAL, CONSOLE), unrouted, listeners.serves)},
         state=State({"unauthenticated_limiter": limiter}),
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,

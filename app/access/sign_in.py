@@ -30,6 +30,7 @@ from app.store.users import UserRecord
 
 IDLE_MILLIS = 8 * 3_600_000
 ABSOLUTE_MILLIS = 7 * 24 * 3_600_000
+MAX_SESSIONS = 50  #: of a user; one more ends the oldest
 _SEEN_MILLIS = 60_000
 #: Attempts a minute: of one e-mail address, and from one network address, behind which there may be an
 #: office.
@@ -213,6 +214,8 @@ async def _open(
     user = msgspec.structs.replace(record.user, last_sign_in_at=now)
     await users.save(tx, msgspec.structs.replace(record, user=user))
     await stored.delete_older(tx, user.id, now - ABSOLUTE_MILLIS, now - IDLE_MILLIS)
+    for oldest in (await stored.listing(tx, user.id))[MAX_SESSIONS - 1 :]:
+        await stored.end(tx, user.id, oldest.id)
     token = portal_tokens.generate()
     session = Session(id=uuid4(), created_at=now, last_seen_at=now, address=address, user_agent=user_agent)
     await stored.insert(tx, user.id, session, portal_tokens.keyed_hash(token, Purpose.SESSION, secret))

@@ -12,7 +12,7 @@ from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
 from app.store import notifications, tenants
 from app.store.prepared import prepared
-from app.store.sql import any_of
+from app.store.sql import NEWEST, any_of
 from app.store.statements import bulk_writes
 from app.store.tables.key import ApiKey
 from app.store.tables.tenant import Tenant as TenantTable
@@ -49,7 +49,6 @@ class KeyWithTenant(msgspec.Struct, frozen=True):
     tenant: Tenant
 
 
-_END_OF_TIME, _LAST_ID = 2**63 - 1, UUID(int=2**128 - 1)
 _VALUES = Key.__struct_fields__
 _COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
 _TENANT = ApiKey.tenant_id.join_on(TenantTable.id)
@@ -105,7 +104,7 @@ async def newest(
 ) -> list[Key]:
     """At most `limit` of the tenant's keys that are active or not, newest first, that were created `before`
     that moment (Unix ms) and key."""
-    at, key_id = before or (_END_OF_TIME, _LAST_ID)
+    at, key_id = before or NEWEST
     return [_key(row) for row in await tx.run(_newest(tenant_id, active, at, key_id, limit=limit))]
 
 

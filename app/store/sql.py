@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from piccolo.columns import Column
 from piccolo.columns.combination import Where, WhereRaw
@@ -27,6 +28,8 @@ class _AnyOf(ComparisonOperator):
     template = "{name} = ANY ({value})"
 
 
+#: Above every moment (Unix ms) and id, where a list begins that is newest first.
+NEWEST = 2**63 - 1, UUID(int=2**128 - 1)
 NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1
 _LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as losing messages
 #: Whether the tenant of a cursor is losing messages.

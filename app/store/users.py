@@ -13,7 +13,7 @@ from app.domain.tenant import Tenant
 from app.domain.user import OperatorRole, Role, User
 from app.kit.errors import Conflict, NotFound
 from app.store.prepared import prepared
-from app.store.sql import holds
+from app.store.sql import NEWEST, holds
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.user import PortalUser
 from app.store.tenants import decode_intervals
@@ -118,6 +118,15 @@ async def listing(tx: Tx, tenant_id: UUID) -> list[User]:
     return [read_user(row) for row in await tx.run(_of_tenant(tenant_id))]
 
 
+async def newest(
+    tx: Tx, tenant_id: UUID, *, active: bool, limit: int, before: tuple[int, UUID] | None = None
+) -> list[User]:
+    """At most `limit` of the tenant's users that are active or have ended, newest first, that were created
+    `before` that moment (Unix ms) and user."""
+    at, user_id = before or NEWEST
+    return [read_user(row) for row in await tx.run(_newest(tenant_id, active, at, user_id, limit=limit))]
+
+
 async def save(tx: Tx, record: UserRecord) -> None:
     """Write what may change of a user, whose row the transaction has locked: not the id, tenant, address,
     name. `has_password` and `second_factor` follow from the rest."""
@@ -183,6 +192,15 @@ def _lock_owners(tenant_id: UUID, role: str) -> Select[PortalUser]:
 def _of_tenant(tenant_id: UUID) -> Select[PortalUser]:
     query = PortalUser.select(*user_columns(PortalUser)).where(PortalUser.tenant_id == tenant_id)
     return query.order_by(PortalUser.created_at, PortalUser.id)
+
+
+@prepared
+def _newest(tenant_id: UUID, active: bool, at: int, user_id: UUID, *, limit: int) -> Select[PortalUser]:
+    earlier = (PortalUser.created_at < at) | ((PortalUser.created_at == at) & (PortalUser.id < user_id))
+    query = PortalUser.select(*user_columns(PortalUser)).where(
+        PortalUser.tenant_id == tenant_id, PortalUser.active == active, earlier
+    )
+    return query.order_by(PortalUser.created_at, PortalUser.id, ascending=False).limit(limit)
 
 
 @prepared

@@ -9,7 +9,18 @@ from tests.support import npm
 
 _AXE = Path(__file__).parents[1] / "e2e" / "axe"
 _WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+#: Where a page is wider than its window: the elements that reach over its edge, or the whole page.
+_TOO_WIDE = """
+(() => {
+  const { clientWidth, scrollWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return [];
+  const found = [...document.querySelectorAll("body *")]
+    .filter((each) => each.getBoundingClientRect().right > clientWidth)
+    .filter((each) => !each.parentElement.closest(".scrolls, nav"))
+    .map((each) => `${each.outerHTML.slice(0, 120)} to ${each.getBoundingClientRect().right}`);
+  return found.length ? found.slice(0, 5) : [`${scrollWidth} px`];
+})()
+"""
 _LOADED = "document.readyState === 'complete' && !document.documentElement.dataset.left"
 _LEAVE = "document.documentElement.dataset.left = '1'"
 _MOST_TABS = 100
@@ -42,6 +53,13 @@ class Visitor:
             f".find((each) => each.textContent.trim() === {json.dumps(text)})"
         )
         assert await self.page.value(f"!!{found}"), f"no button {text!r}: {await self.text()}"
+        await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
+        await self.page.until(_LOADED)
+
+    async def submit(self, form: str) -> None:
+        """Press the first button of a form, in whatever language, and wait for the page that it leads to."""
+        found = f"document.querySelector({json.dumps(form + ' button')})"
+        assert await self.page.value(f"!!{found}"), f"no button in {form}: {await self.text()}"
         await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
         await self.page.until(_LOADED)
 
@@ -99,10 +117,10 @@ class Visitor:
         """Whether pages may run scripts, from the next one on."""
         await self.page.call("Emulation.setScriptExecutionDisabled", value=not enabled)
 
-    async def fits(self, width: int, *, dark: bool = False) -> bool:
-        """Whether the page needs no scrolling sideways in a window of that width."""
-        await self.page.set_window(width, 800, dark=dark)
-        return not await self.page.value(_TOO_WIDE)
+    async def too_wide(self) -> list[str]:
+        """What needs scrolling sideways in the window."""
+        found: list[str] = await self.page.value(_TOO_WIDE)
+        return found
 
     async def size(self) -> int:
         """Bytes of the page and all that it loaded, without headers, as sent."""

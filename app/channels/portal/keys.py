@@ -15,6 +15,7 @@ from app.access.own_keys import Entitlement
 from app.access.properties import KeyAlteration, KeyProperties
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.channels.portal.permissions import Permission
+from app.channels.portal.positions import Position, position_of_next, read_position
 from app.domain import scopes
 from app.domain.sports import CS2
 from app.domain.tenant import RATE_LIMIT_RPM
@@ -30,7 +31,6 @@ _PATH = "/portal/keys"
 _ROWS = 50
 _LISTS = ("active", "ended")
 _DEVELOPERS: dict[str, Any] = {"permission": Permission.CREDENTIALS}
-_POSITION = re.compile(r"(\d{1,18})-([0-9a-f]{32})\Z", re.ASCII)
 _MAX_NETWORKS, _MAX_LABEL, _MAX_RATE = 50, 100, 1_000_000
 
 
@@ -73,7 +73,7 @@ async def list_keys(
     """The tenant's keys that are active, or those that have ended; newest first."""
     if listed not in _LISTS:
         raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(_LISTS)}.", "choice", listed[:100]))
-    return await _keys_page(request, portal, listed=listed, before=_position(before))
+    return await _keys_page(request, portal, listed=listed, before=read_position(before))
 
 
 @post("/keys", opt=_DEVELOPERS)
@@ -156,7 +156,7 @@ async def _keys_page(
     *,
     notice: str = "",
     listed: str = "active",
-    before: tuple[int, UUID] | None = None,
+    before: Position | None = None,
     entered: Entered | None = None,
 ) -> Response[str]:
     tenant_id = request.auth.tenant.id
@@ -170,7 +170,7 @@ async def _keys_page(
         "keys.html",
         status=refusal.status if refusal else 409 if notice else 200,
         shown=[_shown(key, replacements) for key in found[:_ROWS]],
-        before=_after(found),
+        before=position_of_next(found, _ROWS),
         lists=_LISTS,
         listed=listed,
         choices=choices,
@@ -254,22 +254,6 @@ def _entered(form: Form) -> Entered:
 def _unfilled(choices: Choices) -> Entered:
     sports = (CS2.slug,) if CS2.slug in choices.sports else choices.sports[:1]
     return Entered(sports=sports, rate=str(min(choices.highest_rate, RATE_LIMIT_RPM)))
-
-
-def _position(before: str) -> tuple[int, UUID] | None:
-    if not before:
-        return None
-    found = _POSITION.match(before)
-    if not found:
-        raise Invalid(Field(("query", "before"), "Follow the links of this page.", "position", before[:100]))
-    return int(found[1]), UUID(found[2])
-
-
-def _after(found: list[Key]) -> str:
-    if len(found) <= _ROWS:
-        return ""
-    last = found[_ROWS - 1]
-    return f"{last.created_at}-{last.id.hex}"
 
 
 HANDLERS = (list_keys, issue_key, rotate_key, revoke_key, alter_key)

@@ -1,30 +1,41 @@
 """The tenant's users: who they are, invitations, roles, ends."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from litestar import Response, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath
+from litestar.params import FromPath, FromQuery, QueryParameter
 
 from app.access import users
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.channels.portal.permissions import Permission
+from app.channels.portal.positions import Position, position_of_next, read_position
 from app.domain.user import Role
 from app.http.reading import get
-from app.kit.errors import Refusal
+from app.kit.errors import Field, Invalid, Refusal
 from app.pages.error_pages import sentences
 from app.pages.forms import Form
 from app.pages.rendering import page, redirect
+from app.store import users as stored
 
 _PATH = "/portal/people"
+_ROWS = 50
+_LISTS = ("active", "ended")
 _OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}
 
 
-@get("/people")
-async def list_people(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
-    """Every user of the tenant."""
-    return await _people_page(request, portal)
+@get("/people", opt={"query": ("done", "list", "before")})
+async def list_people(
+    request: SignedInRequest,
+    portal: NamedDependency[PortalDependencies],
+    listed: Annotated[str, QueryParameter(name="list")] = "active",
+    before: FromQuery[str] = "",
+) -> Response[str]:
+    """The tenant's users who may sign in, or those that have ended; newest first."""
+    if listed not in _LISTS:
+        raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(_LISTS)}.", "choice", listed[:100]))
+    return await _people_page(request, portal, listed=listed, before=read_position(before))
 
 
 @post("/people", opt=_OWNERS)
@@ -53,7 +64,6 @@ async def issue_link(
     """A one-time link with which the user sets a new password; earlier links of theirs end."""
     form, signed_in = Form(await request.form()), request.auth
     async with portal.store.transaction() as tx:
-        found = {each.id: each for each in await users.listing(tx, signed_in.tenant.id)}
         link = await users.issue_link(
             tx,
             signed_in.tenant.id,
@@ -63,7 +73,8 @@ async def issue_link(
             now=portal.clock(),
             without_second_factor=form.has("without_second_factor"),
         )
-    return _link_page(request, portal, found[user_id].email, link)
+        found = await stored.get(tx, user_id)
+    return _link_page(request, portal, found.user.email, link)
 
 
 @post("/people/{user_id:uuid}/role", opt=_OWNERS)
@@ -98,15 +109,24 @@ async def end_user(
 
 
 async def _people_page(
-    request: SignedInRequest, portal: PortalDependencies, refusal: Refusal | None = None
+    request: SignedInRequest,
+    portal: PortalDependencies,
+    refusal: Refusal | None = None,
+    *,
+    listed: str = "active",
+    before: Position | None = None,
 ) -> Response[str]:
+    tenant_id = request.auth.tenant.id
     async with portal.store.autocommit() as tx:
-        found = await users.listing(tx, request.auth.tenant.id)
+        found = await stored.newest(tx, tenant_id, active=listed == "active", limit=_ROWS + 1, before=before)
     return page(
         request,
         "people.html",
         status=refusal.status if refusal else 200,
-        people=found,
+        people=found[:_ROWS],
+        before=position_of_next(found, _ROWS),
+        lists=_LISTS,
+        listed=listed,
         roles=list(Role),
         sentences=sentences(request, refusal) if refusal else [],
     )

@@ -74,6 +74,17 @@ async def test_a_session_shows_who_signed_in(store: Store, counters: Counters) -
     assert (newest.action, newest.actor) == ("user.sign_in", f"user {user.email}")
 
 
+async def test_one_session_too_many_ends_the_oldest(
+    store: Store, counters: Counters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_in, "MAX_SESSIONS", 3)
+    user, other = await person(store, some_email()), await person(store, some_email())
+    kept = await enter(store, counters, other.email, now=NOW)
+    issued = [await enter(store, counters, user.email, now=NOW + minute) for minute in range(5)]
+    assert [await valid(store, each.token) for each in issued] == [False, False, True, True, True]
+    assert await valid(store, kept.token)
+
+
 async def test_a_refusal_does_not_show_its_reason(
     store: Store, counters: Counters, hashed: list[str]
 ) -> None:

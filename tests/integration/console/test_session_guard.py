@@ -95,3 +95,32 @@ async def test_signing_in_leads_to_no_other_site(
     for path in ("https://evil.test/console", "/portal", "/console\\..\\x"):
         assert (await person.sign_in(next=path)).headers["location"] == "/console"
     assert (await person.sign_in(next="/console/audit")).headers["location"] == "/console/audit"
+
+
+async def test_an_unknown_address_below_it_is_an_error_page(
+    sign_in: SignIn, client: httpx.AsyncClient
+) -> None:
+    """Of the console, in the language of the reader, signed in or not; a wrong method, too."""
+    operator = await sign_in(OperatorRole.VIEWER)
+    for reader in (operator.client, client):
+        for path in ("nothing", "matches/x/nothing", "settlements/x"):
+            assert is_error_page(await reader.get(f"/console/{path}"), 404), path
+    assert is_error_page(await operator.client.delete("/console"), 405)
+    russian = await operator.get("/console/nothing", headers={"Accept-Language": "ru"})
+    assert "По этому адресу ничего нет" in russian.text and 'href="/console/audit"' not in russian.text
+
+
+async def test_the_public_listener_has_no_error_page_of_it(settings: Settings) -> None:
+    separate = replace(settings, operator_port=8101)
+    async with private_vhost(separate) as private, serving(private) as public:
+        own = await public.get("http://matchfeed.test:8101/console/nothing")
+        assert is_error_page(own, 404)
+        for method in ("GET", "DELETE"):
+            hidden = await public.request(method, "http://matchfeed.test:8000/console/nothing")
+            assert hidden.status_code == 404 and hidden.headers["content-type"] == "application/json"
+
+
+def is_error_page(response: httpx.Response, status: int) -> bool:
+    html = response.headers["content-type"] == "text/html; charset=utf-8"
+    shown = 'role="alert"' in response.text and "/console/assets/" in response.text
+    return response.status_code == status and html and shown and "Content-Security-Policy" in response.headers

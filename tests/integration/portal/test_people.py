@@ -6,11 +6,19 @@ import httpx
 import pyotp
 
 from app.domain.user import Role
+from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import PASSWORD, Person
 
 SCRIPT = "<script>alert(1)</script>"
 NEW = {"email": "new@acme.test", "name": SCRIPT, "role": "reader"}
+#: A third of them have ended; seven were created in each millisecond.
+_MORE_USERS = """
+    INSERT INTO portal_user (id, tenant_id, email, name, role, active, created_at, totp_step, wrong_codes)
+    SELECT md5(n::text)::uuid, tenant_id, 'person-' || n || '@acme.test', 'Person', 'reader', n % 3 > 0,
+        2000000000000 + n / 7, -1, 0
+    FROM portal_user, generate_series(0, 179) n
+"""
 
 
 def link_in(text: str) -> str:
@@ -40,6 +48,32 @@ async def test_an_invitation_works_once_and_is_shown_once(sign_in: SignIn, clien
     assert (await Person(client, "new@acme.test").sign_in()).status_code == 303
     page = await owner.get("/portal/people")
     assert path not in page.text and SCRIPT not in page.text and "&lt;script&gt;" in page.text
+
+
+async def test_every_user_is_on_one_page(sign_in: SignIn, store: Store) -> None:
+    """Of 120 active users and 60 that have ended, some of them created in the same millisecond, each is on
+    one page, newest first; the ended ones without forms."""
+    owner = await sign_in()
+    async with store.transaction() as tx:
+        await tx.execute(_MORE_USERS)
+    for listed, count, on_a_page in (("active", 120, [50, 50, 20]), ("ended", 60, [50, 10])):
+        pages, path = [], f"/portal/people?list={listed}"
+        while path:
+            page = await owner.get(path)
+            pages.append([int(found) for found in re.findall(r"person-(\d+)@", page.text)])
+            assert ("/role" in page.text) is (listed == "active")
+            more = re.search(r'href="(/portal/people\?list=\w+&amp;before=[^"]+)"', page.text)
+            path = more[1].replace("&amp;", "&") if more else ""
+        assert sorted(sum(pages, [])) == sorted(n for n in range(180) if (n % 3 == 0) is (listed == "ended"))
+        assert [len(page) for page in pages][:-1] == on_a_page[:-1] and len(sum(pages, [])) == count
+        moments = [number // 7 for number in sum(pages, [])]
+        assert moments == sorted(moments, reverse=True)
+
+
+async def test_a_position_that_no_page_links_to_is_refused(sign_in: SignIn) -> None:
+    owner = await sign_in()
+    for query in ("before=7", "before=1-x", "list=all"):
+        assert (await owner.get(f"/portal/people?{query}")).status_code == 422, query
 
 
 async def test_ending_a_user_ends_their_sessions(sign_in: SignIn) -> None:

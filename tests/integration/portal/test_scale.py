@@ -20,7 +20,7 @@ from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
 from tests.support.web import issuing
 
-_FEW, _MANY = 10, 10_000  #: settlements, and changes, recoveries and keys that ended
+_FEW, _MANY = 10, 10_000  #: settlements, and changes, recoveries, users and keys that ended
 _FEW_MATCHES, _MANY_MATCHES = 10, 1_001
 _PAGE_BYTES = 100_000  #: with its scripts and styles
 _FILE_ROWS = 500  #: settlements that the file reads at a time
@@ -70,6 +70,12 @@ _COPIES = (
     SELECT md5(n::text)::uuid, tenant_id, md5(n::text)::bytea, hint, 'number ' || n, scopes, sports, networks,
         rate_limit_rpm, finished_only, operator, false, created_at, n
     FROM (SELECT * FROM api_key ORDER BY created_at LIMIT 1) own, generate_series($1::int, $2::int) n
+    """,
+    """
+    INSERT INTO portal_user (id, tenant_id, email, name, role, active, created_at, totp_step, wrong_codes)
+    SELECT md5(n::text)::uuid, tenant_id, 'number-' || n || '@a-tenant-with-a-long-name.test',
+        'Person Number ' || n, role, n % 2 = 0, n, totp_step, wrong_codes
+    FROM (SELECT * FROM portal_user ORDER BY created_at LIMIT 1) own, generate_series($1::int, $2::int) n
     """,
 )
 #: Pages that have nothing of matches, and streams; the assets are counted with each page.
@@ -123,7 +129,7 @@ async def addresses(store: Store) -> dict[str, list[str]]:
     urn = match_urn(match.number)
     markets = f"/portal/matches/{urn}/markets"
     history = f"{markets}/{quote(market_name(*offer(2).key))}"
-    plain = ("", "/feed", "/market-types", "/selfcheck", "/amqp", "/docs", "/people", "/account")
+    plain = ("", "/feed", "/market-types", "/selfcheck", "/amqp", "/docs", "/account")
     return {f"/portal{path}": [f"/portal{path}"] for path in plain} | {
         "/portal/envelopes": ["/portal/envelopes", f"/portal/envelopes?match={urn}&type=13&from=1"],
         "/portal/envelopes/{seq:int}": [f"/portal/envelopes/{seq}"],
@@ -137,6 +143,7 @@ async def addresses(store: Store) -> dict[str, list[str]]:
         "/portal/matches/{ref:str}/markets": [markets],
         "/portal/matches/{ref:str}/markets/{name:str}": [history],
         "/portal/matches/{ref:str}/markets/{name:str}/history.json": [f"{history}/history.json"],
+        "/portal/people": ["/portal/people", "/portal/people?list=ended"],
         "/portal/keys": ["/portal/keys", "/portal/keys?list=ended"],
         "/portal/selfcheck.json": ["/portal/selfcheck.json"],
         _FILE: [_FILE],
