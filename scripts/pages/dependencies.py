@@ -107,8 +107,8 @@ _OTHERS = """
 
 `app/pages/assets/THIRD_PARTY.md` and `app/channels/rest/console/swagger_ui/package.toml` name their versions
 and digests. Tests bring along what is not in the wheel: axe-core (MPL-2.0), from npm, for accessibility
-(`tests/e2e/axe`); spin (BSD-3-Clause), and where the machine has no C compiler tcc (LGPL-2.1) with the headers
-of Debian's C library (LGPL-2.1), for the models (`docs/models`).
+(`tests/e2e/axe`); spin (BSD-3-Clause), and where the machine has no C compiler tcc (LGPL-2.1) with the
+headers of Debian's C library (LGPL-2.1), for the models (`docs/models`).
 
 ## Servers
 
