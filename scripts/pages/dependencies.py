@@ -107,8 +107,9 @@ _OTHERS = """
 | Swagger UI | Apache-2.0 | `app/channels/rest/console/swagger_ui`: the API console |
 
 `app/pages/assets/THIRD_PARTY.md` and `app/channels/rest/console/swagger_ui/package.toml` name their versions
-and digests. axe-core (MPL-2.0) is installed from npm for the tests of accessibility (`tests/e2e/axe`), and is
-not in the wheel.
+and digests. Tests bring along what is not in the wheel: axe-core (MPL-2.0), from npm, for accessibility
+(`tests/e2e/axe`); spin (BSD-3-Clause), and where the machine has no C compiler tcc (LGPL-2.1) with the
+headers of Debian's C library (LGPL-2.1), for the models (`docs/models`).
 
 ## Servers
 
