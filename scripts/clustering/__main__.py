@@ -167,14 +167,14 @@ def _status(_: argparse.Namespace) -> None:
 
 def _promote(_: argparse.Namespace) -> None:
     found = record.present()
-    found.end(found.of_host(found.primary))
+    found.kill(found.primary)
     print_line(f"{databases.promote(found)} is the primary now")
 
 
 def _rejoin(_: argparse.Namespace) -> None:
     found = record.present()
     (other,) = [host for host in DATABASES if host != found.primary]
-    found.end(found.of_host(other))
+    found.kill(other)
     databases.copy(found, other)
     databases.start(found, other, print_line)
 
@@ -196,10 +196,7 @@ def _heal(_: argparse.Namespace) -> None:
 
 
 def _kill(options: argparse.Namespace) -> None:
-    found = record.present()
-    for each in found.of_host(options.host):
-        if process := find(each):
-            process.kill()
+    record.present().kill(options.host)
 
 
 def _start_host(options: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from scripts.local_services.processes import ServiceError, Started, find, stop
 
@@ -46,6 +47,16 @@ class Record(msgspec.Struct):
         """The living processes of a host."""
         named = [each for each in self.processes if each.name.startswith(f"{host}/")]
         return [each for each in named if find(each)]
+
+    def kill(self, host: str) -> None:
+        """Kill what runs on a host, at once and without an orderly end."""
+        killed = self.of_host(host)
+        processes = [process for each in killed if (process := find(each))]
+        for process in processes:
+            process.kill()
+        psutil.wait_procs(processes, timeout=10)
+        self.processes = [each for each in self.processes if each not in killed]
+        self.save()
 
     def end(self, ended: list[Started]) -> None:
         """End these processes, the last one first."""
