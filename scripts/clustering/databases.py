@@ -94,9 +94,10 @@ def copy(record: Record, host: str) -> None:
     _run(record, host, command)
 
 
-def run(record: Record, host: str, statement: str) -> str:
+def run(record: Record, host: str, statement: str, database: str = "postgres") -> str:
     """Run a statement on a host's server; its output, unaligned."""
-    where = f"host={record.hosts.address(host)} port={_PORT} user=postgres dbname=postgres connect_timeout=3"
+    server = f"host={record.hosts.address(host)} port={_PORT} user=postgres"
+    where = f"{server} dbname={database} connect_timeout=3"
     command: list[str | Path] = [server_binaries() / "psql", "--no-psqlrc", "--no-align", "--tuples-only"]
     command += ["-v", "ON_ERROR_STOP=1", "-d", where, "-c", statement]
     return _run(record, host, command).strip()
