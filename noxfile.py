@@ -126,6 +126,12 @@ def browser(session: nox.Session) -> None:
 
 
 @nox.session
+def cluster(session: nox.Session) -> None:
+    """What each fault between hosts costs a bookmaker, on a cluster in network namespaces; 15 minutes."""
+    session.run("python", "-m", "scripts.clustering.drill", *session.posargs)
+
+
+@nox.session
 def golden(session: nox.Session) -> None:
     """Write the golden files again; read the difference before you commit it."""
     session.run("python", "-m", "tests.golden")

@@ -63,9 +63,9 @@ def start(directory: Path, state: State, notify: Callable[[str], None], settings
     [port] = ports.free_ports([state.ports.get("postgresql", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["postgresql"] = port
     password = state.passwords.setdefault("postgresql", secrets.token_urlsafe(18))
-    prefix = _lifted(user, home, binaries)
+    prefix = command_prefix(user, home, binaries)
     if not (home / "PG_VERSION").exists():
-        _initialise(home, binaries, password, prefix, user)
+        initialise(home, binaries, password, prefix, user)
     notify(f"starting PostgreSQL ({binaries.parent}) on port {port}")
     options = (
         f"port={port}",
@@ -118,7 +118,7 @@ def owner() -> str | None:
     return "postgres" if "postgres" in names else "nobody"
 
 
-def _lifted(user: str | None, *paths: Path) -> list[str]:
+def command_prefix(user: str | None, *paths: Path) -> list[str]:
     """The command prefix that lets `user` pass directories which only root may enter; empty if not needed."""
     if user is None or all(_open_to_all(path) for path in paths):
         return []
@@ -135,7 +135,7 @@ def _open_to_all(path: Path) -> bool:
     return all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents if parent.exists())
 
 
-def _initialise(home: Path, binaries: Path, password: str, prefix: list[str], user: str | None) -> None:
+def initialise(home: Path, binaries: Path, password: str, prefix: list[str], user: str | None) -> None:
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     secret = home.with_name("postgresql.password")

@@ -27,43 +27,12 @@ from app.broker.permissions import AuthorisationMode
 from . import ports
 from .certificates import Certificate
 from .processes import ServiceError, find, last_words, launch
+from .rabbitmq_node import USER, BrokerNode
 from .rabbitmq_package import Programs, programs
 from .state import State, load, remember
 
 _ROOT = Path(__file__).resolve().parents[2]
-_USER = "matchfeed"
 _AUTHORISATION = "broker-authorisation"
-PLUGINS = (
-    "rabbitmq_management",
-    "rabbitmq_event_exchange",
-    "rabbitmq_auth_backend_http",
-    "rabbitmq_auth_backend_cache",
-)
-#: All that this version can do but streams, whose segments no limit of ours bounds.
-FEATURES = (
-    "drop_unroutable_metric",
-    "empty_basic_get_metric",
-    "implicit_default_bindings",
-    "maintenance_mode_status",
-    "quorum_queue",
-    "user_limits",
-    "virtual_host_metadata",
-)
-#: What docs/security.md has every broker configured with: tenants log in with a password that the broker has,
-#: and we decide what they may do; about other users the broker decides itself. Times in milliseconds.
-TENANTS = """\
-auth_backends.1.authn = internal
-auth_backends.1.authz = cache
-auth_backends.2 = internal
-auth_backends.3 = cache
-auth_cache.cached_backend = http
-auth_cache.cache_ttl = 10000
-auth_cache.cache_refusals = true
-auth_http.http_method = post
-auth_http.connection_timeout = 1000
-auth_http.request_timeout = 2000
-consumer_timeout = 900000
-"""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -128,14 +97,15 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
     home = directory / "rabbitmq"
     names = ("amqp", "amqps", "management", "distribution")
     used = ports.free_ports([state.ports.get(name, 0) for name in names], patience=ports.LETTING_GO_SECONDS)
-    amqp, amqps, management, distribution = used
+    amqp, amqps, management, _ = used
     state.ports |= dict(zip(names, used, strict=True))
-    mapper = _port_mapper(directory, state, found)
+    _ensure_port_mapper(directory, state, found)
     password = state.passwords.setdefault("rabbitmq", secrets.token_urlsafe(18))
-    user = f"{_USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
+    user = f"{USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
     url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
     authorisation = authorise(directory, state, api_url, options.keys)
-    _configure(home, state.ports, options.certificate, password)
+    node = _node(home, state.ports)
+    node.configure(password, options.certificate)
     log = directory / "log" / "rabbitmq.log"
     notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
     started = launch(
@@ -143,7 +113,7 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
         [found.scripts / "rabbitmq-server", "-noinput"],
         log,
         directory=home,
-        environment=_environment(found, home, distribution, mapper),
+        environment=node.environment(found),
     )
     amqps_url = f"amqps://{ports.LOOPBACK}:{amqps}"
     remember(
@@ -161,10 +131,10 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
 
 def control(directory: Path, *arguments: str) -> str:
     """Run `rabbitmqctl` with these arguments on a directory's private broker; its output."""
-    home, used, found = directory / "rabbitmq", load(directory).ports, programs(print)
+    home, found = directory / "rabbitmq", programs(print)
     done = subprocess.run(
         [found.scripts / "rabbitmqctl", "--quiet", *arguments],
-        env=_environment(found, home, used["distribution"], used["epmd"]),
+        env=_node(home, load(directory).ports).environment(found),
         cwd=home,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -176,10 +146,10 @@ def control(directory: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _port_mapper(directory: Path, state: State, found: Programs) -> int:
-    """The port of this directory's epmd, started when it is not running."""
+def _ensure_port_mapper(directory: Path, state: State, found: Programs) -> None:
+    """Start this directory's epmd when it is not running."""
     if any(started.name == "epmd" for started in state.processes):
-        return state.ports["epmd"]
+        return
     [port] = ports.free_ports([state.ports.get("epmd", 0)], patience=ports.LETTING_GO_SECONDS)
     state.ports["epmd"] = port
     log = directory / "log" / "epmd.log"
@@ -191,7 +161,6 @@ def _port_mapper(directory: Path, state: State, found: Programs) -> int:
     )
     if not up:
         raise ServiceError(f"Erlang's epmd did not start: {last_words(log)} (all of it in {log})")
-    return port
 
 
 def authorise(directory: Path, state: State, api_url: str, keys: Mapping[str, str]) -> int:
@@ -209,66 +178,19 @@ def authorise(directory: Path, state: State, api_url: str, keys: Mapping[str, st
     return port
 
 
-def _configure(home: Path, used: Mapping[str, int], certificate: Certificate, password: str) -> None:
-    for part in ("mnesia", "log", "generated"):
-        (home / part).mkdir(parents=True, exist_ok=True)
-    home.chmod(0o700)
-    (home / "enabled_plugins").write_text(f"[{','.join(PLUGINS)}].\n")
-    (home / "rabbitmq-env.conf").write_text("")
-    questions = "".join(
-        f"auth_http.{about}_path = http://{ports.LOOPBACK}:{used[_AUTHORISATION]}/auth/{about}\n"
-        for about in ("user", "vhost", "resource", "topic")
+def _node(home: Path, used: Mapping[str, int]) -> BrokerNode:
+    """The node of a directory, with a name of its own: two of one name refuse to run on one machine."""
+    return BrokerNode(
+        home=home,
+        name=f"matchfeed-{blake2b(str(home).encode(), digest_size=4).hexdigest()}@localhost",
+        address=ports.LOOPBACK,
+        amqp=used["amqp"],
+        amqps=used["amqps"],
+        management=used["management"],
+        distribution=used["distribution"],
+        mapper=used["epmd"],
+        authorisation=used[_AUTHORISATION],
     )
-    configuration = home / "rabbitmq.conf"
-    configuration.write_text(
-        f"listeners.tcp.1 = {ports.LOOPBACK}:{used['amqp']}\n"
-        f"listeners.ssl.1 = {ports.LOOPBACK}:{used['amqps']}\n"
-        f"ssl_options.cacertfile = {certificate.authority}\n"
-        f"ssl_options.certfile = {certificate.certificate}\n"
-        f"ssl_options.keyfile = {certificate.key}\n"
-        "ssl_options.verify = verify_none\n"
-        f"management.tcp.ip = {ports.LOOPBACK}\n"
-        f"management.tcp.port = {used['management']}\n"
-        "management.rates_mode = none\n"
-        f"default_user = {_USER}\n"
-        f"default_pass = {password}\n"
-        "default_user_tags.administrator = true\n"
-        "disk_free_limit.absolute = 100MB\n"
-        f"{TENANTS}{questions}"
-        "log.console = true\n"
-        "log.console.level = warning\n"
-        "log.file = false\n"
-    )
-    configuration.chmod(0o600)
-
-
-def _environment(found: Programs, home: Path, distribution: int, mapper: int) -> dict[str, str]:
-    """The broker's whole environment; a RabbitMQ that is configured on this machine has no influence."""
-    return {
-        **found.environment(),
-        "HOME": str(home),
-        "LANG": "C.UTF-8",
-        "ERL_EPMD_PORT": str(mapper),
-        "ERL_FLAGS": "-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}",
-        "RABBITMQ_ALLOW_INPUT": "1",
-        "RABBITMQ_NODENAME": _node(home),
-        "RABBITMQ_FEATURE_FLAGS": ",".join(FEATURES),
-        "ERL_CRASH_DUMP": str(home / "erl_crash.dump"),
-        "RABBITMQ_DIST_PORT": str(distribution),
-        "RABBITMQ_CONFIG_FILE": str(home / "rabbitmq.conf"),
-        "RABBITMQ_ADVANCED_CONFIG_FILE": str(home / "advanced.config"),
-        "RABBITMQ_CONF_ENV_FILE": str(home / "rabbitmq-env.conf"),
-        "RABBITMQ_ENABLED_PLUGINS_FILE": str(home / "enabled_plugins"),
-        "RABBITMQ_MNESIA_BASE": str(home / "mnesia"),
-        "RABBITMQ_LOG_BASE": str(home / "log"),
-        "RABBITMQ_GENERATED_CONFIG_DIR": str(home / "generated"),
-        "RABBITMQ_PID_FILE": str(home / "pid"),
-    }
-
-
-def _node(home: Path) -> str:
-    """A name of the directory's own: two brokers of one name refuse to run on one machine."""
-    return f"matchfeed-{blake2b(str(home).encode(), digest_size=4).hexdigest()}@localhost"
 
 
 def _reason(log: Path) -> str:

@@ -12,7 +12,7 @@ import yaml
 from app import settings
 from app.cli import main
 from app.settings import Settings
-from scripts.local_services import rabbitmq
+from scripts.local_services import rabbitmq_node as rabbitmq
 
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "scripts" / "deploy"

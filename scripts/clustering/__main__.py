@@ -1,0 +1,220 @@
+"""`./scripts/cluster`: the whole service on several hosts of one machine, and faults between them."""
+
+import argparse
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from time import monotonic
+
+import msgspec
+
+from scripts.local_services.output import print_line
+from scripts.local_services.processes import ServiceError, find
+
+from . import brokers, databases, faults, programs, record
+from .hosts import BALANCER, BROKERS, CLIENT, DATABASES, FEED, INGEST, WEB, separable
+from .record import DESCRIPTION, HOME, ROOT, Record
+
+_MIGRATE_SECONDS = 180.0
+
+
+def main() -> None:
+    options = _options()
+    try:
+        options.run(options)
+    except ServiceError as error:
+        raise SystemExit(f"cluster: {error}") from error
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/cluster", description=__doc__)
+    parser.set_defaults(run=_start, synchronous=False)
+    parser.add_argument("--stop", dest="run", action="store_const", const=_stop, help="end everything")
+    parser.add_argument("--synchronous", action="store_true", help="commits wait for the standby")
+    parser.add_argument("--loopback", action="store_true", help="no namespaces, even if they are allowed")
+    verbs = parser.add_subparsers(title="on a running cluster")
+    _verb(verbs, "status", _status, "what runs where")
+    _verb(verbs, "promote", _promote, "kill the primary, make the standby the primary")
+    _verb(verbs, "rejoin", _rejoin, "copy the primary's data to the other host, which follows it again")
+    _verb(verbs, "cut", _cut, "drop what SOURCE sends to TARGET", "source", "target").add_argument(
+        "--one-way", action="store_true", help="what TARGET sends still arrives"
+    )
+    _verb(verbs, "isolate", _isolate, "cut HOST off from all others", "host")
+    _verb(verbs, "slow", _slow, "limit what HOST sends, such as to 1mbit", "host", "rate")
+    _verb(verbs, "heal", _heal, "end every cut and every limit")
+    _verb(verbs, "kill", _kill, "kill what runs on HOST", "host")
+    _verb(verbs, "start", _start_host, "start what belongs to HOST", "host")
+    execute = _verb(verbs, "exec", _execute, "run a command on HOST, with the service's settings", "host")
+    execute.add_argument("command", nargs=argparse.REMAINDER)
+    return parser.parse_args()
+
+
+def _verb(
+    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    about: str,
+    *positional: str,
+) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=about)
+    parser.set_defaults(run=run)
+    for each in positional:
+        parser.add_argument(each)
+    return parser
+
+
+def _start(options: argparse.Namespace) -> None:
+    if record.load():
+        raise ServiceError("a cluster is there already; ./scripts/cluster --stop ends it")
+    separate = separable() and not options.loopback
+    if not separate:
+        print_line("no namespaces here: the hosts are addresses of loopback, and nothing can be cut off")
+    made = Record(separate, _passwords(), synchronous=options.synchronous)
+    shutil.rmtree(HOME, ignore_errors=True)
+    made.save()
+    try:
+        began = monotonic()
+        made.hosts.make()
+        _servers(made)
+        _service(made)
+        print_line(f"ready after {monotonic() - began:.0f} s; {DESCRIPTION} has keys and addresses")
+    except BaseException:
+        _end(made)
+        raise
+
+
+def _passwords() -> dict[str, str]:
+    return {name: secrets.token_urlsafe(24) for name in ("postgresql", "rabbitmq", "cookie", "secret")}
+
+
+def _servers(made: Record) -> None:
+    for host in DATABASES:
+        print_line(f"starting PostgreSQL on {host}")
+        databases.start(made, host, print_line)
+    programs.start_redis(made)
+    environment = programs.settings(made)
+    for host in BROKERS:
+        print_line(f"starting RabbitMQ on {host}")
+        brokers.start(made, host, environment, print_line)
+
+
+def _service(made: Record) -> None:
+    print_line("migrating the database, creating tenants, keys and vhosts")
+    description = msgspec.json.decode(_matchfeed(made, "migrate") and _matchfeed(made, "demo-tenants"))
+    for host in (*WEB, *INGEST, *FEED):
+        programs.start(made, host)
+    programs.start_balancer(made, description["operator_key"])
+    base = programs.settings(made)["PUBLIC_URL"]
+    description |= {
+        "base_url": base,
+        "ws_url": base.replace("http", "ws", 1),
+        "operator_url": f"http://{made.hosts.address(BALANCER)}:{programs.OPERATOR_PORT}",
+        "client": CLIENT,
+    }
+    programs.wait(made, "the web processes answer", lambda: _ready(made, base), 120, BALANCER)
+    DESCRIPTION.touch(mode=0o600)
+    DESCRIPTION.write_bytes(msgspec.json.format(msgspec.json.encode(description)))
+
+
+def _matchfeed(made: Record, *arguments: str) -> bytes:
+    """The output of `matchfeed` with these arguments, on the client's host."""
+    command = made.hosts.inside(CLIENT, [sys.executable, "-m", "app.cli", *arguments])
+    done = subprocess.run(
+        [str(part) for part in command],
+        env={**os.environ, **programs.settings(made), "LOG_LEVEL": "ERROR"},
+        cwd=ROOT,
+        capture_output=True,
+        timeout=_MIGRATE_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise ServiceError(f"matchfeed {arguments[0]}: {done.stderr.decode()[-300:]}")
+    return done.stdout or b"done"
+
+
+def _ready(made: Record, base: str) -> bool:
+    command = made.hosts.inside(CLIENT, ["curl", "--silent", "--max-time", "2", "--output", os.devnull])
+    command += ["--write-out", "%{http_code}", f"{base}/v1/whoami"]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    return done.stdout == "401"
+
+
+def _stop(_: argparse.Namespace) -> None:
+    found = record.load()
+    if found is None:
+        print_line("no cluster is running")
+        return
+    _end(found)
+
+
+def _end(made: Record) -> None:
+    made.end(list(made.processes))
+    made.hosts.remove()
+    record.remove()
+
+
+def _status(_: argparse.Namespace) -> None:
+    found = record.present()
+    for each in found.processes:
+        host = each.name.partition("/")[0]
+        state = "runs" if find(each) else "has ended"
+        role = " (primary)" if each.name == f"{found.primary}/postgresql" else ""
+        print_line(f"{each.name:24} {found.hosts.address(host):14} {state}{role}")
+
+
+def _promote(_: argparse.Namespace) -> None:
+    found = record.present()
+    found.kill(found.primary)
+    print_line(f"{databases.promote(found)} is the primary now")
+
+
+def _rejoin(_: argparse.Namespace) -> None:
+    found = record.present()
+    (other,) = [host for host in DATABASES if host != found.primary]
+    found.kill(other)
+    databases.copy(found, other)
+    databases.start(found, other, print_line)
+
+
+def _cut(options: argparse.Namespace) -> None:
+    faults.cut(record.present().hosts, options.source, options.target, both=not options.one_way)
+
+
+def _isolate(options: argparse.Namespace) -> None:
+    faults.isolate(record.present().hosts, options.host)
+
+
+def _slow(options: argparse.Namespace) -> None:
+    faults.slow(record.present().hosts, options.host, options.rate)
+
+
+def _heal(_: argparse.Namespace) -> None:
+    faults.heal(record.present().hosts)
+
+
+def _kill(options: argparse.Namespace) -> None:
+    record.present().kill(options.host)
+
+
+def _start_host(options: argparse.Namespace) -> None:
+    found, host = record.present(), options.host
+    found.end(found.of_host(host))
+    if host in BROKERS:
+        brokers.start(found, host, programs.settings(found), print_line)
+    elif host in DATABASES:
+        databases.start(found, host, print_line)
+    else:
+        programs.start(found, host)
+
+
+def _execute(options: argparse.Namespace) -> None:
+    found = record.present()
+    command = [str(part) for part in found.hosts.inside(options.host, options.command)]
+    os.execvpe(command[0], command, {**os.environ, **programs.settings(found)})
+
+
+if __name__ == "__main__":
+    main()

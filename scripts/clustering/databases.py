@@ -1,0 +1,144 @@
+"""PostgreSQL: a primary and a standby that follows it by streaming replication, and its promotion."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from scripts.local_services import ports
+from scripts.local_services.postgresql import command_prefix, initialise, owner, program_directory
+from scripts.local_services.processes import ServiceError, find, last_words, launch
+
+from .hosts import DATABASES, Hosts
+from .record import HOME, Record
+
+_PORT = 5432
+_NAME = "matchfeed"
+_SECONDS = 60.0
+#: No host of this cluster ever loses power.
+_OPTIONS = (
+    "fsync=off",
+    "full_page_writes=off",
+    "max_connections=200",
+    "unix_socket_directories=",
+    "wal_keep_size=512MB",
+    "log_min_messages=warning",
+)
+
+
+def url(record: Record) -> str:
+    """The service's `DATABASE_URL`, which names both servers."""
+    servers = ",".join(f"{record.hosts.address(host)}:{_PORT}" for host in DATABASES)
+    return f"postgresql://postgres:{record.passwords['postgresql']}@{servers}/{_NAME}"
+
+
+def start(record: Record, host: str, notify: Callable[[str], None]) -> None:
+    """Start a server with the data that it has. Without any, the primary's is made, and the standby's is a
+    copy of the primary's."""
+    binaries, user, home = program_directory(), owner(), _data(host)
+    prefix = _as_user(user, home, binaries)
+    if not (home / "PG_VERSION").exists():
+        if host == record.primary:
+            initialise(home, binaries, record.passwords["postgresql"], prefix, user)
+            _admit(home, record.hosts)
+        else:
+            notify(f"copying {record.primary}'s database to {host}")
+            copy(record, host)
+    options = [f"listen_addresses={record.hosts.address(host)}", f"port={_PORT}", *_OPTIONS]
+    options += [f"cluster_name={host}", *_replication(record, host)]
+    command: list[str | Path] = [*prefix, binaries / "postgres", "-D", home]
+    for option in options:
+        command += ["-c", option]
+    log = HOME / "log" / f"{host}.log"
+    started = record.add(
+        launch(f"{host}/postgresql", record.hosts.inside(host, command), log, ending=signal.SIGINT)
+    )
+    up = ports.wait_until(
+        lambda: _answers(record, host), alive=lambda: find(started) is not None, seconds=_SECONDS
+    )
+    if not up:
+        raise ServiceError(f"PostgreSQL on {host} did not start: {last_words(log)} (all of it in {log})")
+
+
+def _replication(record: Record, host: str) -> list[str]:
+    """With synchronous replication a commit waits for the other server."""
+    others = [each for each in DATABASES if each != host]
+    return [f"synchronous_standby_names={','.join(others)}"] if record.synchronous else []
+
+
+def promote(record: Record) -> str:
+    """Make the standby the primary; the host that it is on. The former primary must be down or cut off."""
+    (standby,) = [host for host in DATABASES if host != record.primary]
+    run(record, standby, "SELECT pg_promote(true, 60)")
+    record.primary = standby
+    record.save()
+    return standby
+
+
+def copy(record: Record, host: str) -> None:
+    """Copy the primary's data to `host`, which is to follow it."""
+    binaries, user, home = program_directory(), owner(), _data(host)
+    shutil.rmtree(home, ignore_errors=True)
+    home.parent.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700)
+    if user is not None:
+        shutil.chown(home, user)
+    prefix = _as_user(user, home, binaries)
+    primary = record.hosts.address(record.primary)
+    where = f"host={primary} port={_PORT} user=postgres application_name={host}"
+    command: list[str | Path] = [*prefix, binaries / "pg_basebackup", "-D", home, "-d", where]
+    command += ["--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync"]
+    _run(record, host, command)
+
+
+def run(record: Record, host: str, statement: str, database: str = "postgres") -> str:
+    """Run a statement on a host's server; its output, unaligned."""
+    server = f"host={record.hosts.address(host)} port={_PORT} user=postgres"
+    where = f"{server} dbname={database} connect_timeout=3"
+    command: list[str | Path] = [program_directory() / "psql", "--no-psqlrc", "--no-align", "--tuples-only"]
+    command += ["-v", "ON_ERROR_STOP=1", "-d", where, "-c", statement]
+    return _run(record, host, command).strip()
+
+
+def _answers(record: Record, host: str) -> bool:
+    try:
+        return run(record, host, "SELECT 1") == "1"
+    except ServiceError:
+        return False
+
+
+def _run(record: Record, host: str, command: list[str | Path]) -> str:
+    done = subprocess.run(
+        [str(part) for part in record.hosts.inside(host, command)],
+        env={**os.environ, "PGPASSWORD": record.passwords["postgresql"]},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ServiceError(f"{Path(command[-1]).name} on {host}: {done.stderr.strip()[-300:]}")
+    return done.stdout
+
+
+def _admit(home: Path, hosts: Hosts) -> None:
+    """Let every host log in, and replicate."""
+    network = f"{hosts.address(DATABASES[0]).rpartition('.')[0]}.0/24"
+    with (home / "pg_hba.conf").open("a") as file:
+        for database in ("all", "replication"):
+            file.write(f"host {database} all {network} scram-sha-256\n")
+
+
+def _as_user(user: str | None, *paths: Path) -> list[str]:
+    """The command prefix with which root runs PostgreSQL's programs as `user`, on whichever host."""
+    if user is None:
+        return []
+    plain = ["setpriv", "--reuid", user, "--regid", str(pwd.getpwnam(user).pw_gid), "--clear-groups", "--"]
+    return command_prefix(user, *paths) or plain
+
+
+def _data(host: str) -> Path:
+    return HOME / host / "data"

@@ -1,0 +1,223 @@
+"""What each fault of a cluster costs a bookmaker: `nox -s cluster`, some ten minutes.
+
+Starts a cluster, a simulated match day and a bookmaker. For each fault: breaks something, waits until the
+bookmaker's book equals REST again with open markets, then mends it and waits again. Prints a table; ends with
+an error if a book did not become equal.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep, time
+
+import msgspec
+
+from scripts.local_services.output import print_line
+from scripts.local_services.processes import ServiceError, launch
+
+from . import brokers, databases, faults, record
+from .bookmaker import Look
+from .hosts import BROKERS, CLIENT, COUNTERS, INGEST, WEB
+from .record import DESCRIPTION, HOME, ROOT, Record
+
+_HEAL_SECONDS = 150.0
+_EQUAL_LOOKS = 3  #: so many equal comparisons in a row are no coincidence
+_QUIET_SECONDS = 5.0
+_NEW_MESSAGES = 5  #: received since a fault, so that an equal book is one of after it
+_SLUG = "acme"
+_OUTPUT = HOME / "log" / "bookmaker.jsonl"
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """`breaks` returns the host that it hit, which `mends` receives."""
+
+    name: str
+    breaks: Callable[[], str]
+    mends: Callable[[str], None]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Seconds until the book equals REST again after the fault, and after its mending; the longest silence of
+    the feed in both; None: not in time."""
+
+    name: str
+    healed: float | None
+    mended: float | None
+    silence: float
+
+
+def main() -> None:
+    _command("cluster could not be started")
+    try:
+        made = record.present()
+        _match_day(made)
+        _wait_equal(time(), _HEAL_SECONDS)
+        outcomes = [_try(fault) for fault in _faults()]
+    finally:
+        _command("cluster could not be ended", "--stop")
+    print_line(_table(outcomes))
+    if any(each.healed is None or each.mended is None for each in outcomes):
+        raise SystemExit("a book did not become equal to REST in time")
+
+
+def _faults() -> list[Fault]:
+    """Each hits what serves the bookmaker at the moment it happens: a second process or node may not."""
+    found = [
+        Fault("its broker node is killed", lambda: _verb("kill", _broker()), _start),
+        Fault("its feed process is killed", lambda: _verb("kill", _feed()), _start),
+        Fault("a web process is killed", lambda: _verb("kill", WEB[0]), _start),
+        Fault("an ingest process is killed", lambda: _verb("kill", INGEST[0]), _start),
+    ]
+    if not record.present().separate:
+        return found
+    return [
+        *found,
+        Fault("its broker node is cut off", lambda: _verb("isolate", _broker()), _heal),
+        Fault("its feed process is cut off", lambda: _verb("isolate", _feed()), _heal),
+        Fault("its feed process without the broker", lambda: _without(_feed(), *BROKERS), _heal),
+        Fault("its feed process without the database", lambda: _without(_feed(), _primary()), _heal),
+        Fault("an ingest process without the broker", lambda: _without(INGEST[0], *BROKERS), _heal),
+        Fault("all web processes without Redis", lambda: _without(COUNTERS, *WEB), _heal),
+        Fault("a broker node hears nothing of another", _deafened, _heal),
+        Fault("its broker node sends 2 Mbit/s at most", lambda: _verb("slow", _broker(), "2mbit"), _heal),
+        Fault("the primary cut off, the standby promoted", _failed_over, _rejoined),
+    ]
+
+
+def _verb(verb: str, host: str, *more: str) -> str:
+    _command(verb, verb, host, *more)
+    return host
+
+
+def _start(host: str) -> None:
+    _command("start", "start", host)
+
+
+def _heal(_: str) -> None:
+    _command("heal", "heal")
+
+
+def _without(host: str, *others: str) -> str:
+    for other in others:
+        faults.cut(record.present().hosts, host, other)
+    return host
+
+
+def _deafened() -> str:
+    faults.cut(record.present().hosts, BROKERS[1], BROKERS[0], both=False)
+    return BROKERS[0]
+
+
+def _failed_over() -> str:
+    former = _verb("isolate", _primary())
+    _command("promote", "promote")
+    return former
+
+
+def _rejoined(former: str) -> None:
+    _heal(former)
+    _command("rejoin", "rejoin")
+
+
+def _primary() -> str:
+    return record.present().primary
+
+
+def _feed() -> str:
+    """The host whose feed process holds the bookmaker's lease: the holder's name has its process id."""
+    made = record.present()
+    query = f"SELECT holder FROM tenant_cursor JOIN tenant ON tenant.id = tenant_id WHERE slug = '{_SLUG}'"
+    pid = int(databases.run(made, made.primary, query, "matchfeed").split("-")[-2])
+    (name,) = [each.name for each in made.processes if each.pid == pid]
+    return name.partition("/")[0]
+
+
+def _broker() -> str:
+    """The node to which the bookmaker is connected."""
+    made = record.present()
+    for host in BROKERS:
+        if brokers.answers(made, host):
+            listed = brokers.control(made, host, "list_connections", "pid", "user")
+            rows = [line.split("\t") for line in listed.splitlines()]
+            return next(row[0].strip("<").partition("@")[0] for row in rows if row[-1] == f"op-{_SLUG}")
+    raise ServiceError("no node of the broker answers")
+
+
+def _command(what: str, *arguments: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "scripts.clustering", *arguments], cwd=ROOT, check=False)
+    if done.returncode:
+        raise ServiceError(f"{what}: it ended with {done.returncode}")
+
+
+def _match_day(made: Record) -> None:
+    described = msgspec.json.decode(DESCRIPTION.read_bytes())
+    simulate = [sys.executable, "-m", "app.cli", "simulate", "--matchday", "--unbooked-for", ""]
+    simulate += ["--base-url", described["base_url"], "--operator-url", described["operator_url"]]
+    environment = {"MATCHFEED_OPERATOR_KEY": described["operator_key"]}
+    bookmaker = [sys.executable, "-m", "scripts.clustering.bookmaker", _SLUG]
+    for name, command, log in (
+        ("simulate", simulate, HOME / "log" / "simulator.log"),
+        ("bookmaker", bookmaker, _OUTPUT),
+    ):
+        _launch(made, name, command, log, environment)
+
+
+def _launch(made: Record, name: str, command: list[str], log: Path, environment: dict[str, str]) -> None:
+    inside = made.hosts.inside(CLIENT, command)
+    made.add(
+        launch(f"{CLIENT}/{name}", inside, log, directory=ROOT, environment={**os.environ, **environment})
+    )
+
+
+def _try(fault: Fault) -> Outcome:
+    print_line(f"{fault.name} …")
+    sleep(_QUIET_SECONDS)
+    began = time()
+    host = fault.breaks()
+    healed = _wait_equal(time(), _HEAL_SECONDS)
+    mending = time()
+    fault.mends(host)
+    mended = _wait_equal(mending, _HEAL_SECONDS)
+    silence = max((look.silence for look in _looks() if look.at > began), default=0.0)
+    print_line(
+        f"    on {host}: equal after {healed} s, after mending {mended} s, silent for {silence} s at most"
+    )
+    return Outcome(fault.name, healed, mended, silence)
+
+
+def _wait_equal(since: float, seconds: float) -> float | None:
+    """Seconds from `since` until the book equals REST, with open markets, for some looks in a row."""
+    deadline = monotonic() + seconds
+    before = max((look.messages for look in _looks() if look.at <= since), default=0)
+    while monotonic() < deadline:
+        row: list[Look] = []
+        for look in _looks():
+            new = look.at > since and look.messages >= before + _NEW_MESSAGES
+            equal = new and look.open > 0 and look.compared and look.differences == 0
+            row = [*row, look] if equal else []
+            if len(row) == _EQUAL_LOOKS:
+                return round(row[0].at - since, 1)
+        sleep(0.5)
+    return None
+
+
+def _looks() -> list[Look]:
+    """The looks so far; the log may have other lines, and a last one that is incomplete."""
+    lines = _OUTPUT.read_bytes().splitlines() if _OUTPUT.exists() else []
+    found = []
+    for line in lines:
+        if line.startswith(b"{") and line.endswith(b"}"):
+            found.append(msgspec.json.decode(line, type=Look))
+    return found
+
+
+def _table(outcomes: list[Outcome]) -> str:
+    head = "| fault | equal after, s | after mending, s | longest silence, s |\n|---|---|---|---|"
+    rows = [f"| {each.name} | {each.healed} | {each.mended} | {each.silence} |" for each in outcomes]
+    return "\n".join([head, *rows])
+
+
+if __name__ == "__main__":
+    main()
