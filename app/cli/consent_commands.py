@@ -90,7 +90,8 @@ async def refuse_consent(number: int, reason: str) -> None:
 
 def _line(request: ConsentRequest, now: int) -> str:
     fields = msgspec.json.decode(request.command)
-    given = " ".join(f"{name}={value}" for name, value in fields.items() if name != "command")
+    hidden = ("command", "request_id")
+    given = " ".join(f"{name}={value}" for name, value in fields.items() if value and name not in hidden)
     return f"{_state(request, now)} (sent by {request.actor} at {iso_seconds(request.at)}: {given})"
 
 

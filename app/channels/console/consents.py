@@ -10,17 +10,20 @@ from litestar.params import FromPath
 from app.channels.console.command_permissions import check_may_give
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.channels.console.effects import effect_values
-from app.channels.console.paths import consent_path, match_path
+from app.channels.console.paths import consent_path, market_path, match_path
 from app.commands import consent
 from app.commands.consent import ShownRequest
+from app.commands.match_commands import OnMarket
 from app.domain.match import Match
 from app.http.reading import get
 from app.kit.errors import Conflict, Refusal
 from app.pages.error_pages import sentences
 from app.pages.forms import Form
-from app.pages.rendering import page, redirect
+from app.pages.market_names import names_of
+from app.pages.rendering import page, redirect, texts_for
 from app.store import consent_requests, match_names, matches
-from app.store.consent_requests import ConsentState
+from app.store.consent_requests import ConsentRequest, ConsentState
+from app.store.transaction import Tx
 
 _ROWS = 200
 
@@ -111,10 +114,11 @@ async def _consent_page(
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, str(shown.request.match_id))
         effect = await effect_values(tx, request, shown.preview) if shown.preview else {"preview": None}
+        market = await _market(tx, request, shown.request, match)
     said = [each for each in (refusal, shown.obstacle) if each is not None]
     lines = dict.fromkeys(line for each in said for line in sentences(request, each))
     status = refusal.status if refusal else 200
-    values = _described(request, shown, match, now) | effect
+    values = _described(request, shown, match, now) | effect | market
     return page(request, "consent.html", status=status, sentences=list(lines), **values)
 
 
@@ -130,8 +134,20 @@ def _described(request: SignedInRequest, shown: ShownRequest, match: Match, now:
         "match": match,
         "path": match_path(match.number),
         "own_path": consent_path(found.id),
-        "fields": {name: value for name, value in fields.items() if value not in (None, "")},
+        "fields": {name: value for name, value in fields.items() if value not in (None, "", False)},
         "moved": shown.preview is not None and shown.preview.fingerprint != found.fingerprint,
+    }
+
+
+async def _market(tx: Tx, request: SignedInRequest, found: ConsentRequest, match: Match) -> dict[str, Any]:
+    """The name and the page of the market that the command names, if it names one."""
+    command = consent.command_of(found)
+    if not isinstance(command, OnMarket):
+        return {"market": ""}
+    names = await names_of(tx, texts_for(request), [command.key])
+    return {
+        "market": names.name(command.key, match.home, match.away),
+        "market_path": market_path(match.number, command.key),
     }
 
 

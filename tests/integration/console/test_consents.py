@@ -78,6 +78,7 @@ async def test_a_second_operator_sees_the_effect_and_consents(
     own = (await sam.get(f"/console/consents/{request.id}")).text
     assert "somebody else must consent" in own and f"/consents/{request.id}/consent" not in own
     shown = (await ada.get(f"/console/consents/{request.id}")).text
+    assert "Map 1, round 1: Northwind to win</a>" in shown
     assert "Entries of the ledger (2)" in shown and "rollback_bet_settlement" in shown
     assert (await decide(ada, request, "consent")).headers["location"].endswith("done=consent_given")
     assert (await market_of(store, match, market)).result is Result.LOST
