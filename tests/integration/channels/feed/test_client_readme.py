@@ -1,5 +1,5 @@
-"""The client package as its documentation shows it: over a real network it holds a book that equals REST, after
-a cut of its connection and after a restart from its file."""
+"""The client package as its documentation shows it: over a real network it holds a book that equals REST,
+after a cut of its connection and after a restart from its file."""
 
 import ast
 import asyncio
