@@ -58,6 +58,7 @@ async def consume(client: Client, kinds: set[type]) -> None:
         kinds.add(type(update.message))
 
 
+@pytest.mark.long
 async def test_cut_off_at_random_it_ends_with_what_is_stored(rig: Rig, store: Store, tmp_path: Path) -> None:
     tenant, url = await rig.tenant()
     life, kinds, saved = Life(Story(store), 1), set[type](), tmp_path / "book.json"
