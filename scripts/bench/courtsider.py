@@ -140,6 +140,16 @@ def occasions(maps: Sequence[Tallies], lead: int) -> Iterator[str]:
         yield f"- {name}: {one.bets} bets, {each:+.3f} each, {a_map:+.3f} a map"
 
 
+def expected(maps: Sequence[Tallies]) -> Iterator[str]:
+    """By lead, what all bets together return by our own model when they are accepted."""
+    for lead in LEADS:
+        of_lead = [one for tallies in maps for (_, at, _), one in tallies.items() if at == lead]
+        if of_lead:
+            bets = sum(one.bets for one in of_lead)
+            mean = sum(one.expected for one in of_lead) / bets
+            yield f"- N = {lead}: {bets} bets, {mean:+.3f} each"
+
+
 def play_maps(maps: int, processes: int, share: float, minutes: float) -> list[Tallies]:
     until = time.monotonic() + 60 * minutes
     seeds = [range(start, min(start + _BATCH, maps)) for start in range(0, maps, _BATCH)]
@@ -163,6 +173,8 @@ def _report(title: str, maps: Sequence[Tallies]) -> Returns:
     click.echo("\n".join(table(found)))
     click.echo(f"\nN = {_GOAL_LEAD}, what had just happened:\n")
     click.echo("\n".join(occasions(maps, _GOAL_LEAD)))
+    click.echo("\nBy our own model when bets are accepted, all types:\n")
+    click.echo("\n".join(expected(maps)))
     return found
 
 

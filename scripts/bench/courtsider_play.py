@@ -62,23 +62,28 @@ class Second(msgspec.Struct, frozen=True):
 
 
 class Bet(msgspec.Struct, frozen=True):
-    """One unit on a market by somebody `lead` seconds ahead, who knows of `occasion`."""
+    """One unit on a market by somebody `lead` seconds ahead, who knows of `occasion`. `expected`: what it
+    returns beyond its stake by our own model when it is accepted."""
 
     lead: int
     key: MarketKey
     odds: float
     occasion: Occasion
+    expected: float
 
 
 class Tally(msgspec.Struct):
-    """Bets of one match and what they returned beyond their stakes."""
+    """Bets of one match, what they returned beyond their stakes, and what they should have, by our own model
+    when they were accepted."""
 
     bets: int = 0
     returned: float = 0.0
+    expected: float = 0.0
 
-    def add(self, returned: float) -> None:
+    def add(self, returned: float, expected: float) -> None:
         self.bets += 1
         self.returned += returned
+        self.expected += expected
 
 
 #: By market type, lead and occasion.
@@ -178,10 +183,12 @@ class Observation:
             if stands(market, self.watched[index - lead + DELAY].book.get(key))
         ]
         chances = self._chances(second, {key for _, key, _ in placed}) if placed else {}
-        for lead, key, market in placed:
-            odds = float(market.odds)
-            if odds * chances[key] > 1 + _SLACK:
-                self.bets.append(Bet(lead, key, odds, occasion))
+        for lead, of_lead in groupby(placed, key=lambda bet: bet[0]):
+            odds = {key: float(market.odds) for _, key, market in of_lead}
+            wanted = [key for key, paid in odds.items() if paid * chances[key] > 1 + _SLACK]
+            accepted = self._chances(self.watched[index - lead + DELAY], wanted) if wanted else {}
+            for key, chance in accepted.items():
+                self.bets.append(Bet(lead, key, odds[key], occasion, odds[key] * chance - 1))
 
     def _chances(self, second: Second, keys: Iterable[MarketKey]) -> dict[MarketKey, float]:
         """What the product's model says of these markets, in a state of the match."""
@@ -208,7 +215,7 @@ class Observation:
             result = results[bet.key]
             if result is Result.WON or result is Result.LOST:
                 returned = bet.odds - 1 if result is Result.WON else -1.0
-                tallies[bet.key[0], bet.lead, bet.occasion].add(returned)
+                tallies[bet.key[0], bet.lead, bet.occasion].add(returned, bet.expected)
         return dict(tallies)
 
 
