@@ -82,6 +82,9 @@ def _field_sentence(request: Request[Any, Any, Any], field: Field) -> str:
 
 def _sentence(request: Request[Any, Any, Any], code: str, otherwise: str, values: dict[str, Any]) -> str:
     texts, name = texts_for(request), f"errors.{code}"
+    command = f"commands.{values.get('command', '')}"
+    if texts.has(command):  # as the title of its form
+        values = values | {"command": texts(command)}
     return texts(name, **values) if texts.has(name) else otherwise
 
 

@@ -56,6 +56,13 @@ class Visitor:
         await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
         await self.page.until(_LOADED)
 
+    async def submit(self, form: str) -> None:
+        """Press the first button of a form, in whatever language, and wait for the page that it leads to."""
+        found = f"document.querySelector({json.dumps(form + ' button')})"
+        assert await self.page.value(f"!!{found}"), f"no button in {form}: {await self.text()}"
+        await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
+        await self.page.until(_LOADED)
+
     async def key(self, key: str, code: int, text: str = "") -> None:
         """Press a key, as a keyboard does; `code` is its virtual key code."""
         pressed = {"key": key, "code": key, "windowsVirtualKeyCode": code}
@@ -110,9 +117,8 @@ class Visitor:
         """Whether pages may run scripts, from the next one on."""
         await self.page.call("Emulation.setScriptExecutionDisabled", value=not enabled)
 
-    async def too_wide(self, width: int, *, dark: bool = False) -> list[str]:
-        """What needs scrolling sideways in a window of that width."""
-        await self.page.set_window(width, 800, dark=dark)
+    async def too_wide(self) -> list[str]:
+        """What needs scrolling sideways in the window."""
         found: list[str] = await self.page.value(_TOO_WIDE)
         return found
 

@@ -19,6 +19,7 @@ _PLACES = re.compile(r"^(?:app|scripts|tests|docs|schemas|codegen)/[\w./-]*[\w/]
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _MODULE = re.compile(r"python3? -m ([\w.]+)")
 _SESSION = re.compile(r"\bnox -s ([\w-]+)")
+_TEST, _NAMED_TEST = re.compile(r"\bdef (test_\w+)"), re.compile(r"\btest_\w+")
 
 
 def pieces(page: Path) -> Iterator[str]:
@@ -110,3 +111,11 @@ def test_a_wrong_command_is_noticed() -> None:
         tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["matchfeed"]
         == "app.cli:main"
     )
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    files = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "scripts").rglob("test_*.py")]
+    known = {each.stem for each in files} | set(_TEST.findall("".join(each.read_text() for each in files)))
+    for page in PAGES:
+        named = set(_NAMED_TEST.findall(page.read_text()))
+        assert named <= known, f"{page.name}: {named - known}"

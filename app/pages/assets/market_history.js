@@ -1,11 +1,21 @@
 "use strict";
 // The plot of a market's price: steps, suspensions shaded, entries of the ledger as vertical lines, and, where
-// the page has them, what happened in the match as short lines at the bottom. The texts are the page's own, in data attributes; without this script the table below says the same.
+// the page has them, what happened in the match as short lines at the bottom. The texts are the page's own, in
+// data attributes; without this script the table below says the same.
 (() => {
   const place = document.getElementById("plot");
   const note = document.getElementById("plot-note");
   const text = place.dataset;
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Labels of the time axis, by its step in seconds: every label, and what stands below it where another year,
+  // month, day, hour, minute or second begins.
+  const DAY = "{YYYY}-{MM}-{DD}";
+  const LABELS = [
+    [86400, "{MM}-{DD}", "\n{YYYY}", null, null, null, null, null, 1],
+    [60, "{HH}:{mm}", `\n${DAY}`, null, `\n${DAY}`, null, null, null, 1],
+    [1, ":{ss}", `\n${DAY} {HH}:{mm}`, null, `\n${DAY} {HH}:{mm}`, null, "\n{HH}:{mm}", null, 1],
+    [0.001, ":{ss}.{fff}", `\n${DAY} {HH}:{mm}`, null, `\n${DAY} {HH}:{mm}`, null, "\n{HH}:{mm}", null, 1],
+  ];
   const size = () => ({ width: Math.max(place.clientWidth, 240), height: 320 });
 
   function columns(history) {
@@ -66,7 +76,7 @@
       ...size(),
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       scales: { x: { time: true } },
-      axes: [{ ...axis }, { ...axis, label: text.odds }],
+      axes: [{ ...axis, values: LABELS }, { ...axis, label: text.odds }],
       series: [
         { label: text.time, value: "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" },
         { label: text.odds, stroke: css("--brand"), width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: history.points.length < 60 } },

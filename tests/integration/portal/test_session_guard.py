@@ -50,20 +50,27 @@ async def test_the_cookie_cannot_be_read_by_scripts_nor_sent_by_other_sites(
     client: httpx.AsyncClient, store: Store, settings: Settings
 ) -> None:
     email = await add_user(store, settings, "acme", Role.READER)
-    response = await Person(client, email).sign_in()
-    cookie = response.headers["set-cookie"].lower()
-    assert "httponly" in cookie and "samesite=lax" in cookie and "path=/" in cookie
+    for response in await with_cookies(Person(client, email)):
+        cookie = response.headers["set-cookie"].lower()
+        assert "httponly" in cookie and "samesite=lax" in cookie and "path=/" in cookie
 
 
 async def test_under_tls_the_cookie_is_of_this_host_alone(store: Store, settings: Settings) -> None:
     email = await add_user(store, settings, "acme", Role.READER)
     public = replace(settings, public_url="https://matchfeed.test")
     async with private_vhost(public) as private, serving(private, address=some_address()) as client:
-        response = await Person(client, email).sign_in()
-        name, _, rest = response.headers["set-cookie"].partition("=")
-        assert name == "__Host-matchfeed-session"
-        assert {"secure", "httponly", "path=/", "samesite=lax"} <= set(rest.lower().split("; "))
-        assert "domain=" not in rest.lower()
+        names = []
+        for response in await with_cookies(Person(client, email)):
+            name, _, rest = response.headers["set-cookie"].partition("=")
+            names.append(name)
+            assert {"secure", "httponly", "path=/", "samesite=lax"} <= set(rest.lower().split("; "))
+            assert "domain=" not in rest.lower()
+        assert names == ["__Host-matchfeed-session", "matchfeed-language"]
+
+
+async def with_cookies(person: Person) -> tuple[httpx.Response, ...]:
+    """The responses that set the cookies of the portal: of the session and of the language."""
+    return await person.sign_in(), await person.post("/portal/language", language="ru", next="/portal")
 
 
 async def test_signing_in_replaces_a_planted_session(
