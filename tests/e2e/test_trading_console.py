@@ -5,13 +5,19 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx
 import pytest
 
 from scripts.local_services import chromium
 from scripts.services import Services
 from tests.e2e.test_demo import Place
-from tests.support import browser
-from tests.support.trading import TASKS, correct_a_wrong_settlement
+from tests.support import browser, logs
+from tests.support.trading import (
+    TASKS,
+    correct_a_wrong_settlement,
+    hand_over_a_rival_source,
+    trade_at_once,
+)
 from tests.support.visitor import Visitor
 
 #: Pages without a subject.
@@ -60,6 +66,40 @@ def test_what_traders_do(demo: dict[str, Any]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)
+def test_two_traders_on_one_match_at_once(demo: dict[str, Any]) -> None:
+    async def tasks() -> None:
+        async with signed_in(demo, "trader") as first, signed_in(demo) as second:
+            await trade_at_once(first, second)
+            refused = second.page.errors  # the browser logs the answers to the later commands
+            assert len(refused) == 2 and all("409 (Conflict)" in each for each in refused), refused
+            refused.clear()
+
+    asyncio.run(tasks())
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+def test_a_rival_log_source_is_handed_over(demo: dict[str, Any]) -> None:
+    async def play(urn: str) -> str:
+        """Play of the match from another game server, whose name is returned."""
+        server, key = "203.0.113.9:27015", {"X-API-Key": demo["operator_key"]}
+        async with httpx.AsyncClient(trust_env=False) as client:
+            match = await client.get(f"{demo['operator_url']}/ops/v1/matches/{urn}", headers=key)
+            body = logs.body(*logs.kick_off(), *logs.live())
+            sink = match.json()["data"]["log_sink_url"]
+            sent = await client.post(sink, content=body, headers={"X-Server-Addr": server})
+        assert sent.status_code == 200, sent.text
+        return server
+
+    async def tasks() -> None:
+        async with signed_in(demo, "trader") as visitor:
+            await hand_over_a_rival_source(visitor, play)
+
+    asyncio.run(tasks())
+
+
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
     """From the live page to a match and to the audit log, by the keys that `docs/console.md` names."""
@@ -94,8 +134,9 @@ def test_every_page_fits_and_is_accessible(demo: dict[str, Any], language: str) 
             await visitor.press(language, "header")
             for path in (*PAGES, *details):
                 for width, dark in ((1440, False), (1024, True)):
+                    await visitor.page.set_window(width, 800, dark=dark)
                     await visitor.open(path)
-                    assert await visitor.too_wide(width, dark=dark) == [], (path, width)
+                    assert await visitor.too_wide() == [], (path, width)
                     assert await visitor.violations() == [], (path, dark)
 
     asyncio.run(pages())

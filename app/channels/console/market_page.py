@@ -7,13 +7,14 @@ from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.console.command_forms import forms_for
+from app.channels.console.command_forms import CommandForm, forms_for
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.channels.console.match_facts import Fact, facts_in_words
 from app.channels.console.paths import market_path, match_path
-from app.domain.market import Market
+from app.domain.market import CLOSED, Market
 from app.domain.match import Match
 from app.domain.settlement import void_windows
+from app.domain.user import OperatorRole
 from app.http.reading import get
 from app.kit.errors import NotFound
 from app.kit.threads import run_in_thread
@@ -28,6 +29,8 @@ from app.store.transaction import Tx
 _CHANGES = 100  #: rows of a page
 _POINTS = 5_000  #: changes that a plot shows at most, the newest
 _NEWEST = 2**63 - 1
+#: The commands on a market that has a result.
+_WITH_RESULT = ("settle_market", "void_market", "roll_back_market", "close_type", "open_type")
 Before = Annotated[int, QueryParameter(ge=1, le=_NEWEST)]
 
 
@@ -79,7 +82,7 @@ async def market_page(
         name=names.name(market.key, match.home, match.away),
         path=match_path(match.number),
         own_path=market_path(match.number, market.key),
-        forms=forms_for(request.auth.user.operator_role, "market"),
+        forms=_forms(request.auth.user.operator_role, market),
         windows=sorted(void_windows(entries, market.key)),
         rows=_merged(shown, facts, newest=before == _NEWEST),
         older=shown[-1].seq if len(found) > _CHANGES else None,
@@ -107,6 +110,15 @@ async def market_plot(
     facts = [fact for fact in facts_in_words(texts_for(request), match, rounds, events) if fact.at >= begins]
     plot = MarketPlot(prices.points, prices.suspensions, prices.marks, prices.complete, facts)
     return Response(plot, media_type="application/json", headers=dict(HEADERS))
+
+
+def _forms(role: OperatorRole | None, market: Market) -> tuple[CommandForm, ...]:
+    """What operators of that role may do with the market as it stands: one with a result is not on offer, and
+    one that has none, and is not held, has nothing to be rolled back."""
+    given = forms_for(role, "market")
+    if market.status in CLOSED:
+        return tuple(form for form in given if form.tag in _WITH_RESULT)
+    return tuple(form for form in given if form.tag != "roll_back_market" or market.held)
 
 
 async def _market(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:

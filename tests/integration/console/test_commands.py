@@ -95,6 +95,24 @@ async def test_a_wrong_settlement_is_rolled_back_and_settled(
     assert "lost" in page.text and page.text.count("/console/settlements/") >= 3
 
 
+async def test_a_market_offers_the_commands_that_it_can_be_given(
+    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+) -> None:
+    """What is not on offer is neither priced nor suspended, and what has no result is not rolled back."""
+    person, (match, market) = await sign_in(OperatorRole.ADMIN), settled
+
+    async def offered() -> set[str]:
+        page = await person.get(market_path(match.number, market.key))
+        return set(re.findall(r'data-command="(\w+)"', page.text))
+
+    assert await offered() == {"settle_market", "void_market", "roll_back_market", "close_type", "open_type"}
+    await done(person, match, "roll_back_market", **about(market))
+    held = await offered()
+    assert {"roll_back_market", "settle_market", "suspend_market", "hold_probability"} < held
+    await done(person, match, "roll_back_market", **about(market, release="true"))
+    assert await offered() == held - {"roll_back_market"}
+
+
 async def test_a_form_that_is_sent_twice_is_executed_once(
     sign_in: SignIn, store: Store, settled: tuple[Match, Market]
 ) -> None:
@@ -111,9 +129,11 @@ async def test_a_role_may_give_its_commands_and_no_others(
     sign_in: SignIn, store: Store, settled: tuple[Match, Market], role: OperatorRole
 ) -> None:
     person, (match, market) = await sign_in(role), settled
+    await Story(store).offer(match, offer(2, group="g"))
+    of_markets = [await person.get(market_path(match.number, key)) for key in (market.key, offer(2).key)]
     pages = {
         "match": (await person.get(path_of(match))).text,
-        "market": (await person.get(market_path(match.number, market.key))).text,
+        "market": "".join(page.text for page in of_markets),
     }
     values = about(market, result="lost", void_reason_id="4", winner="team_a", ct="team_a", source="x")
     for tag, form in FORMS.items():
@@ -185,7 +205,10 @@ async def test_the_later_of_two_is_told_who_did_what_and_loses_nothing(
     for action in ("preview", "commands"):
         refused = await second.post(f"{path_of(match)}/{action}", **fields)
         assert refused.status_code == 409
-        assert f"operator {first.email} sent rate" in refused.text and "the later reason" in refused.text
+        assert (
+            f"operator {first.email} gave the command “Set strengths”" in refused.text
+            and "the later reason" in refused.text
+        )
     form = refused.text.partition(f'action="{path_of(match)}/commands"')[2]
     again = {name: unescape(value) for name, value in _HIDDEN.findall(form)}
     assert (await second.post(f"{path_of(match)}/commands", **again)).status_code == 303
