@@ -113,7 +113,7 @@ def alerts(session: nox.Session) -> None:
 
 @nox.session
 def browser(session: nox.Session) -> None:
-    """Every page for people in a real browser, with and without scripts, wide and narrow; 5 minutes."""
+    """Every page for people in a real browser, with and without scripts, wide and narrow; 12 minutes."""
     session.run(
         "pytest",
         "tests/e2e/test_portal.py",
