@@ -19,7 +19,7 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
-from app.domain.market import CLOSED, HELD, Book, Market, MarketKey, MarketStatus
+from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SUSPENDED, Book, Market, MarketKey
 from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER
@@ -81,11 +81,7 @@ def react(
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
-    open_before = [
-        one
-        for one in after.items()
-        if (status := one[1].status) is MarketStatus.ACTIVE or status is MarketStatus.SUSPENDED
-    ]
+    open_before = [(key, market) for key, market in after.items() if market.status in OPEN]
     events = events_alone(changes)
     settled = _settle_decided(facts, after, open_before, None if reason else events)
     if settled:
@@ -158,7 +154,7 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
         if market.status not in CLOSED or market.settled_by != "engine" or market.type_id not in RULES:
             continue
         rule, specifiers = RULES[market.type_id], parse(market.specifiers)
-        if not facts.voided and rests_on_round(market, specifiers):
+        if specifiers.round and not facts.voided and rests_on_round(market, specifiers):
             continue
         if not reversing and not waits_for_format(rule, facts, specifiers):
             continue
@@ -208,8 +204,8 @@ def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], re
     """Suspend those of the `open_before` markets that are active and not offered; whether there were any."""
     staying, gone = frozenset(offered), False
     for key, market in open_before:
-        if market.status is MarketStatus.ACTIVE and key not in staying:
-            after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
+        if market.status is ACTIVE and key not in staying:
+            after[key] = replace(market, status=SUSPENDED, reason=reason)
             gone = True
     return gone
 
@@ -222,14 +218,14 @@ def _suspend_unoffered(
     staying, gone = frozenset(offered), False
     for key, market in open_before:
         if key in staying or not (
-            (active := market.status is MarketStatus.ACTIVE) or controls or market.reason in CONTROL_REASONS
+            (active := market.status is ACTIVE) or controls or market.reason in CONTROL_REASONS
         ):
             continue
         by_trader = controls.reason(key, market.group) if controls and not market.held else ""
         if active or by_trader or market.reason in CONTROL_REASONS:
             reason = by_trader or OFF_OFFER
             if active or market.reason != reason:
-                after[key] = replace(market, status=MarketStatus.SUSPENDED, reason=reason)
+                after[key] = replace(market, status=SUSPENDED, reason=reason)
             gone = gone or active
     return gone
 
@@ -276,7 +272,7 @@ def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
         return Market(
             type_id=offer.type_id,
             specifiers=offer.specifiers.text,
-            status=MarketStatus.ACTIVE,
+            status=ACTIVE,
             odds=odds,
             probability=probability,
             group=offer.group,
@@ -284,11 +280,11 @@ def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
             priced_at=now,
             first_opened_at=now,
         )
-    if known.probability == probability and known.odds == odds and known.status is MarketStatus.ACTIVE:
+    if known.probability == probability and known.odds == odds and known.status is ACTIVE:
         return known
     return replace(
         known,
-        status=MarketStatus.ACTIVE,
+        status=ACTIVE,
         odds=odds,
         probability=probability,
         group=offer.group,

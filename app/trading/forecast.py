@@ -366,7 +366,7 @@ class Forecast:
         outlook = self._outlook(numbers[0]) if numbers else None
         if outlook:
             wins = [self._wins(number) for number in numbers[1:]]
-            following = tuple(tuple(by_skill[case.skill] for by_skill in wins) for case in self.cases)
+            following = tuple([tuple([by_skill[level] for by_skill in wins]) for _, level in self.cases])
             return outlook.match_finals(score, match.best_of, following, self._current_round_chances)
         cases = []
         for case in self.cases:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from app.domain.market import Book, MarketKey, MarketStatus
+from app.domain.market import ACTIVE, Book, MarketKey
 from app.domain.trading_controls import (
     CONTRADICTS_HELD,
     LINE_WITHDRAWN,
@@ -86,7 +86,7 @@ class MarketControls:
             return False
         for planned, probability in zip(group.markets, probabilities, strict=True):
             market = book.get(planned.key)
-            if market is None or not (market.status is MarketStatus.ACTIVE or market.reason == MOVED_TOO_FAR):
+            if market is None or not (market.status is ACTIVE or market.reason == MOVED_TOO_FAR):
                 continue
             if abs(market.probability / probability - 1) >= most:
                 self._too_far.add(group.name)

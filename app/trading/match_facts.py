@@ -25,6 +25,7 @@ from app.domain.player_kills import player_kills
 
 RoundKey = tuple[int, int]  #: map number, round number
 PlayerKey = tuple[int, int]  #: map number, account
+_OVER = (Status.FINISHED, Status.CANCELLED)
 #: Changes that end nothing: of these only events can decide a market.
 _WITHIN_ROUNDS = (EventAdded, EventAmended, RoundOpened, RoundLive)
 
@@ -155,7 +156,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def over(self) -> bool:
-        return self.match.status in (Status.FINISHED, Status.CANCELLED)
+        return self.match.status in _OVER
 
 
 def collect_facts(match: Match, changes: Sequence[MatchChange]) -> MatchFacts:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from app.domain.market import HELD, Book, Market, MarketKey, MarketStatus
+from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SUSPENDED, Book, Market, MarketKey
 from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import LINE_WITHDRAWN
 from app.trading.forecast import Forecast
@@ -125,14 +125,12 @@ def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
         market = book.get(key)
         if market is None:
             continue
-        status = market.status
-        if status is MarketStatus.ACTIVE or status is MarketStatus.SUSPENDED:
-            if market.settled_by == HELD:
-                return None
-            if status is MarketStatus.ACTIVE or market.reason not in _WITHDRAWN:
-                stands = True
-        elif status is not MarketStatus.INACTIVE:
+        if market.status is ACTIVE and market.settled_by != HELD:  # most of them
+            stands = True
+        elif is_unavailable(market):
             return None
+        elif market.status is SUSPENDED and market.reason not in _WITHDRAWN:
+            stands = True
     return stands
 
 
@@ -208,7 +206,4 @@ def planned_group(name: str, markets: tuple[PlannedMarket, ...]) -> PlannedGroup
 
 def is_unavailable(market: Market) -> bool:
     """Whether a market cannot come on offer: it is decided, or an operator holds it."""
-    status = market.status
-    if status is MarketStatus.ACTIVE or status is MarketStatus.SUSPENDED:
-        return market.settled_by == HELD
-    return status is MarketStatus.SETTLED or status is MarketStatus.CANCELLED
+    return market.status in CLOSED or (market.settled_by == HELD and market.status in OPEN)

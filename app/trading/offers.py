@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from app.domain.market import Book, Market, MarketKey, MarketStatus
+from app.domain.market import ACTIVE, Book, Market, MarketKey
 from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
 from app.trading.margin import shares as shares_of
@@ -72,7 +72,13 @@ def is_within_bounds(markets: int, low: float, top: float) -> bool:
 def has_moved(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
     """Whether these offers, which depend on each other, differ enough from the book to be published along
     with others."""
-    return any(_differs(step, offer, book.get(offer.key)) for offer in offers)
+    for offer in offers:
+        market, probability = book.get(offer.key), offer.probability
+        if differs_by(step, probability, market):
+            return True
+        if market is not None and abs(market.probability - probability) >= MIN_MOVE:
+            return True
+    return False
 
 
 def has_moved_by(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
@@ -82,12 +88,6 @@ def has_moved_by(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, 
 
 def differs_by(step: float, probability: float, market: Market | None) -> bool:
     """Whether a market has to be opened at this probability, or its odds differ by this fraction or more."""
-    if market is None or market.status is not MarketStatus.ACTIVE:
+    if market is None or market.status is not ACTIVE:
         return True
     return abs(probability / market.probability - 1) >= step
-
-
-def _differs(step: float, offer: Offer, market: Market | None) -> bool:
-    if market is not None and abs(market.probability - offer.probability) >= MIN_MOVE:
-        return True
-    return differs_by(step, offer.probability, market)

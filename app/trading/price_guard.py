@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from app.domain import changes as c
-from app.domain.market import Book, Market, MarketStatus, market_name
+from app.domain.market import ACTIVE, Book, Market, market_name
 from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
 from app.trading.round_view import round_state
 from app.trading.specifiers import parse
@@ -99,7 +99,7 @@ def _should_be_done(match: Match, since: int, now: int) -> bool:
 def _moves(book: Book, markets: Iterable[Market]) -> Iterable[PriceMove]:
     for market in markets:
         old = book.get(market.key)
-        if old is not None and old.status is market.status is MarketStatus.ACTIVE:
+        if old is not None and old.status is market.status is ACTIVE:
             yield PriceMove(market, old.probability)
 
 

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from app.domain.market import Market, MarketStatus
+from app.domain.market import ACTIVE, Market
 from app.trading.certainty import Certainty, is_decided
 from app.trading.forecast import Forecast
 from app.trading.offer_plan import PlannedGroup, PlannedMarket, planned_market
@@ -29,7 +29,7 @@ def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingCo
     """
     current = forecast.current_round
     held = {one.group for one in forecast.match.controls.held}
-    active = [one for one in markets if one.status is MarketStatus.ACTIVE and one.group not in held]
+    active = [one for one in markets if one.status is ACTIVE and one.group not in held]
     if current is None or not active or not forecast.phase.live:
         return None
     is_due = _due_by_chance(forecast, active, pricing)

@@ -5,6 +5,7 @@ every CT. The ways of a side sum to its chance, so that prices of endings and of
 """
 
 from math import exp, log
+from operator import mul
 from typing import NamedTuple
 
 from app.trading import round_limits
@@ -121,7 +122,7 @@ def _explodes(state: RoundState, limits: RoundLimits, odds: float) -> float:
 
 
 def _odds(weights: tuple[float, ...], found: list[float]) -> float:
-    return exp(sum([weight * feature for weight, feature in zip(weights, found, strict=True)]))
+    return exp(sum(map(mul, weights, found)))
 
 
 def _share(odds: float) -> float:

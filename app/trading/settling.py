@@ -2,13 +2,13 @@
 
 from msgspec.structs import replace
 
-from app.domain.market import Market, MarketStatus, Result
+from app.domain.market import CANCELLED, SETTLED, SUSPENDED, Market, Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy, VoidWindow
 from app.trading.match_facts import MatchFacts
 from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Settlement, void
 from app.trading.specifiers import Specifiers
 
-_LEDGER = {MarketStatus.SETTLED: LedgerStatus.SETTLED, MarketStatus.CANCELLED: LedgerStatus.VOIDED}
+_LEDGER = {SETTLED: LedgerStatus.SETTLED, CANCELLED: LedgerStatus.VOIDED}
 
 
 def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -62,7 +62,7 @@ def settle(market: Market, found: Settlement, settled_by: SettledBy = "engine") 
     )
     closed = replace(
         market,
-        status=MarketStatus.CANCELLED if voided else MarketStatus.SETTLED,
+        status=CANCELLED if voided else SETTLED,
         reason=found.reason,
         result=found.result,
         void_reason_id=found.void_reason_id,
@@ -74,7 +74,7 @@ def settle(market: Market, found: Settlement, settled_by: SettledBy = "engine") 
 
 def roll_back(market: Market, reason: str, settled_by: SettledBy = "engine") -> tuple[Market, LedgerEntry]:
     """Roll back a settlement or a void; the market is open again, and suspended until it is priced."""
-    voided = market.status is MarketStatus.CANCELLED
+    voided = market.status is CANCELLED
     entry = LedgerEntry(
         type_id=market.type_id,
         specifiers=market.specifiers,
@@ -88,7 +88,7 @@ def roll_back(market: Market, reason: str, settled_by: SettledBy = "engine") -> 
     )
     opened = replace(
         market,
-        status=MarketStatus.SUSPENDED,
+        status=SUSPENDED,
         reason=reason,
         result=None,
         void_reason_id=None,

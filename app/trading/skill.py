@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from app.domain.match import MapPlay, Match
 from app.trading.half_walk import Results, log_likelihood
 from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
-from app.trading.model import Skill, logistic, logit
+from app.trading.model import Skill, logit
 from app.trading.skill_prior import skill_of_points, skill_prior
 
 _STEP = 0.2  #: logits between two skills of the grid
@@ -149,4 +149,4 @@ def by_skill(
         return {skill: chance_at(skill) for _, skill in found}
     low, high = (logit(min(max(chance_at(at), _SURE), 1 - _SURE)) for at in (mean - spread, mean + spread))
     middle, slope = (low + high) / 2, (high - low) / (2 * spread)
-    return {skill: logistic(middle + slope * (skill - mean)) for _, skill in found}
+    return {skill: 1 / (1 + exp(-(middle + slope * (skill - mean)))) for _, skill in found}
