@@ -3,7 +3,7 @@
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 from piccolo.columns import Array, Text
 
-ID = "2031-01-01T00:05:10:000000"
+ID = "2031-01-01T00:05:13:000000"
 VERSION = "1.38.0"
 DESCRIPTION = "former holders of tenants that are not expelled yet"
 
