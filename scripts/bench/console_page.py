@@ -69,6 +69,7 @@ _SIGN_IN = """
   document.querySelector('main form button').click();
 }})()
 """
+_OTHERS = {"--top-chrome-webui", "--extension-process"}
 _OPEN_SECONDS = 120.0  #: a busy machine opens a page slowly
 _MAP, _ROUND = re.compile(r"^(\d+)\."), re.compile(r"^(\d+) (\d)v(\d)$")
 
@@ -191,15 +192,12 @@ async def open_live_page(page: Page, console_url: str, email: str, password: str
         "document.readyState === 'complete' && !!document.getElementById('moving')", _OPEN_SECONDS
     )
     await page.until("document.getElementById('connection').hidden && bench.messages > 0", _OPEN_SECONDS)
-    return LivePage(page, _newest(_renderers()))
+    return LivePage(page, _renderer())
 
 
-def _renderers() -> list[psutil.Process]:
-    """The processes of our browsers that draw pages."""
-    ours = psutil.Process().children(recursive=True)
-    return [each for each in ours if "--type=renderer" in each.cmdline()]
-
-
-def _newest(renderers: Sequence[psutil.Process]) -> psutil.Process:
-    """The page's own: one that drew the page before it may still be there."""
-    return max(renderers, key=lambda each: each.cpu_times().user)
+def _renderer() -> psutil.Process:
+    """The process that draws our page: beside those of the browser's own pages and of none, it has worked
+    most."""
+    processes = [(each, each.cmdline()) for each in psutil.Process().children(recursive=True)]
+    drawing = [each for each, words in processes if "--type=renderer" in words and not _OTHERS & set(words)]
+    return max(drawing, key=lambda each: sum(each.cpu_times()[:2]))

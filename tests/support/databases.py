@@ -46,7 +46,7 @@ class Copies:
 
     def __init__(self, server_url: str, template: str) -> None:
         self._server_url, self._template = server_url, template
-        self._background = ThreadPoolExecutor(1)
+        self._background = ThreadPoolExecutor(2)  # so that no copy waits for drops
         self._returned: list[str] = []
         self._dropping: list[Future[None]] = []
 
@@ -63,8 +63,8 @@ class Copies:
 
     def take(self) -> str:
         """The URL of a copy that nobody has used."""
-        name, self._next = self._next.result(), self._prepared()
-        return named(self._server_url, name)
+        prepared, self._next = self._next, self._prepared()
+        return named(self._server_url, prepared.result())
 
     def give_back(self, url: str) -> None:
         """It is dropped in a while, open connections included."""
