@@ -115,7 +115,7 @@ class BrokerNode(msgspec.Struct, frozen=True):
             "RABBITMQ_CONFIG_FILE": str(self.home / "rabbitmq.conf"),
             "RABBITMQ_ADVANCED_CONFIG_FILE": str(self.home / "advanced.config"),
             "RABBITMQ_CONF_ENV_FILE": str(self.home / "rabbitmq-env.conf"),
-            "RABBITMQ_ENABLEDPLUGINS_FILE": str(self.home / "enabled_plugins"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.home / "enabled_plugins"),
             "RABBITMQ_MNESIA_BASE": str(self.home / "mnesia"),
             "RABBITMQ_LOG_BASE": str(self.home / "log"),
             "RABBITMQ_GENERATED_CONFIG_DIR": str(self.home / "generated"),
