@@ -112,6 +112,12 @@ def alerts(session: nox.Session) -> None:
 
 
 @nox.session
+def clients(session: nox.Session) -> None:
+    """Generated REST clients, Python and TypeScript, type-checked and run against a demo; 2 minutes."""
+    session.run("python", "-m", "tests.rest_clients", *session.posargs)
+
+
+@nox.session
 def browser(session: nox.Session) -> None:
     """Every page for people in a real browser, with and without scripts, wide and narrow; 12 minutes."""
     session.run(

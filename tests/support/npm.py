@@ -3,9 +3,11 @@ provides one.
 """
 
 import fcntl
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 _HERE = Path(__file__).parent
@@ -36,11 +38,12 @@ def node() -> str:
     return _tools()[0]
 
 
-def run(*command: str) -> str:
-    """What the command prints; raises `RuntimeError` with the end of its errors."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*command: str, environment: Mapping[str, str] | None = None) -> str:
+    """What the command prints, with these variables beside ours; raises `RuntimeError` with the end of it."""
+    variables = os.environ | (environment or {})
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command[:3])} …: {done.stderr.strip()[-2000:]}")
+        raise RuntimeError(f"{' '.join(command[:3])} …: {(done.stdout + done.stderr).strip()[-2000:]}")
     return done.stdout
 
 

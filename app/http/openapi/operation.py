@@ -14,7 +14,7 @@ from app.http.openapi.schemas import Json, ref
 
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _TAGS = {"cs2": "Counter-Strike 2", "soccer": "Soccer", "ops": "Operators"}
-_ANY_OBJECT: Json = {"type": "object"}
+_ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
 SERVICE, FACADE = "Service", "Compatibility facade"
 Examples = Mapping[str, Any]  #: recorded responses by content type

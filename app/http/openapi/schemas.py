@@ -56,6 +56,8 @@ def tidy(node: Any) -> Any:
         }
     if isinstance(cleaned.get("description"), str):
         cleaned["description"] = cleandoc(cleaned["description"])
+    if cleaned == {"type": "object"}:
+        cleaned["additionalProperties"] = True  # as it is by default: generators take it for an empty one
     if cleaned.get("type") == "object" and isinstance(cleaned.get("title"), str):
         del cleaned["title"]
     elif isinstance(cleaned.get("title"), str):

@@ -3,11 +3,7 @@
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 from piccolo.columns import Array, Text
 
-<<<<<<<< HEAD:app/store/piccolo_migrations/matchfeed_0320_former_holders.py
 ID = "2031-01-01T00:05:20:000000"
-========
-ID = "2031-01-01T00:05:13:000000"
->>>>>>>> console-bench:app/store/piccolo_migrations/matchfeed_0313_former_holders.py
 VERSION = "1.38.0"
 DESCRIPTION = "former holders of tenants that are not expelled yet"
 

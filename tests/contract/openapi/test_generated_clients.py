@@ -15,7 +15,6 @@ _REFUSALS = {"#/components/schemas/Refused", "#/components/schemas/Problem"}
 #: Schemas of any JSON, by place, and why.
 UNTYPED = {
     "components/schemas/Field/properties/input": "the value that was sent",
-    "components/schemas/Field/properties/ctx/anyOf/0": "what the message was made of",
 }
 
 

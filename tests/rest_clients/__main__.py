@@ -1,0 +1,81 @@
+"""Generate both clients, check their types, and run both programs against a demo.
+
+python -m tests.rest_clients [--port 8620]     (`nox -s clients`; it starts a demo of its own under
+var/rest_clients and ends it)
+
+`--document FILE` only generates from another document and counts, for a comparison.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.rest_clients import python_client, typescript_client
+from tests.support.npm import run
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "openapi.json"
+VAR = ROOT / "var" / "rest_clients" / "demo"
+TENANT, SLOW_RPM = "acme", "3"
+CLIENTS = {"Python": python_client, "TypeScript": typescript_client}
+_KEY = re.compile(r"mfk_\w+")
+
+
+def generate(document: Path) -> None:
+    for name, client in CLIENTS.items():
+        found = client.generate(document.resolve())
+        untyped = f"{found.untyped} untyped results, {found.fields} untyped fields"
+        print(f"{name}: {found.operations} operations, {untyped}, {found.made_up} made-up names", flush=True)
+
+
+def demo(*arguments: str) -> None:
+    command = [sys.executable, "-m", "scripts.demo", *arguments]
+    subprocess.run(command, cwd=ROOT, env=os.environ | {"MATCHFEED_VAR": str(VAR)}, check=True)
+
+
+def slow_key() -> str:
+    """A new key with a few requests a minute."""
+    lines = (VAR / "demo.env").read_text().splitlines()
+    settings = dict(shlex.split(line.removeprefix("export "))[0].split("=", 1) for line in lines)
+    issue = ("-m", "app.cli", "key", "issue", TENANT, "--bundle", "cs2.odds.basic", "--rpm", SLOW_RPM)
+    [raw] = _KEY.findall(run(sys.executable, *issue, environment=settings))[:1]
+    return str(raw)
+
+
+def tours() -> None:
+    """Run both programs against the demo."""
+    description = json.loads((VAR / "demo.json").read_text())
+    [key] = [each["api_key"] for each in description["tenants"] if each["slug"] == TENANT]
+    for name, client in CLIENTS.items():
+        given = {
+            "MATCHFEED_URL": description["base_url"],
+            "MATCHFEED_KEY": key,
+            "MATCHFEED_SLOW_KEY": slow_key(),
+        }
+        print(f"-- {name}\n{client.tour(given)}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Generated clients against the demo")
+    parser.add_argument("--port", type=int, default=8620)
+    parser.add_argument("--document", type=Path, help="only generate from this document, and count")
+    options = parser.parse_args()
+    generate(options.document or DOCUMENT)
+    if options.document:
+        return
+    for client in CLIENTS.values():
+        client.check()
+    demo("--detach", "--reset", "--port", str(options.port))
+    try:
+        tours()
+    finally:
+        demo("--stop")
+
+
+if __name__ == "__main__":
+    main()
