@@ -212,6 +212,7 @@ def _reset_cursors(seq: int) -> Update[Any]:
     values: Values = {
         TenantCursor.seq: seq,
         TenantCursor.holder: None,
+        TenantCursor.former_holders: [],  # their users of the broker are deleted
         TenantCursor.expires_at: now(),
         TenantCursor.state: "",
         TenantCursor.last_alive_at: now(),

@@ -103,10 +103,11 @@ async def test_every_tenant_is_to_be_notified_and_reads_from_there(
         await tx.execute("UPDATE tenant SET amqp = true WHERE slug = $1", slug)
         await cursors.create_missing(tx)
         [leased] = await cursors.acquire(tx, "a process of the past", 1, 600_000)
+        await tx.execute("UPDATE tenant_cursor SET former_holders = '{an earlier process}'")
     done = await put_in_order()
     async with store.transaction() as tx:
         [now] = await cursors.acquire(tx, "a new process", 1, 600_000)
-    assert (now.slug, now.seq, now.notice_pending, now.former) == (slug, done.mark, True, None)
+    assert (now.slug, now.seq, now.notice_pending, now.former_holders) == (slug, done.mark, True, ())
     assert now.epoch > leased.epoch and done.tenants_notified == 1
 
 
