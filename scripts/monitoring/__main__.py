@@ -164,8 +164,14 @@ def target(environment: dict[str, str], print_step: Callable[[str], None]) -> Fa
 
 
 def run_demo(*arguments: str) -> None:
-    """The demo without the oddities of servers, which raise alerts of their own."""
-    environment = os.environ | {"MATCHFEED_VAR": str(VAR), "MATCHFEED_ODDITIES": "false"}
+    """The demo without the oddities of servers, which raise alerts of their own, and with a broker of its
+    own: only that one may be killed, so the settings lead to a port where none answers."""
+    [unused] = ports.free_ports([0])
+    environment = os.environ | {
+        "MATCHFEED_VAR": str(VAR),
+        "MATCHFEED_ODDITIES": "false",
+        "RABBITMQ_URL": f"amqp://guest:guest@{ports.LOOPBACK}:{unused}",
+    }
     subprocess.run([sys.executable, "-m", "scripts.demo", *arguments], cwd=ROOT, env=environment, check=True)
 
 
