@@ -37,7 +37,8 @@ ROOT = Path(__file__).resolve().parents[2]
 VAR = ROOT / "var" / "alerts"
 RULES = ROOT / "scripts" / "deploy" / "matchfeed-alerts.yml"
 TENANT = "acme"
-_QUIET_SECONDS, _ENDED_SECONDS, _PATIENCE_SECONDS = 30.0, 20.0, 240.0
+#: A tenant counts as losing messages for five minutes, which are not scaled.
+_QUIET_SECONDS, _ENDED_SECONDS, _PATIENCE_SECONDS = 30.0, 20.0, 420.0
 _POLL_SECONDS = 0.5
 #: Of budgets the fast burning alone: longer windows hold more than a fault and what came before it.
 _LONG_WINDOWS = ("/6h", "/1d", "/3d")
