@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
 
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.anyio
 class NoStore:
     @asynccontextmanager
     async def autocommit(self) -> AsyncIterator[Any]:
-        yield None
+        yield SimpleNamespace(history=0)
 
 
 def relay_of_nothing() -> Relay:
