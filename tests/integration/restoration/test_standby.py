@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.doubts import DATABASE_FAILED_OVER
+from app.ingest import missing_ranges
+from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.restoration.failover import DatabaseFailover
 from app.store import alerts, changes
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store
 from tests.integration.restoration.test_failover import used
-from tests.support import standby
+from tests.integration.restoration.test_suspension import CONFIG, active, played
+from tests.support import logs, standby
 from tests.support.standby import Pair
 from tests.support.story import Story, offer
 
@@ -74,3 +78,26 @@ async def test_no_number_means_two_things_and_what_was_lost_is_said(
                 "AND application_name = 'matchfeed' AND datname = current_database()"
             )
         assert (await used(process))["mark"] == row["mark"]
+
+
+async def test_lines_whose_commit_was_lost_are_a_gap_of_the_log(standby_data: Path, now: int) -> None:
+    """They were acknowledged, and nobody sends them again: the match is on offer with the next round."""
+    async with standby.pair(standby_data, synchronous=False) as servers, serving(servers) as process:
+        server = await played(process, now - 10_000)
+        await servers.lag()
+        await server.send(logs.kill(logs.CT[1], logs.T[1]))
+        servers.primary.kill()
+        await servers.promote()
+        await used(process)
+        assert (await server.state()).suspended == DATABASE_FAILED_OVER
+        server.now = system_clock()
+        late = server.cut(logs.kill(logs.CT[2], logs.T[2]))
+        assert await server.deliver(late) == ["early"]
+        assert await missing_ranges.skip_missing(process, late.arrived_at + 2001, CONFIG) == 1
+        assert await active(process, server.match) == []
+        server.now = late.arrived_at + 2001
+        await server.send(*logs.ct_win(1, 0))
+        await server.send(*logs.freeze(1, 0))
+        await server.send(*logs.live())
+        assert (await server.state()).suspended == ""
+        assert await active(process, server.match)
