@@ -21,6 +21,7 @@ from .hosts import DATABASES
 from .record import HOME, Record
 
 _LAG_SECONDS = 10.0
+_DIGITS = 64  #: of a digest
 _NUMBERS = HOME / "log" / "recorder.txt"
 _RECORDER = [sys.executable, "-m", "scripts.clustering.recorder", SLUG]
 _ROW = "SELECT head, mark, known_seq FROM database_timeline"
@@ -84,9 +85,9 @@ def _try(*, synchronous: bool) -> Outcome:
 def _outcome(made: Record, began: float, equal: float | None) -> Outcome:
     row = databases.run(made, made.primary, _ROW, "matchfeed").split("|")
     head, mark, known = (int(each) for each in row)
-    numbers = _numbers()
+    numbers = read_numbers(_NUMBERS.read_text())
     lost = [seq for seq in numbers if head < seq < mark]
-    last = looks()[-1]
+    differences = [look.differences for look in looks() if look.differences is not None]
     return Outcome(
         synchronous=made.synchronous,
         received=len(numbers),
@@ -94,19 +95,20 @@ def _outcome(made: Record, began: float, equal: float | None) -> Outcome:
         repeated=sum(len(digests) - 1 for digests in numbers.values()),
         contradicting=sum(len(set(digests)) > 1 for digests in numbers.values()),
         told=known >= max(lost, default=0),
-        invented=last.differences or 0,
+        invented=differences[-1],
         equal=equal,
         silence=max((look.silence for look in looks() if look.at > began), default=0.0),
         alert=databases.run(made, made.primary, _ALERT, "matchfeed"),
     )
 
 
-def _numbers() -> dict[int, list[str]]:
-    """The digests of all messages that were received with each number."""
+def read_numbers(output: str) -> dict[int, list[str]]:
+    """The digests of all messages that the recorder received with each number. Its log has other lines, too,
+    and the last one may be incomplete."""
     found = defaultdict[int, list[str]](list)
-    for line in _NUMBERS.read_text().splitlines():
+    for line in output.splitlines():
         seq, _, digest = line.partition(" ")
-        if seq.isdigit() and digest:
+        if seq.isdigit() and len(digest) == _DIGITS:
             found[int(seq)].append(digest)
     return found
 
