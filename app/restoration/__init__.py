@@ -1,5 +1,5 @@
 """What has to happen before a database is used again that was restored from a backup, or that failed over to
-standby which may lack commits.
+a standby which may lack commits.
 
 After a restore `procedure` does it, in this order: `idle_check` refuses while a process of the service is
 alive; `checks` examines the database and compares clocks, and audits ledger and change log; `tenant_vhosts`

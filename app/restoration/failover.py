@@ -24,6 +24,7 @@ from app.store.restoration import KnownNumbers
 from app.store.timeline import Change, Position
 from app.store.transaction import Tx
 
+_NOT_SUSPENDED = "the match could not be suspended when the database failed over"
 ACTOR = "service"  #: who has gone on, in the audit log
 log = get_logger(__name__)
 
@@ -51,8 +52,8 @@ class DatabaseFailover:
         await restoration.spend_codes(tx, last_usable_step(now))
         change = Change(mark, now, numbers.head, numbers.newest_at, known.seq, known.at)
         await timeline.store(tx, present, change)
-        failed = await _suspend(tx, unfinished, at)
-        await _raise_alert(tx, present, change, failed)
+        await _suspend(tx, unfinished, at)
+        await _raise_alert(tx, present, change)
         await audit.add(tx, _record(present, change, numbers, unfinished))
         return mark
 
@@ -63,9 +64,8 @@ class DatabaseFailover:
             await _raise_alert(tx, (await timeline.read(tx)).present, change)
 
 
-async def _suspend(tx: Tx, unfinished: Sequence[UUID], now: int) -> list[UUID]:
-    """Suspend these matches; those for which it failed. One that is broken must not stop the service."""
-    failed = []
+async def _suspend(tx: Tx, unfinished: Sequence[UUID], now: int) -> None:
+    """Suspend these matches. One that is broken has an alert, and must not stop the service."""
     for match_id in unfinished:
         try:
             async with restoration.savepoint(tx):
@@ -74,13 +74,13 @@ async def _suspend(tx: Tx, unfinished: Sequence[UUID], now: int) -> list[UUID]:
             raise
         except Exception as error:
             log.error("a match could not be suspended", match_id=str(match_id), exc_info=error)
-            failed.append(match_id)
-    return failed
+            subject = AlertSubject(AlertKind.DATABASE_FAILOVER, match_id=match_id)
+            await alerts.begin(tx, subject, _NOT_SUSPENDED, now)
 
 
-async def _raise_alert(tx: Tx, present: int, change: Change, failed: Sequence[UUID] = ()) -> None:
+async def _raise_alert(tx: Tx, present: int, change: Change) -> None:
     subject = AlertSubject(AlertKind.DATABASE_FAILOVER, subject=f"timeline {present}")
-    await alerts.begin(tx, subject, lost(change) + _not_suspended(failed), change.at)
+    await alerts.begin(tx, subject, lost(change), change.at)
 
 
 def lost(change: Change) -> str:
@@ -90,10 +90,6 @@ def lost(change: Change) -> str:
         return f"no process knows of a lost commit: {had}; the next is {change.mark}"
     until = iso_millis(change.known_at)
     return f"commits are lost, up to seq {change.known_seq} ({until}): {had}; the next is {change.mark}"
-
-
-def _not_suspended(failed: Sequence[UUID]) -> str:
-    return f"; NOT SUSPENDED: {', '.join(map(str, failed))}" if failed else ""
 
 
 def _record(present: int, change: Change, numbers: KnownNumbers, unfinished: Sequence[UUID]) -> AuditRecord:

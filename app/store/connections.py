@@ -22,6 +22,7 @@ SESSION_NAME = "matchfeed"  #: how PostgreSQL lists our sessions (`application_n
 AUTHORISATION_SESSION_NAME = "matchfeed-broker-authorisation"
 _ACQUIRE_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
+_COMMAND_SECONDS = 60.0
 #: A process that is suspended within a transaction holds locks that others wait for: the server ends its
 #: session after this time, and rolls back.
 _SESSION = {
@@ -186,8 +187,8 @@ class Store:
 
 
 class _Connections:
-    """How this process connects: to which servers, and as which session. With a guard, which `follow` sets,
-    it passes only connections that the guard admits."""
+    """How this process connects: to which servers, and as which session. With a `guard` only to those that it
+    admits."""
 
     def __init__(self, url: str, session: Mapping[str, str]) -> None:
         self._url, self._session = url, session
@@ -195,13 +196,19 @@ class _Connections:
 
     async def open(self, timeout: float) -> asyncpg.Connection:
         """A connection outside the pool."""
-        return await self.pooled(
-            self._url, timeout=timeout, connection_class=_Session, server_settings=self._session
-        )
+        return await self.pooled(self._url, **self._options(timeout))
 
     async def pooled(self, url: str, **options: Any) -> asyncpg.Connection:
         """A connection with these options."""
         return await servers.connect(url, examine=self.guard.admit if self.guard else None, **options)
+
+    def _options(self, timeout: float) -> dict[str, Any]:
+        return {
+            "timeout": timeout,
+            "command_timeout": _COMMAND_SECONDS,
+            "connection_class": _Session,
+            "server_settings": self._session,
+        }
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Tx]:
@@ -209,11 +216,7 @@ class _Connections:
         assert self.guard
         async with translate_errors():
             connection = await servers.connect(
-                self._url,
-                examine=self.guard.examine,
-                timeout=_ACQUIRE_SECONDS,
-                connection_class=_Session,
-                server_settings=self._session,
+                self._url, examine=self.guard.examine, **self._options(_ACQUIRE_SECONDS)
             )
             try:
                 await prepare(connection)
@@ -260,7 +263,7 @@ async def open_store(
                 min_size=1,
                 max_size=pool_size,
                 timeout=_ACQUIRE_SECONDS,
-                command_timeout=60,
+                command_timeout=_COMMAND_SECONDS,
                 init=init,
                 connect=connections.pooled,
                 connection_class=_Session,

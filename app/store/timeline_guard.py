@@ -105,7 +105,11 @@ class TimelineGuard:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._following = None
-        if not task.cancelled() and (error := task.exception()):
+        if task.cancelled() or not (error := task.exception()):
+            return
+        if isinstance(error, Unavailable):
+            log.warning("a promoted database server is not in order yet", error=error.detail)
+        else:
             log.error("a promoted database server could not be put in order", exc_info=error)
 
     async def _go_on(self) -> None:
