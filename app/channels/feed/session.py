@@ -292,8 +292,9 @@ class FeedSession:
             group.create_task(alive.run())
 
     async def _broker_restarted(self, publisher: TenantPublisher, tenant: LeasedTenant) -> None:
-        """The odds that waited in the tenant's durable queues are lost, for they are transient messages."""
-        if tenant.bound_queues or publisher.served:
+        """The odds that waited in the tenant's durable queues are lost, for they are transient messages.
+        Nothing is lost to a tenant that never had a queue."""
+        if tenant.bound_queues or (publisher.served and publisher.bindings.ever_live):
             log.warning("the broker was restarted", tenant=publisher.slug)
             publisher.notice.record_loss()
             await self._persist_loss_flag(publisher)
