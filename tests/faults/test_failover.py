@@ -7,6 +7,7 @@ resumes. What they had received when the primary was killed may be unknown to th
 import asyncio
 import contextlib
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
@@ -212,8 +213,10 @@ async def test_books_rest_and_stream_agree_afterwards(
                 await until("odds change", lambda: len(consumer.live) > 30)
                 notices = consumer.downs
                 servers.primary.kill()
+                killed = time.monotonic()
                 await servers.promote()
                 await until("the tenant is notified", lambda: consumer.downs > notices)
+                print(f"notified {time.monotonic() - killed:.1f} s after the primary was killed")
                 row = await timeline_row(store)
                 await until("odds change again", lambda: len(of_present(consumer, row["mark"])) > 30)
             await story.offer(match, offer(1), offer(5))
