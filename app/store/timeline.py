@@ -41,11 +41,13 @@ class Position(msgspec.Struct, frozen=True, order=True):
 
 class ServerTimeline(msgspec.Struct, frozen=True):
     """A server's `present` timeline (0: it is a standby), the `stored` one (None: no process has worked on
-    this database yet), and the stored mark (0: the timeline has never changed)."""
+    this database yet), the stored mark (0: the timeline has never changed), and the last seq that was
+    assigned."""
 
     present: int
     stored: int | None
     mark: int
+    last_seq: int
 
     @property
     def is_new(self) -> bool:

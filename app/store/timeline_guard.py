@@ -66,13 +66,18 @@ class TimelineGuard:
         if found.stored is None:
             await timeline.begin(Tx(connection), found.present)
             found = await self.examine(connection)
-        if found.is_new or (self._mark is not None and found.mark != self._mark):
+        if self._lacks_commits(found) or (self._mark is not None and found.mark != self._mark):
             await self._follow()
             found = await self.examine(connection)
-            if found.is_new or found.mark != self._mark:
+            if self._lacks_commits(found) or found.mark != self._mark:
                 raise Unavailable("The database failed over a moment ago; try again.", retry_after=1)
         self._newest, self._mark = found.present, found.mark
         connection.history = found.mark
+
+    def _lacks_commits(self, found: ServerTimeline) -> bool:
+        """Whether the server may: it begins a timeline, or would assign numbers again that this process has
+        seen (after a crash without `synchronous_commit`, or with the disk of an earlier moment)."""
+        return found.is_new or (found.mark == self._mark and found.last_seq < self._known.seq)
 
     async def examine(self, connection: Any) -> ServerTimeline:
         """The server's timeline; raises `OutdatedServer` for a standby, and for a primary that was replaced
@@ -116,7 +121,7 @@ class TimelineGuard:
         async with self._transaction() as tx:
             found = await timeline.lock(tx)
             mark = found.mark
-            if found.is_new:
+            if self._lacks_commits(found):
                 mark = await self._failover.go_on(tx, found.present, self._known)
             elif self._known.seq:
                 await self._failover.report(tx, self._known)

@@ -192,6 +192,27 @@ async def test_another_process_says_what_it_knows_to_be_lost(store: Store, datab
     assert f"everything up to seq {row['head']} " in alert.detail
 
 
+async def test_a_server_that_forgot_numbers_on_its_timeline_is_put_in_order(
+    store: Store, process: Store
+) -> None:
+    """As after a crash without `synchronous_commit`."""
+    story = Story(process)
+    match = await story.match()
+    await story.offer(match, offer(1))
+    kept = await head(store)
+    await story.offer(match, offer(2))
+    lost = await head(store)
+    async with store.autocommit() as tx:
+        await tx.execute("DELETE FROM change WHERE seq > $1", kept)
+        await tx.execute("UPDATE match SET last_seq = $1", kept)
+        await tx.execute("SELECT setval('change_seq', $1)", kept)
+    await cut(store, SESSION_NAME)
+    row = await used(process)
+    assert row["mark"] > lost and (row["head"], row["known_seq"]) == (kept, lost)
+    await cut(store, SESSION_NAME)
+    assert (await used(process))["mark"] == row["mark"], "once"
+
+
 async def test_a_commit_that_was_rolled_back_is_not_reported(store: Store, process: Store) -> None:
     story = Story(process)
     match = await story.match()
