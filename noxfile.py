@@ -133,8 +133,9 @@ def browser(session: nox.Session) -> None:
 
 @nox.session
 def cluster(session: nox.Session) -> None:
-    """What each fault between hosts costs a bookmaker, on a cluster in network namespaces; 15 minutes."""
+    """What each fault between hosts costs a bookmaker, on a cluster in network namespaces; 20 minutes."""
     session.run("python", "-m", "scripts.clustering.drill", *session.posargs)
+    session.run("python", "-m", "scripts.clustering.failovers")
 
 
 @nox.session

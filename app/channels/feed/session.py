@@ -216,6 +216,7 @@ class FeedSession:
             raise LeaseLost("our lease expired")
         drained = [each.tenant_id for each in relay.publishers.values() if each.releasing and each.drained]
         async with relay.lock, self._store.transaction() as tx:
+            relay.require_same_history(tx)
             started_at = self._lease.now()
             await cursors.release(tx, mine, drained)
             held = await cursors.renew(tx, mine, self._lease.millis)
