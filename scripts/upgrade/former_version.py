@@ -1,4 +1,4 @@
-"""The version that is upgraded from: its files from the repository's history, with its own pinned packages."""
+"""The version that is upgraded from: files from the repository's history, with its own pinned packages."""
 
 import os
 import subprocess
