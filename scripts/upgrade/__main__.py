@@ -47,7 +47,7 @@ def summary(plan: Plan, found: Outcome) -> str:
             f"| {each.name} | {each.seconds:.0f} | {each.silence:.1f} | {each.repeated} |"
             for each in found.steps
         ),
-        f"{got.messages} live messages at {found.connections} connections: {got.lost} lost, "
+        f"{got.messages} live messages at {found.connections} connections: {len(got.lost)} lost, "
         f"{got.invented} invented, {got.repeated} repeated, "
         f"{got.back} numbers went back, {got.ambiguous} had two meanings",
         f"longest time without an open market: {found.shut:.1f} s; "

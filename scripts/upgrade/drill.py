@@ -198,8 +198,7 @@ class Drill:
         for task in self._tasks:
             task.cancel()
         wrong = await verdict.books(self.everyone)
-        everything = await findings.published(connection)
-        got = findings.received(self.everyone, everything)
+        got = await self._received(connection)
         wrong += got.wrong()
         wrong += await findings.changed(connection, before)
         wrong += await findings.streamed(connection, self.stream)
@@ -232,6 +231,15 @@ class Drill:
             ledger=audited,
             wrong=[*wrong, *audited.wrong],
         )
+
+    async def _received(self, connection: asyncpg.Connection) -> Received:
+        """What the tenants received; what is still missing after a while is lost."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            got = findings.received(self.everyone, await findings.published(connection))
+            if not got.lost or time.monotonic() > until:
+                return got
+            await asyncio.sleep(1)
 
     def _steps(self) -> list[Step]:
         ends = [at for _, at in self._marks[1:]]

@@ -1,7 +1,7 @@
 """What must hold after an upgrade, seen from outside: in what clients received, and in the database."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import asyncpg
 import msgspec
@@ -19,13 +19,14 @@ class Received(msgspec.Struct, frozen=True):
 
     messages: int
     repeated: int
-    lost: int
+    lost: Sequence[str]
     invented: int
     back: int
     ambiguous: int
 
     def wrong(self) -> Iterator[str]:
-        for name in ("lost", "invented", "back", "ambiguous"):
+        yield from self.lost
+        for name in ("invented", "back", "ambiguous"):
             if count := getattr(self, name):
                 yield f"numbers of live messages: {count} {name}"
 
@@ -40,16 +41,18 @@ class Written(msgspec.Struct, frozen=True):
     digest: str
 
 
-def received(everyone: Sequence[Tenant], published: set[int]) -> Received:
-    """Compare what the tenants received with the numbers of all messages in the change log."""
+def received(everyone: Sequence[Tenant], published: Mapping[int, str]) -> Received:
+    """Compare what the tenants received with all messages in the change log, by number."""
     live = {each: [one for one in each.messages if one.seq] for each in everyone}
-    repeated = lost = invented = back = 0
+    repeated = invented = back = 0
+    lost = list[str]()
     bodies = defaultdict[int, set[bytes]](set)
-    for messages in live.values():
+    for each, messages in live.items():
         times = Counter(one.seq for one in messages)
         repeated += times.total() - len(times)
-        lost += len(published - times.keys())
-        invented += len(times.keys() - published)
+        missing = sorted(published.keys() - times.keys())
+        lost += [f"{each.slug} did not receive {published[seq]} {seq}" for seq in missing]
+        invented += len(times.keys() - published.keys())
         back += _backwards(messages)
         for one in messages:
             bodies[one.seq].add(one.digest)
@@ -95,10 +98,10 @@ def unfinished(everyone: Sequence[Tenant], accepted: set[str]) -> list[str]:
     return [f"recovery {each} was accepted and has no end" for each in sorted(accepted - ended)]
 
 
-async def published(connection: asyncpg.Connection) -> set[int]:
-    """The numbers of all messages that there are to publish."""
-    rows = await connection.fetch("SELECT DISTINCT envelope_seq FROM change WHERE message <> ''")
-    return {row["envelope_seq"] for row in rows}
+async def published(connection: asyncpg.Connection) -> dict[int, str]:
+    """All messages that there are to publish: their names by number."""
+    rows = await connection.fetch("SELECT envelope_seq, message FROM change WHERE message <> ''")
+    return {row["envelope_seq"]: row["message"] for row in rows}
 
 
 async def written(connection: asyncpg.Connection) -> list[Written]:
