@@ -122,6 +122,10 @@ class Drill:
         ):
             self._tasks.append(asyncio.create_task(work))
 
+    @property
+    def _messages(self) -> findings.Everyone:
+        return {each.slug: each.messages for each in self.everyone}
+
     def _client(self, slug: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(
             base_url=self._installation.balancer.url,
@@ -202,7 +206,7 @@ class Drill:
         wrong += got.wrong()
         wrong += await findings.changed(connection, before)
         wrong += await findings.streamed(connection, self.stream)
-        wrong += findings.unfinished(self.everyone, self._accepted)
+        wrong += findings.unfinished(self._messages, self._accepted)
         requesters = (self.reader, self.operator, self.curious)
         wrong += [f"{times} times {what}" for each in requesters for what, times in each.failures.items()]
         counts = self._installation.balancer.counts()
@@ -236,7 +240,7 @@ class Drill:
         """What the tenants received; what is still missing after a while is lost."""
         until = time.monotonic() + _PATIENCE_SECONDS
         while True:
-            got = findings.received(self.everyone, await findings.published(connection))
+            got = findings.received(self._messages, await findings.published(connection))
             if not got.lost or time.monotonic() > until:
                 return got
             await asyncio.sleep(1)
@@ -247,8 +251,8 @@ class Drill:
             Step(
                 name,
                 ended - began,
-                findings.silence(self.everyone, began, ended),
-                findings.repeated(self.everyone, began, ended),
+                findings.silence(self._messages, began, ended),
+                findings.repeated(self._messages, began, ended),
             )
             for (name, began), ended in zip(self._marks, ends, strict=False)
         ]

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import asyncpg
 import msgspec
 
-from scripts.upgrade.clients import Message, Stream, Tenant
+from scripts.upgrade.clients import Message, Stream
 
+#: What each tenant received, in order.
+Everyone = Mapping[str, Sequence[Message]]
 #: Tables that are only ever appended to, by number: what the former version wrote stays as it is.
 _APPENDED = {"change": "seq", "ledger_entry": "id"}
 _COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_name = $1 ORDER BY column_name"
@@ -41,17 +43,17 @@ class Written(msgspec.Struct, frozen=True):
     digest: str
 
 
-def received(everyone: Sequence[Tenant], published: Mapping[int, str]) -> Received:
+def received(everyone: Everyone, published: Mapping[int, str]) -> Received:
     """Compare what the tenants received with all messages in the change log, by number."""
-    live = {each: [one for one in each.messages if one.seq] for each in everyone}
+    live = {slug: [one for one in messages if one.seq] for slug, messages in everyone.items()}
     repeated = invented = back = 0
     lost = list[str]()
     bodies = defaultdict[int, set[bytes]](set)
-    for each, messages in live.items():
+    for slug, messages in live.items():
         times = Counter(one.seq for one in messages)
         repeated += times.total() - len(times)
         missing = sorted(published.keys() - times.keys())
-        lost += [f"{each.slug} did not receive {published[seq]} {seq}" for seq in missing]
+        lost += [f"{slug} did not receive {published[seq]} {seq}" for seq in missing]
         invented += len(times.keys() - published.keys())
         back += _backwards(messages)
         for one in messages:
@@ -69,11 +71,11 @@ def _backwards(messages: Sequence[Message]) -> int:
     return back
 
 
-def silence(everyone: Sequence[Tenant], began: float, ended: float) -> float:
+def silence(everyone: Everyone, began: float, ended: float) -> float:
     """The longest time between two messages of one tenant, the later one in this time; in seconds."""
     longest = 0.0
-    for each in everyone:
-        times = [one.at for one in each.messages]
+    for messages in everyone.values():
+        times = [one.at for one in messages]
         gaps = (
             after - before for before, after in zip(times, times[1:], strict=False) if began < after <= ended
         )
@@ -81,20 +83,22 @@ def silence(everyone: Sequence[Tenant], began: float, ended: float) -> float:
     return longest
 
 
-def repeated(everyone: Sequence[Tenant], began: float, ended: float) -> int:
+def repeated(everyone: Everyone, began: float, ended: float) -> int:
     """Live messages of this time that their tenant had received before."""
     count = 0
-    for each in everyone:
+    for messages in everyone.values():
         seen = set[int]()
-        for one in each.messages:
+        for one in messages:
             count += bool(one.seq) and one.seq in seen and began < one.at <= ended
             seen.add(one.seq)
     return count
 
 
-def unfinished(everyone: Sequence[Tenant], accepted: set[str]) -> list[str]:
+def unfinished(everyone: Everyone, accepted: set[str]) -> list[str]:
     """The recoveries that were accepted, and of which no tenant received the end."""
-    ended = {one.request for each in everyone for one in each.messages if one.name == "snapshot_complete"}
+    ended = {
+        one.request for messages in everyone.values() for one in messages if one.name == "snapshot_complete"
+    }
     return [f"recovery {each} was accepted and has no end" for each in sorted(accepted - ended)]
 
 
