@@ -1,6 +1,6 @@
 """The upgrade from version 0.1.0 to the present one, under load.
 
-    python -m scripts.upgrade [--matches 6] [--speed 6] [--before 60] [--beside 30]
+    python -m scripts.upgrade [--matches 6] [--speed 10] [--before 60] [--beside 30]
 
 Takes 0.1.0 from the repository's history, with the packages that it pinned, into `var/upgrade`. It makes the
 database, the broker's vhosts, tenants and keys; its simulator plays matches; bookmakers, a stream and users
@@ -50,6 +50,7 @@ def summary(plan: Plan, found: Outcome) -> str:
         f"{got.messages} live messages at {found.connections} connections: {len(got.lost)} lost, "
         f"{got.invented} invented, {got.repeated} repeated, "
         f"{got.back} numbers went back, {got.ambiguous} had two meanings",
+        f"a queue of its own name, declared again after the upgrade: {found.named or 'accepted'}",
         f"longest time without an open market: {found.shut:.1f} s; "
         f"matchfeed migrate: {found.migrate_seconds:.1f} s",
         f"recoveries: {found.recoveries[0]} of everything, {found.recoveries[1]} of a match",
@@ -67,7 +68,7 @@ def summary(plan: Plan, found: Outcome) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--matches", type=int, default=6)
-    parser.add_argument("--speed", type=float, default=6.0)
+    parser.add_argument("--speed", type=float, default=10.0)
     parser.add_argument("--before", type=float, default=60.0, help="seconds")
     parser.add_argument("--beside", type=float, default=30.0, help="seconds")
     plan = Plan(**vars(parser.parse_args()))

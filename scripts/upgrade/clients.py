@@ -13,12 +13,15 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import websockets
-from aio_pika.abc import AbstractIncomingMessage
+from aio_pika.abc import AbstractConnection, AbstractIncomingMessage, AbstractQueue
+from aio_pika.exceptions import AMQPError
 
+from app.broker.connection import open_connection
 from scripts.soak.bookmakers import Bookmaker
 
 _SECONDS_BETWEEN_REQUESTS = 0.1
 _SECONDS_BETWEEN_COMMANDS = 2.0
+_CONNECT_SECONDS = 10.0
 _PATHS = (
     "/cs2/v1/matches?status=live&limit=20",
     "/cs2/v1/matches/{match}",
@@ -50,13 +53,7 @@ class Tenant(Bookmaker):
         super().__init__(slug, url, exchange, rest)
 
     def receive(self, message: AbstractIncomingMessage) -> None:
-        root, seq = ET.fromstring(message.body), int(str(message.headers.get("x-seq", 0)))
-        request = root.get("request_id", "")
-        digest = hashlib.md5(message.body, usedforsecurity=False).digest()
-        live = 0 if request else seq
-        self.messages.append(
-            Message(time.monotonic(), root.tag, root.get("event_id", ""), live, request, digest)
-        )
+        self.messages.append(_read(message))
         super().receive(message)
 
     async def watch(self) -> None:
@@ -71,6 +68,52 @@ class Tenant(Bookmaker):
             ):
                 since = time.monotonic()
             self.shut = max(self.shut, time.monotonic() - since)
+
+
+class NamedQueue:
+    """A client with a durable queue of its own name, which it reads on one connection."""
+
+    def __init__(self, slug: str, url: str, exchange: str) -> None:
+        self.slug, self._url, self._exchange = slug, url, exchange
+        self.messages = list[Message]()
+        self.bound = asyncio.Event()
+
+    async def run(self) -> None:
+        """Read until the connection ends, which it must not: raises `ConnectionError` then."""
+        closed = asyncio.Event()
+
+        async def receive(message: AbstractIncomingMessage) -> None:
+            self.messages.append(_read(message))
+
+        async with open_connection(self._url, _CONNECT_SECONDS) as connection:
+            connection.close_callbacks.add(lambda *_: closed.set())
+            queue = await self._declare(connection)
+            await queue.bind(self._exchange, "#")
+            await queue.consume(receive, no_ack=True)
+            self.bound.set()
+            await closed.wait()
+        raise ConnectionError(f"the connection of {self.slug} has ended")
+
+    async def declare_again(self) -> str:
+        """Declare the queue on another connection, as after a reconnect; how that was refused, else an empty
+        text."""
+        try:
+            async with open_connection(self._url, _CONNECT_SECONDS) as connection:
+                await self._declare(connection)
+        except AMQPError as error:
+            return str(error)
+        return ""
+
+    async def _declare(self, connection: AbstractConnection) -> AbstractQueue:
+        return await (await connection.channel()).declare_queue(f"{self.slug}.book", durable=True)
+
+
+def _read(message: AbstractIncomingMessage) -> Message:
+    root, seq = ET.fromstring(message.body), int(str(message.headers.get("x-seq", 0)))
+    request = root.get("request_id", "")
+    digest = hashlib.md5(message.body, usedforsecurity=False).digest()
+    live = 0 if request else seq
+    return Message(time.monotonic(), root.tag, root.get("event_id", ""), live, request, digest)
 
 
 class Requester:

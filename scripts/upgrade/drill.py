@@ -14,12 +14,12 @@ from scripts.soak import verdict
 from scripts.soak.verdict import Verdict
 from scripts.upgrade import findings
 from scripts.upgrade.balancer import Counts
-from scripts.upgrade.clients import Requester, Stream, Tenant
+from scripts.upgrade.clients import NamedQueue, Requester, Stream, Tenant
 from scripts.upgrade.findings import Received
 from scripts.upgrade.installation import FORMER, FORMER_WEB, PRESENT, PRESENT_WEB, Complaint, Installation
 
 EXCHANGE = "oddsfeed"
-SLUGS = ("steady", "restless", "curious", "quiet")
+SLUGS, NAMED = ("steady", "restless", "curious", "quiet"), "named"
 _RECOVERY_SECONDS, _SETTLE_SECONDS, _PATIENCE_SECONDS = 10.0, 15.0, 60.0
 
 
@@ -47,6 +47,7 @@ class Outcome(msgspec.Struct, kw_only=True, frozen=True):
     received: Received
     shut: float
     connections: int
+    named: str
     recoveries: tuple[int, int]
     stream: Stream
     requests: dict[int, int]
@@ -77,7 +78,8 @@ class Drill:
         made.start("feed-1", FORMER, "feed")
         self._connect()
         await self._wait(
-            "all tenants to be connected", lambda: all(each.connections for each in self.everyone)
+            "all tenants to be connected",
+            lambda: self.named.bound.is_set() and all(each.connections for each in self.everyone),
         )
         made.simulate(operator, self._plan.matches, self._plan.speed)
         self._mark("0.1.0 alone")
@@ -93,7 +95,7 @@ class Drill:
         made = self._installation
         made.matchfeed_former("migrate")
         self._logins, self._keys = {}, {}
-        for slug in SLUGS:
+        for slug in (*SLUGS, NAMED):
             made.matchfeed_former("tenant", "create", slug)
             self._logins[slug] = made.matchfeed_former("tenant", "provision", slug).strip()
             self._keys[slug] = self._issue(slug, "cs2.odds.basic")
@@ -109,11 +111,13 @@ class Drill:
     def _connect(self) -> None:
         url = self._installation.balancer.url
         self.everyone = [Tenant(slug, self._logins[slug], EXCHANGE, self._client(slug)) for slug in SLUGS]
+        self.named = NamedQueue(NAMED, self._logins[NAMED], EXCHANGE)
         self.stream = Stream(url, self._keys["quiet"])
         self.reader, self.operator = Requester(url, self._keys["steady"]), Requester(url, self._keys["house"])
         self.curious = Requester(url, self._keys["curious"])
         for work in (
             *(each.watch() for each in self.everyone),
+            self.named.run(),
             self.stream.run(),
             self.reader.read(),
             self.operator.command(),
@@ -124,7 +128,8 @@ class Drill:
 
     @property
     def _messages(self) -> findings.Everyone:
-        return {each.slug: each.messages for each in self.everyone}
+        everyone = {each.slug: each.messages for each in self.everyone}
+        return {**everyone, self.named.slug: self.named.messages}
 
     def _client(self, slug: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(
@@ -223,6 +228,7 @@ class Drill:
             received=got,
             shut=max(each.shut for each in self.everyone if each.slug == "steady"),
             connections=sum(each.connections for each in self.everyone),
+            named=await self.named.declare_again(),
             recoveries=(sum(each.recoveries for each in self.everyone), len(self._accepted)),
             stream=self.stream,
             requests=dict(
