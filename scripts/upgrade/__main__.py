@@ -1,12 +1,15 @@
 """The upgrade from version 0.1.0 to the present one, under load.
 
     python -m scripts.upgrade [--matches 6] [--speed 10] [--before 60] [--beside 30]
+                              [--authorisation patterns]
 
 Takes 0.1.0 from the repository's history, with the packages that it pinned, into `var/upgrade`. It makes the
 database, the broker's vhosts, tenants and keys; its simulator plays matches; bookmakers, a stream and users
 of REST are clients. Then the present version's migrations run, and its processes replace the former ones in
 the order of docs/deploy.md, each beside the former one for `--beside` seconds. Fails with what is not as it
-must be. Everything that it starts ends with it; the processes' logs stay in `var/upgrade/run/log`.
+must be. With `--authorisation http` the broker requests authorisation from the present version before its
+other processes start, which costs each client a reconnect. Everything that it starts ends with it; the
+processes' logs stay in `var/upgrade/run/log`.
 """
 
 import argparse
@@ -48,6 +51,7 @@ def summary(plan: Plan, found: Outcome) -> str:
             for each in found.steps
         ),
         f"{got.messages} live messages at {found.connections} connections: {len(got.lost)} lost, "
+        f"{got.missed} missed and recovered by clients that had to reconnect, "
         f"{got.invented} invented, {got.repeated} repeated, "
         f"{got.back} numbers went back, {got.ambiguous} had two meanings",
         f"a queue of its own name, declared again after the upgrade: {found.named or 'accepted'}",
@@ -71,6 +75,7 @@ def main() -> None:
     parser.add_argument("--speed", type=float, default=10.0)
     parser.add_argument("--before", type=float, default=60.0, help="seconds")
     parser.add_argument("--beside", type=float, default=30.0, help="seconds")
+    parser.add_argument("--authorisation", choices=("patterns", "http"), default="patterns")
     plan = Plan(**vars(parser.parse_args()))
     try:
         found = asyncio.run(drilled(plan))

@@ -16,7 +16,7 @@ import websockets
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage, AbstractQueue
 from aio_pika.exceptions import AMQPError
 
-from app.broker.connection import open_connection
+from app.broker.connection import FAILURES, open_connection
 from scripts.soak.bookmakers import Bookmaker
 
 _SECONDS_BETWEEN_REQUESTS = 0.1
@@ -71,28 +71,34 @@ class Tenant(Bookmaker):
 
 
 class NamedQueue:
-    """A client with a durable queue of its own name, which it reads on one connection."""
+    """A client with a durable queue of its own name."""
 
     def __init__(self, slug: str, url: str, exchange: str) -> None:
         self.slug, self._url, self._exchange = slug, url, exchange
         self.messages = list[Message]()
-        self.bound = asyncio.Event()
+        self.connections = 0
 
     async def run(self) -> None:
-        """Read until the connection ends, which it must not: raises `ConnectionError` then."""
+        """Read it, without end; connect again when the connection is lost."""
+        while True:
+            with suppress(*FAILURES):
+                await self._read()
+            await asyncio.sleep(1)
+
+    async def _read(self) -> None:
         closed = asyncio.Event()
 
         async def receive(message: AbstractIncomingMessage) -> None:
             self.messages.append(_read(message))
+            await message.ack()
 
         async with open_connection(self._url, _CONNECT_SECONDS) as connection:
             connection.close_callbacks.add(lambda *_: closed.set())
             queue = await self._declare(connection)
             await queue.bind(self._exchange, "#")
-            await queue.consume(receive, no_ack=True)
-            self.bound.set()
+            await queue.consume(receive)
+            self.connections += 1
             await closed.wait()
-        raise ConnectionError(f"the connection of {self.slug} has ended")
 
     async def declare_again(self) -> str:
         """Declare the queue on another connection, as after a reconnect; how that was refused, else an empty

@@ -9,6 +9,7 @@ import asyncpg
 import httpx
 import msgspec
 
+from app.broker.permissions import AuthorisationMode
 from app.store.connections import open_store
 from scripts.soak import verdict
 from scripts.soak.verdict import Verdict
@@ -24,12 +25,14 @@ _RECOVERY_SECONDS, _SETTLE_SECONDS, _PATIENCE_SECONDS = 10.0, 15.0, 60.0
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How many matches are played at a time, how fast; seconds before the first step, and of each step."""
+    """How many matches are played at a time, how fast; seconds before the first step, and of each step; who
+    decides what tenants may do at the broker, as in the setting."""
 
     matches: int
     speed: float
     before: float
     beside: float
+    authorisation: AuthorisationMode
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -79,7 +82,7 @@ class Drill:
         self._connect()
         await self._wait(
             "all tenants to be connected",
-            lambda: self.named.bound.is_set() and all(each.connections for each in self.everyone),
+            lambda: all(each.connections for each in self._clients),
         )
         made.simulate(operator, self._plan.matches, self._plan.speed)
         self._mark("0.1.0 alone")
@@ -127,9 +130,16 @@ class Drill:
             self._tasks.append(asyncio.create_task(work))
 
     @property
+    def _reconnected(self) -> list[str]:
+        return [each.slug for each in self._clients if each.connections > 1]
+
+    @property
+    def _clients(self) -> list[Tenant | NamedQueue]:
+        return [*self.everyone, self.named]
+
+    @property
     def _messages(self) -> findings.Everyone:
-        everyone = {each.slug: each.messages for each in self.everyone}
-        return {**everyone, self.named.slug: self.named.messages}
+        return {each.slug: each.messages for each in self._clients}
 
     def _client(self, slug: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(
@@ -153,6 +163,9 @@ class Drill:
             began = time.monotonic()
             await asyncio.to_thread(made.matchfeed, "migrate")
             self._migrate_seconds = time.monotonic() - began
+        if self._plan.authorisation == "http":
+            async with self._step("the broker requests authorisation"):
+                await asyncio.to_thread(made.request_authorisation)
         for number, (former, present) in enumerate(zip(FORMER_WEB, PRESENT_WEB, strict=True), 1):
             async with self._step(f"present web process {number} beside"):
                 await made.start_web(present)
@@ -209,6 +222,8 @@ class Drill:
         wrong = await verdict.books(self.everyone)
         got = await self._received(connection)
         wrong += got.wrong()
+        if self._plan.authorisation == "patterns":
+            wrong += [f"{slug} was disconnected" for slug in self._reconnected]
         wrong += await findings.changed(connection, before)
         wrong += await findings.streamed(connection, self.stream)
         wrong += findings.unfinished(self._messages, self._accepted)
@@ -227,7 +242,7 @@ class Drill:
             steps=list(self._steps()),
             received=got,
             shut=max(each.shut for each in self.everyone if each.slug == "steady"),
-            connections=sum(each.connections for each in self.everyone),
+            connections=sum(each.connections for each in self._clients),
             named=await self.named.declare_again(),
             recoveries=(sum(each.recoveries for each in self.everyone), len(self._accepted)),
             stream=self.stream,
@@ -246,7 +261,8 @@ class Drill:
         """What the tenants received; what is still missing after a while is lost."""
         until = time.monotonic() + _PATIENCE_SECONDS
         while True:
-            got = findings.received(self._messages, await findings.published(connection))
+            published = await findings.published(connection)
+            got = findings.received(self._messages, published, self._reconnected)
             if not got.lost or time.monotonic() > until:
                 return got
             await asyncio.sleep(1)

@@ -1,7 +1,7 @@
 """What must hold after an upgrade, seen from outside: in what clients received, and in the database."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import asyncpg
 import msgspec
@@ -17,11 +17,13 @@ _COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_name 
 
 class Received(msgspec.Struct, frozen=True):
     """Of all tenants together: live messages and repeated ones, numbers that were lost, that are in no change
-    log, that came after a higher one, and that two different messages had."""
+    log, that came after a higher one, and that two different messages had. `missed`: lost to clients that had
+    to reconnect, and recovered."""
 
     messages: int
     repeated: int
     lost: Sequence[str]
+    missed: int
     invented: int
     back: int
     ambiguous: int
@@ -43,23 +45,26 @@ class Written(msgspec.Struct, frozen=True):
     digest: str
 
 
-def received(everyone: Everyone, published: Mapping[int, str]) -> Received:
+def received(everyone: Everyone, published: Mapping[int, str], reconnected: Collection[str] = ()) -> Received:
     """Compare what the tenants received with all messages in the change log, by number."""
     live = {slug: [one for one in messages if one.seq] for slug, messages in everyone.items()}
-    repeated = invented = back = 0
+    repeated = missed = invented = back = 0
     lost = list[str]()
     bodies = defaultdict[int, set[bytes]](set)
     for slug, messages in live.items():
         times = Counter(one.seq for one in messages)
         repeated += times.total() - len(times)
         missing = sorted(published.keys() - times.keys())
-        lost += [f"{slug} did not receive {published[seq]} {seq}" for seq in missing]
+        if slug in reconnected:
+            missed += len(missing)
+        else:
+            lost += [f"{slug} did not receive {published[seq]} {seq}" for seq in missing]
         invented += len(times.keys() - published.keys())
         back += _backwards(messages)
         for one in messages:
             bodies[one.seq].add(one.digest)
     ambiguous = sum(len(each) > 1 for each in bodies.values())
-    return Received(sum(map(len, live.values())), repeated, lost, invented, back, ambiguous)
+    return Received(sum(map(len, live.values())), repeated, lost, missed, invented, back, ambiguous)
 
 
 def _backwards(messages: Sequence[Message]) -> int:
