@@ -159,6 +159,8 @@ class Drill:
     async def _upgrade(self) -> None:
         """The order of docs/deploy.md."""
         made, restless = self._installation, self.everyone[SLUGS.index("restless")]
+        async with self._step("the broker reports events"):
+            await asyncio.to_thread(made.broker.report_events)
         async with self._step("migrations"):
             began = time.monotonic()
             await asyncio.to_thread(made.matchfeed, "migrate")

@@ -18,8 +18,8 @@ import psutil
 from scripts.local_services import ports, processes
 from scripts.local_services import state as states
 from scripts.local_services.processes import ServiceError
-from scripts.upgrade import broker_authorisation
 from scripts.upgrade.balancer import Balancer, Listeners
+from scripts.upgrade.former_broker import FormerBroker
 from scripts.upgrade.former_version import ROOT, FormerVersion
 
 FORMER, PRESENT = "former", "present"
@@ -135,10 +135,14 @@ class Installation:
             process.kill()
             raise ServiceError(f"{name} did not end within {_STOP_SECONDS:.0f} s") from error
 
+    @property
+    def broker(self) -> FormerBroker:
+        servers = self.directory / "servers"
+        return FormerBroker(servers / "rabbitmq", states.load(servers).ports["epmd"])
+
     def request_authorisation(self) -> None:
         """Start the process that decides what tenants may do, and have the broker ask it; the present
         version's processes that start from now on know."""
-        servers = self.directory / "servers"
         [port] = ports.free_ports([0])
         self.added["BROKER_AUTHORISATION"] = "http"
         self.start("broker-authorisation", PRESENT, "broker-authorisation", "--port", str(port))
@@ -146,8 +150,7 @@ class Installation:
             lambda: ports.answers("127.0.0.1", port), alive=lambda: True, seconds=_START_SECONDS
         ):
             raise ServiceError("broker-authorisation does not answer")
-        mapper = states.load(servers).ports["epmd"]
-        broker_authorisation.enable(servers / "rabbitmq", mapper, port)
+        self.broker.request_authorisation(port)
 
     def check(self) -> None:
         """Raises `ServiceError` when a process has ended by itself."""
