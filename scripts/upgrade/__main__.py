@@ -61,7 +61,7 @@ def summary(plan: Plan, found: Outcome) -> str:
         f"stream: {found.stream.frames} frames at {found.stream.connections} connections, "
         f"{len(found.stream.settlements)} settlements, {found.stream.snapshots} snapshots, "
         f"silent for {found.stream.silence:.1f} s at most",
-        f"requests by status: {found.requests}; the slowest took {found.slowest:.2f} s",
+        f"requests by status: {dict(found.requests)}; the slowest took {found.slowest:.2f} s",
         *(f"HAProxy, {name}: {each}" for name, each in found.balancer.items()),
         f"{found.ledger.entries} ledger entries of {found.ledger.matches} matches audited, "
         f"{len(found.ledger.wrong)} differences; wrong in all: {len(found.wrong)}",

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -53,7 +54,7 @@ class Outcome(msgspec.Struct, kw_only=True, frozen=True):
     named: str
     recoveries: tuple[int, int]
     stream: Stream
-    requests: dict[int, int]
+    requests: Counter[int]
     slowest: float
     balancer: dict[str, Counts]
     migrate_seconds: float
@@ -70,7 +71,7 @@ class Drill:
         self._marks = list[tuple[str, float]]()
         self._accepted = set[str]()
         self._migrate_seconds = 0.0
-        self._tasks = list[asyncio.Task[None]]()
+        self._following, self._acting = list[asyncio.Task[None]](), list[asyncio.Task[None]]()
 
     async def run(self) -> Outcome:
         made = self._installation
@@ -118,16 +119,15 @@ class Drill:
         self.stream = Stream(url, self._keys["quiet"])
         self.reader, self.operator = Requester(url, self._keys["steady"]), Requester(url, self._keys["house"])
         self.curious = Requester(url, self._keys["curious"])
-        for work in (
-            *(each.watch() for each in self.everyone),
-            self.named.run(),
-            self.stream.run(),
+        following = (*(each.watch() for each in self.everyone), self.named.run(), self.stream.run())
+        acting = (
             self.reader.read(),
             self.operator.command(),
             self.curious.recover(self._accepted),
             self._recoveries(),
-        ):
-            self._tasks.append(asyncio.create_task(work))
+        )
+        self._following = [asyncio.create_task(work) for work in following]
+        self._acting = [asyncio.create_task(work) for work in acting]
 
     @property
     def _reconnected(self) -> list[str]:
@@ -201,7 +201,7 @@ class Drill:
             self._installation.check()
             for each in self.everyone:
                 each.check()
-            for task in self._tasks:
+            for task in (*self._following, *self._acting):
                 if task.done():
                     task.result()
 
@@ -216,13 +216,13 @@ class Drill:
     async def _compare(self, connection: asyncpg.Connection, before: Sequence[findings.Written]) -> Outcome:
         """Once nothing is played any more: compare everything."""
         self._mark("play has ended")
-        self.stream.complete.clear()
         await self._play(_SETTLE_SECONDS)
-        await self._wait("an alive on the stream", self.stream.complete.is_set)
-        for task in self._tasks:
+        for task in self._acting:
             task.cancel()
         wrong = await verdict.books(self.everyone)
         got = await self._received(connection)
+        self.stream.complete.clear()
+        await self._wait("an alive on the stream", self.stream.complete.is_set)
         wrong += got.wrong()
         if self._plan.authorisation == "patterns":
             wrong += [f"{slug} was disconnected" for slug in self._reconnected]
@@ -248,9 +248,7 @@ class Drill:
             named=await self.named.declare_again(),
             recoveries=(sum(each.recoveries for each in self.everyone), len(self._accepted)),
             stream=self.stream,
-            requests=dict(
-                sum((each.statuses for each in requesters), start=requesters[0].statuses.__class__())
-            ),
+            requests=sum((each.statuses for each in requesters), start=Counter[int]()),
             slowest=max(each.slowest for each in requesters),
             balancer=counts,
             migrate_seconds=self._migrate_seconds,
@@ -282,7 +280,7 @@ class Drill:
         ]
 
     async def close(self) -> None:
-        for task in self._tasks:
+        for task in (*self._following, *self._acting):
             task.cancel()
         for each in getattr(self, "everyone", ()):
             await each.close()
