@@ -100,6 +100,12 @@ def restore(session: nox.Session) -> None:
 
 
 @nox.session
+def upgrade(session: nox.Session) -> None:
+    """From version 0.1.0 to the present one under load, both beside each other; 8 minutes."""
+    session.run("python", "-m", "scripts.upgrade", *session.posargs)
+
+
+@nox.session
 def sdk(session: nox.Session) -> None:
     """A client as existing ones are against a demo: every fault of the menu, cut connections; 13 minutes."""
     session.run("python", "-m", "tests.sdk_client", *session.posargs)

@@ -9,8 +9,9 @@ What explains a move of a probability since its price was set, the limits added 
 - another state of the round: what players carry, their health and money: `_STATE`; what they bought until the
   round goes live, a plant or a defuse that began: `_LARGE`;
 - what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
-  void, players who come or go, another format, other sides, an operator's command; and a plant or defuse
-  that should have succeeded by now. But kills and plants of one team explain a move of the round against it
+  void, players who come or go, another format, other sides, an operator's command; a plant or defuse that
+  should have succeeded by now; and that nothing was known of the round, as after a process of 0.1.0, which
+  prices by another model. But kills and plants of one team explain a move of the round against it
   only up to `_STATE`.
 
 The limits lie above what the model does in real and simulated play (`docs/pricing.md`).
@@ -23,6 +24,7 @@ import msgspec
 from app.domain import changes as c
 from app.domain.market import ACTIVE, Book, Market, market_name
 from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
+from app.domain.shown import RoundKnowledge
 from app.trading.registry import RULES
 from app.trading.round_view import round_state
 from app.trading.specifiers import parse
@@ -75,7 +77,7 @@ def unexplained_move(
     `markets` are those that a reaction at `now` (Unix ms) to `changes` changed, `book` has them before it.
     Only prices that stood and still stand have moved.
     """
-    if any(isinstance(change, _DECISIVE) for change in changes):
+    if before.shown == RoundKnowledge() or any(isinstance(change, _DECISIVE) for change in changes):
         return None
     moves = list(_moves(book, markets))
     if not moves:

@@ -11,6 +11,7 @@ from app.domain import changes as c
 from app.domain import facts as f
 from app.domain.market import Market, MarketKey, MarketStatus
 from app.domain.match import Team
+from app.domain.shown import RoundKnowledge
 from app.domain.transitions import fold
 from app.ingest import cs2log
 from app.sandbox.simulator.fictional_world import fictional_world
@@ -59,6 +60,14 @@ def test_a_jump_without_a_cause_is_named(server: Server) -> None:
     assert moved(server, by=0.2) == f"13:{HOME_WINS} moved from 0.500 to 0.700"
     assert moved(server, by=-0.2)
     assert not moved(server, by=0.04)
+
+
+def test_the_first_prices_after_a_process_of_0_1_0_may_be_any(server: Server) -> None:
+    """It does not know what is known of the round, and prices by another model."""
+    server.match = replace(server.match, shown=RoundKnowledge())
+    hurt = f.Hurt(at=server.later(), victim=TEAMS["away"][1], side="T", health=90, armour=0)
+    assert not moved(server, hurt, by=0.4)
+    assert moved(server, by=0.2)
 
 
 def test_time_explains_a_little_and_only_in_a_round(server: Server) -> None:
