@@ -311,8 +311,8 @@ class FeedSession:
             raise Unavailable("Another process has the tenant.")
 
     async def _prepare(self, publisher: TenantPublisher) -> None:
-        """Before anything is published, the tenant's bindings are known. Raises `LoginRefused` where the broker
-        no longer knows our user: its permissions cannot be set, and no login would be tried."""
+        """Before anything is published, the tenant's bindings are known. Raises `LoginRefused` where the
+        broker no longer knows our user: its permissions cannot be set, and no login would be tried."""
         try:
             await permit_publisher(self._management, self.holder, publisher.slug, self._config.exchange)
         except Unavailable as error:

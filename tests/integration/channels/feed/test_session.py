@@ -103,7 +103,7 @@ async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
 async def test_a_lease_that_expires_while_its_renewal_waits_is_lost(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A checkpoint to a database that does not answer holds the lock; meanwhile another process takes over."""
+    """A checkpoint to a database that does not answer holds the lock, and another process takes over."""
     tenant, _ = await rig.tenant()
     session = started_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
