@@ -12,6 +12,7 @@ anything was wrong.
 
 import argparse
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -83,6 +84,8 @@ async def _run(options: argparse.Namespace) -> int:
     """The number of histories that broke."""
     described = msgspec.json.decode(DESCRIPTION.read_bytes())
     settings = load()
+    for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(
             await open_store(settings.database_url, 2, session_name="histories")

@@ -19,10 +19,10 @@ def findings(tenant: Tenant, entries: Sequence[Entry]) -> Iterator[Finding]:
     wanted = {key: state for key, state in _ledger(mine).items() if key[0] not in tenant.uncertain}
     had = folded(tenant.deliveries)
     for key, state in wanted.items():
-        if had.get(key, "pending") != state:
-            kind = Kind.LOST if key not in had else Kind.BOOK
-            text = f"{key[0]} {key[1]} is {state}, and {had.get(key, 'nothing')} to the tenant"
-            yield Finding(kind, tenant.slug, text)
+        mine_is = had.get(key, "pending")
+        if mine_is != state:
+            kind = Kind.LOST if mine_is == "pending" else Kind.BOOK
+            yield Finding(kind, tenant.slug, f"{key[0]} {key[1]} is {state}, and {mine_is} to the tenant")
     for key, state in had.items():
         if key not in wanted and state != "pending" and key[0] not in tenant.uncertain:
             yield Finding(Kind.INVENTED, tenant.slug, f"{key[0]} {key[1]} is {state} to the tenant only")

@@ -100,8 +100,8 @@ class Shown(msgspec.Struct, frozen=True):
 
 class Tenant(msgspec.Struct, kw_only=True):
     """`envelopes` is what the change log has for it. `entries` are the ids of the ledger's entries that it
-    may see, `settlements` those that REST shows. `uncertain` are matches that were taken out of its offer or put
-    into it: when exactly that took effect between two messages is not defined."""
+    may see, `settlements` those that REST shows. `uncertain` are matches that were taken out of its
+    offer or put into it: when exactly that took effect between two messages is not defined."""
 
     slug: str
     envelopes: tuple[Envelope, ...] = ()

@@ -26,6 +26,7 @@ SECONDS = 48.0
 _FIRST_FAULT = (10.0, 15.0)
 _FAULT_SECONDS = (9.0, 22.0)
 _STEPS = (14, 26)
+_LAST_ORDERS = 25.0  #: seconds; from then on matches may be ended
 #: Types of markets that simulated matches have: round winner, map winner, match winner, totals, pistol.
 _TYPES = (1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 20, 21)
 _ODDITIES: tuple[Oddities, ...] = ("none", "gentle", "common")
@@ -51,8 +52,8 @@ def _play(rng: Random, number: int) -> Play:
         match=number,
         seed=rng.randrange(2**31),
         best_of=3 if rng.random() < 0.3 else 1,
-        speed=rng.choice((8.0, 12.0, 20.0)),
-        rush=rng.choice((0.0, 300.0, 900.0, 1_600.0)),
+        speed=rng.choice((12.0, 20.0, 30.0)),
+        rush=rng.choice((300.0, 900.0, 1_600.0)),
         oddities=rng.choice(_ODDITIES),
     )
 
@@ -73,7 +74,8 @@ def _breaks(rng: Random, faults: Sequence[Fault], count: int) -> list[Break]:
 
 
 def _order(rng: Random, at: float) -> Order:
-    command, fields, picks = rng.choice(_orders(rng))
+    orders = _orders(rng) + (_last_orders(rng) if at > _LAST_ORDERS else [])
+    command, fields, picks = rng.choice(orders)
     pick = rng.randrange(1_000) if picks else None
     return Order(at=at, match=rng.randrange(MATCHES), command=command, fields=fields, pick=pick)
 
@@ -83,6 +85,7 @@ def _orders(rng: Random) -> list[tuple[str, dict[str, Any], bool]]:
     type_id, team = rng.choice(_TYPES), rng.choice(_TEAMS)
     return [
         ("suspend", {"reason": _REASON}, False),
+        ("unsuspend", {}, False),
         ("unsuspend", {}, False),
         ("unsuspend", {}, False),
         ("suspend_market", {}, True),
@@ -98,11 +101,18 @@ def _orders(rng: Random) -> list[tuple[str, dict[str, Any], bool]]:
         ("settle_market", {"reason": _REASON, "result": rng.choice(("won", "lost"))}, True),
         ("roll_back_market", {"reason": _REASON, "release": rng.random() < 0.7}, True),
         ("roll_back_market", {"reason": _REASON, "release": rng.random() < 0.7}, True),
+        ("follow_source", {}, True),
+        ("rename_team", {"team": team, "name": f"Renamed {rng.randrange(100)}"}, False),
+    ]
+
+
+def _last_orders(rng: Random) -> list[tuple[str, dict[str, Any], bool]]:
+    """Those that end a map or a match."""
+    team = rng.choice(_TEAMS)
+    return [
         ("award_map", {"winner": team}, False),
         ("award_match", {"winner": team}, False),
         ("cancel", {}, False),
-        ("follow_source", {}, True),
-        ("rename_team", {"team": team, "name": f"Renamed {rng.randrange(100)}"}, False),
     ]
 
 

@@ -38,8 +38,8 @@ def _row(name: str, outcomes: Sequence[Outcome]) -> str:
     received = sum(each.received for each in outcomes)
     silence = max((each.silence for each in outcomes), default=0.0)
     healed = [each.heal for each in outcomes if each.heal is not None]
-    heal = f"{median(healed):.1f}, {max(healed):.1f} at most" if healed else "never"
-    if len(healed) < len(outcomes):
-        heal += f"; {len(outcomes) - len(healed)} not in time"
+    heal = f"{median(healed):.1f}, {max(healed):.1f} at most" if healed else ""
+    if late := len(outcomes) - len(healed):
+        heal = "; ".join(filter(None, (heal, f"{late} not in time")))
     counts = f"{lost} | {invented} | {repeated} of {received:,}"
     return f"| {name} | {len(outcomes)} | {counts} | {silence:.1f} | {heal} |"

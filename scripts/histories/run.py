@@ -90,7 +90,7 @@ class Run:
     async def _ready(self, clients: Sequence[TenantClients]) -> int:
         """Wait until everybody is connected and has recovered; the last number of the change log then."""
         deadline = time.monotonic() + _READY_SECONDS
-        while not all(one.feed.complete and one.stream.alive for one in clients):
+        while not all(one.feed.complete and one.stream.alive >= 0 for one in clients):
             if time.monotonic() > deadline:
                 raise NotReady([(one.account.slug, one.feed.complete, one.stream.alive) for one in clients])
             await asyncio.sleep(_LOOK_SECONDS)

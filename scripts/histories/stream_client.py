@@ -22,13 +22,14 @@ _LOST = (OSError, TimeoutError, websockets.WebSocketException)
 
 class StreamClient:
     """Connects again by itself, with `since`, unless it is away. `last` is the highest number received,
-    `alive` that of the last `alive`."""
+    `alive` that of the last `alive` (-1:
+    none yet)."""
 
     def __init__(self, account: Account, ws_url: str) -> None:
         self.frames = list[Frame]()
         self.matches = dict[str, dict[str, Any]]()
         self.offers = dict[str, dict[str, Any]]()
-        self.last = self.alive = 0
+        self.last, self.alive = 0, -1
         self.connections = 0
         self._account, self._url = account, ws_url
         self._mentioned = set[tuple[str, str]]()
