@@ -94,7 +94,11 @@ class Collector(msgspec.Struct, frozen=True):
             away=tuple(feed.away),
             uncertain=frozenset(clients.uncertain),
             book=_book(clients, ours),
-            offer={urn: _quotes(one["markets"]) for urn, one in rest.items()},
+            offer={
+                urn: _quotes(one["markets"])
+                for urn, one in rest.items()
+                if one["match"]["booking_status"] == "booked"
+            },
             differences=None if compared is None else compared["count"],
             entries=frozenset(
                 entry.id

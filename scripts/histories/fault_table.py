@@ -33,7 +33,7 @@ def _kill(record: Record, host: str) -> None:
     record.kill(host)
 
 
-def _start(record: Record, host: str) -> None:
+def start(record: Record, host: str) -> None:
     """What belongs to the host, from its beginning."""
     record.end(record.of_host(host))
     if host in BROKERS:
@@ -98,7 +98,7 @@ def _killed() -> Iterable[Fault]:
         ("Redis is killed", (COUNTERS,)),
         ("a database server is killed", DATABASES),
     ):
-        yield Fault(what, hosts, _kill, _start, separate=False)
+        yield Fault(what, hosts, _kill, start, separate=False)
     for what, hosts in (
         ("a feed process is stopped", FEED),
         ("an ingest process is stopped", INGEST),
@@ -108,7 +108,7 @@ def _killed() -> Iterable[Fault]:
     for what, hosts in (("a feed", FEED), ("an ingest", INGEST), ("a web", WEB)):
         for clock, words in (("+30s", "30 s fast"), ("-30s", "30 s slow")):
             wrong = partial(_wrong_clock, clock)
-            yield Fault(f"{what} process' clock is {words}", hosts, wrong, _start, separate=False)
+            yield Fault(f"{what} process' clock is {words}", hosts, wrong, start, separate=False)
 
 
 def _cut_off() -> Iterable[Fault]:

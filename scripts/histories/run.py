@@ -79,7 +79,8 @@ class Run:
         ]
 
     async def _reset(self) -> None:
-        """Every market type is on for every tenant."""
+        """Everything runs, and every market type is on for every tenant."""
+        await Breakage(self._record).restart()
         self._operators.failures.clear()
         for one in self._accounts:
             path = f"/ops/v1/tenants/{one.slug}/market-types"
