@@ -109,8 +109,14 @@ def _histories(options: argparse.Namespace) -> list[History]:
 
 
 def _faults(words: str) -> list[Fault]:
-    separate = record.present().separate
-    return [each for each in FAULTS.values() if words in each.name and (separate or not each.separate)]
+    made = record.present()
+    return [
+        each
+        for each in FAULTS.values()
+        if words in each.name
+        and (made.separate or not each.separate)
+        and (made.synchronous or not each.synchronous)
+    ]
 
 
 async def _judged(run: Run, history: History, attempts: int) -> bool:

@@ -50,11 +50,16 @@ class Collector(msgspec.Struct, frozen=True):
             log = [row for row in await _log(tx, since) if row.match_id in ids]
             ledger = {each: await history.ledger(tx, each) for each in ids}
             wrong = [text for each in sorted(ids) for text in await _wrong_settlements(tx, each)]
-            intervals = [await tenants.types_off_of(tx, UUID(one.account.tenant_id)) for one in clients]
+            tenant_ids = [UUID(one.account.tenant_id) for one in clients]
+            intervals = [await tenants.types_off_of(tx, each) for each in tenant_ids]
+            booked = [
+                {played[str(each)] for each in await tenants.booked(tx, tenant_id, ids)}
+                for tenant_id in tenant_ids
+            ]
         envelopes = list(EnvelopeRenderer(self.exchange, self.product).envelopes(log))
         found = [
-            await self._tenant(one, played, envelopes, ledger, off)
-            for one, off in zip(clients, intervals, strict=True)
+            await self._tenant(one, played, envelopes, ledger, off, mine)
+            for one, off, mine in zip(clients, intervals, booked, strict=True)
         ]
         return Evidence(
             rows=tuple(map(_row, log)),
@@ -76,6 +81,7 @@ class Collector(msgspec.Struct, frozen=True):
         envelopes: Sequence[Rendered],
         ledger: Mapping[UUID, Sequence[LedgerEntry]],
         off: Intervals,
+        booked: Collection[str],
     ) -> Tenant:
         account, feed, stream = clients.account, clients.feed, clients.stream
         rest = await self._rest(account.key, played)
@@ -94,11 +100,7 @@ class Collector(msgspec.Struct, frozen=True):
             away=tuple(feed.away),
             uncertain=frozenset(clients.uncertain),
             book=_book(clients, ours),
-            offer={
-                urn: _quotes(one["markets"])
-                for urn, one in rest.items()
-                if one["match"]["booking_status"] == "booked"
-            },
+            offer={urn: _quotes(one["markets"]) for urn, one in rest.items() if urn in booked},
             differences=None if compared is None else compared["count"],
             entries=frozenset(
                 entry.id

@@ -20,13 +20,14 @@ Act = Callable[[Record, str], None]
 
 class Fault(msgspec.Struct, frozen=True):
     """`breaks` and `mends` are called with the cluster and the host. `separate`: the hosts must be network
-    namespaces."""
+    namespaces. `synchronous`: commits must wait for the standby, or some are lost."""
 
     name: str
     hosts: tuple[str, ...]
     breaks: Act
     mends: Act
     separate: bool = True
+    synchronous: bool = False
 
 
 def _kill(record: Record, host: str) -> None:
@@ -79,6 +80,20 @@ def _rejoin(record: Record, host: str) -> None:
 def _chain(host: str) -> str:
     """The cuts of one fault: no two faults hit the same host at a time."""
     return f"of_{host}"
+
+
+def _promote(record: Record, _: str) -> None:
+    """Kill the primary, whichever it is, and make the standby the primary."""
+    record.kill(record.primary)
+    databases.promote(record)
+
+
+def _follow(record: Record, _: str) -> None:
+    """The former primary becomes the standby, with a copy of the new one's data."""
+    (former,) = [host for host in DATABASES if host != record.primary]
+    record.end(record.of_host(former))
+    databases.copy(record, former)
+    databases.start(record, former, _silently)
 
 
 def _slow(rate: str, record: Record, host: str) -> None:
@@ -147,5 +162,13 @@ def _slowed() -> Iterable[Fault]:
         yield Fault(words, hosts, partial(_slow, rate), _speed_up)
 
 
-#: By name. A promotion of the standby is not among them.
-FAULTS = {fault.name: fault for fault in (*_killed(), *_cut_off(), *_slowed())}
+_PROMOTED = Fault(
+    "the primary is killed, the standby promoted",
+    DATABASES[:1],
+    _promote,
+    _follow,
+    separate=False,
+    synchronous=True,
+)
+#: By name.
+FAULTS = {fault.name: fault for fault in (*_killed(), *_cut_off(), *_slowed(), _PROMOTED)}

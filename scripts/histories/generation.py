@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from scripts.clustering.hosts import DATABASES
 from scripts.histories.fault_table import FAULTS, Fault
 from scripts.histories.history import (
     MATCHES,
@@ -59,13 +60,15 @@ def _play(rng: Random, number: int) -> Play:
 
 
 def _breaks(rng: Random, faults: Sequence[Fault], count: int) -> list[Break]:
-    """Faults of different hosts; each begins while the one before lasts."""
+    """Faults of different hosts, one of them a database server at most; each begins while the one before
+    lasts."""
     found = list[Break]()
     begin = rng.uniform(*_FIRST_FAULT)
     while len(found) < count:
         fault = rng.choice(faults)
         host = rng.choice(fault.hosts)
-        if any(host == other.host or fault.name == other.fault for other in found):
+        others = {other.host for other in found}
+        if host in others or (host in DATABASES and others & set(DATABASES)):
             continue
         seconds = round(rng.uniform(*_FAULT_SECONDS), 1)
         found.append(Break(at=round(begin, 1), fault=fault.name, host=host, seconds=seconds))
