@@ -6,6 +6,8 @@ from collections.abc import Coroutine, Sequence
 from random import Random
 from typing import Any
 
+import httpx
+
 from app.kit.errors import Unavailable
 from scripts.clustering.record import Record
 from scripts.histories import account as accounts
@@ -71,6 +73,8 @@ class Run:
             return await self._played(history, played, since, began)
         finally:
             await played.close()
+            for match in played.matches.by_number.values():
+                await self._operators.order(match.id, "cancel", {})
 
     def _open_clients(self) -> list[TenantClients]:
         return [
@@ -170,7 +174,9 @@ class Run:
                 failures = [*self._operators.failures, *played.breakage.failures, *self._ended()]
                 evidence = await self._collector.collect(names, played.clients, since, failures)
                 same = head == await self._collector.head()
-            except Unavailable:
+            except (Unavailable, httpx.HTTPError):
+                if time.monotonic() > deadline:
+                    raise
                 await asyncio.sleep(_END_PAUSE)
                 continue
             verdict = audit(evidence)
