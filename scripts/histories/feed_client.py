@@ -128,7 +128,7 @@ class FeedClient:
         if decoded is None:
             return
         due = self.book.due
-        self.book.receive(decoded, got.number, got.previous)
+        self.book.receive(decoded, got.number, got.previous, received=int(got.moment * 1000))
         if self.book.due and not due:
             self._reasons.add("notice" if got.name == "alive" else "gap")
         elif got.name == "alive" and got.subscribed != "1":
