@@ -145,6 +145,12 @@ def cluster(session: nox.Session) -> None:
 
 
 @nox.session
+def histories(session: nox.Session) -> None:
+    """100 random histories with two faults each on a cluster, each audited; two and a half hours."""
+    session.run("python", "-m", "scripts.histories", *session.posargs)
+
+
+@nox.session
 def golden(session: nox.Session) -> None:
     """Write the golden files again; read the difference before you commit it."""
     session.run("python", "-m", "tests.golden")
