@@ -30,8 +30,9 @@ class Ports(msgspec.Struct, frozen=True):
 
 
 _USUAL = Ports(5672, 15672, 25672, 8091)
-#: Where hosts are addresses of loopback: at the usual ports a broker of the machine may listen on all.
-_UNUSUAL = Ports(45672, 45673, 45674, 45675)
+#: Where hosts are addresses of loopback: at the usual ports a broker of the machine may listen on all. The
+#: nodes share a port mapper there, so each has a port of its own for the distribution, from this one on.
+_UNUSUAL = Ports(45672, 45673, 45680, 45675)
 _SECONDS = 90.0
 _COOKIE = ".erlang.cookie"
 
@@ -48,7 +49,7 @@ def node(hosts: Hosts, host: str) -> BrokerNode:
         address=address,
         amqp=used.amqp,
         management=used.management,
-        distribution=used.distribution,
+        distribution=used.distribution + (0 if hosts.separate else BROKERS.index(host)),
         mapper=_MAPPER,
         authorisation=used.authorisation,
     )
