@@ -156,7 +156,7 @@ class Bench:
 async def measure(
     sizes: Sequence[int], repetitions: int, made: Cluster, measured: Callable[[dict[int, Figures]], None]
 ) -> None:
-    """`measured` is called after each size, with the figures so far."""
+    """`measured` is called after each repetition, with the figures so far."""
     async with database(configuration.load()) as settings, opened(settings) as store:
         bench = Bench(made, settings, store)
         await bench.start()
@@ -166,14 +166,13 @@ async def measure(
         try:
             for size in sizes:
                 figures: Figures = {name: [] for name in UNITS}
+                found[size] = figures
                 figures["provisioned"].append(await bench.grow(size))
                 for number in range(repetitions):
                     await bench.repeat(number, changes, figures)
-                    print(
-                        f"{size} tenants, repetition {number + 1}: load {os.getloadavg()[0]:.1f}", flush=True
-                    )
-                found[size] = figures
-                measured(found)
+                    load = os.getloadavg()[0]
+                    print(f"{size} tenants, repetition {number + 1}: load {load:.1f}", flush=True)
+                    measured(found)
         finally:
             task.cancel()
 

@@ -148,6 +148,8 @@ class Receiver(Consumer):
         self._tail = data[-64:]
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self._connection:
+            self._connection.connection_lost(error)
         self.lost.set()
 
 
