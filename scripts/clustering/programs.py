@@ -40,13 +40,16 @@ def start_redis(record: Record) -> None:
     _launch(record, COUNTERS, "redis", command)
 
 
-def start(record: Record, host: str) -> Started:
-    """Start the process of ours that belongs to a host."""
+def start(record: Record, host: str, *, clock: str = "") -> Started:
+    """Start the process of ours that belongs to a host. `clock`: how far its clock is off, such as `+30s`,
+    by `faketime`; what counts time only (the monotonic clock) is as it should be."""
     address = record.hosts.address(host)
     arguments = [_ROLES[host]] if host in _ROLES else ["serve", "--host", address, "--port", str(PORT)]
     if host in WEB:
         arguments += ["--operator-host", address, "--sdk-host", address]
     command = [sys.executable, "-m", "app.cli", *arguments]
+    if clock:
+        command = ["faketime", "-m", "--exclude-monotonic", "-f", clock, *command]
     return _launch(record, host, arguments[0], command, settings(record))
 
 
