@@ -100,7 +100,8 @@ def _configuration(record: Record, key: str) -> str:
     ready = f"http-check send meth GET uri /v1/ready?parts=database,ingest_queues hdr X-API-Key {key}"
     web = "".join(f"    server {host} {address(host)}:{PORT} check inter 1s\n" for host in WEB)
     operators = "".join(f"    server {host} {address(host)}:{OPERATOR_PORT} check inter 1s\n" for host in WEB)
-    mq = "".join(f"    server {host} {address(host)}:5672 check inter 1s\n" for host in BROKERS)
+    amqp = brokers.ports_of(record.hosts).amqp
+    mq = "".join(f"    server {host} {address(host)}:{amqp} check inter 1s\n" for host in BROKERS)
     here = address(BALANCER)
     return (
         "defaults\n    timeout connect 2s\n    timeout client 1h\n    timeout server 1h\n"
