@@ -100,6 +100,12 @@ def restore(session: nox.Session) -> None:
 
 
 @nox.session
+def upgrade(session: nox.Session) -> None:
+    """From version 0.1.0 to the present one under load, both beside each other; 8 minutes."""
+    session.run("python", "-m", "scripts.upgrade", *session.posargs)
+
+
+@nox.session
 def sdk(session: nox.Session) -> None:
     """A client as existing ones are against a demo: every fault of the menu, cut connections; 13 minutes."""
     session.run("python", "-m", "tests.sdk_client", *session.posargs)
@@ -136,6 +142,12 @@ def cluster(session: nox.Session) -> None:
     """What each fault between hosts costs a bookmaker, on a cluster in network namespaces; 20 minutes."""
     session.run("python", "-m", "scripts.clustering.drill", *session.posargs)
     session.run("python", "-m", "scripts.clustering.failovers")
+
+
+@nox.session
+def histories(session: nox.Session) -> None:
+    """100 random histories with two faults each on a cluster, each audited; two and a half hours."""
+    session.run("python", "-m", "scripts.histories", *session.posargs)
 
 
 @nox.session

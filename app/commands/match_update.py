@@ -81,11 +81,15 @@ async def prepare(
         kept = without_ended(after, changes, book, now, pricing)
         if kept is not after:
             after, changes = kept, (*changes, c.ControlsChanged())
-    reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing)
+    left_open = before is not None and engine.was_left_open(before, book)
+    past = await history.timeline(tx, after.id) if left_open else ()
+    reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:
         after, changes = doubted, (*changes, c.DetailsChanged())
-        reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing)
+        reaction = decide(
+            action, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past
+        )
     return MatchUpdate(before, after, changes, book, reaction, now)
 
 
@@ -119,12 +123,13 @@ def decide(
     now: int,
     may_price: bool,
     pricing: PricingConfig,
+    past: Sequence[TimelineEvent] = (),
 ) -> Reaction:
     """What an operator's `action` and then the engine do to a book, merged: both change markets in the same
     envelopes."""
     manual = action(book)
     acted = book | {market.key: market for market in manual.markets}
-    reaction = engine.react(after, changes, acted, now=now, may_price=may_price, pricing=pricing)
+    reaction = engine.react(after, changes, acted, now=now, may_price=may_price, pricing=pricing, past=past)
     changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
     entries = engine.in_order((*manual.entries, *reaction.entries))
     return Reaction(tuple(changed.values()), entries, reaction.reprice_at)

@@ -7,6 +7,7 @@ output appears only when it fails.
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -19,15 +20,19 @@ from app.store.transaction import translate_errors
 #: The directory of `app`, for Piccolo's process to import it: a checkout, or an installation's site-packages.
 _PARENT = Path(__file__).parents[2]
 _LOCK = 7232652  #: the advisory lock for migrating
-_COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed")
+_COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed", "--trace")
+_TABLE_IN_USE = "LockNotAvailableError"  #: in Piccolo's output
+_PATIENCE_SECONDS, _RETRY_SECONDS = 120.0, 1.0
 log = get_logger(__name__)
 
 
 async def migrate(database_url: str) -> None:
     """Migrate the database at `database_url`, creating it first when it does not exist.
 
-    Safe to run again, and by several processes at once: a lock serialises them. Raises `Unavailable` when
-    PostgreSQL is down, `RuntimeError` with Piccolo's output when a migration fails.
+    Safe to run again, and by several processes at once: a lock serialises them. Processes of the service may
+    run meanwhile: a migration that needs a table which another transaction uses, such as a dump, has them
+    wait for half a second at most, and is tried again for two minutes. Raises `Unavailable` when PostgreSQL
+    is down, `RuntimeError` with Piccolo's output when a migration fails.
     """
     async with translate_errors():
         connection = await _connect(database_url)
@@ -60,6 +65,16 @@ async def _create_database(database_url: str) -> None:
 
 
 async def _forwards(database_url: str) -> None:
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while (output := await _run_piccolo(database_url)) is not None:
+        if _TABLE_IN_USE not in output or time.monotonic() > until:
+            raise RuntimeError(f"the migrations failed:\n{output}")
+        log.warning("a migration needs a table that another transaction uses, retrying")
+        await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _run_piccolo(database_url: str) -> str | None:
+    """Run all pending migrations, each in a transaction of its own; the output if one has failed."""
     environment = os.environ | {
         "DATABASE_URL": servers.of_primary(database_url),
         "PICCOLO_CONF": "app.store.piccolo_conf",
@@ -74,6 +89,4 @@ async def _forwards(database_url: str) -> None:
         stderr=asyncio.subprocess.STDOUT,
     )
     output, _ = await process.communicate()
-    text = redact(output.decode(errors="replace"))
-    if process.returncode:
-        raise RuntimeError(f"the migrations failed:\n{text}")
+    return redact(output.decode(errors="replace")) if process.returncode else None

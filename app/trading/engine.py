@@ -67,15 +67,16 @@ def react(
     now: int,
     may_price: bool,
     pricing: PricingConfig,
+    past: Sequence[TimelineEvent] = (),
 ) -> Reaction:
     """What must change in `book` now that `match` is as it is.
 
     `match` is the state after `changes`, seen at `now` (Unix ms). Without
     `may_price` every active market is suspended; markets are settled, but none is opened or priced. Markets
     that an operator settled stay as they are until an operator rolls them back, held ones until they are
-    released.
+    released. `past`: the events of rounds that were over before, where `was_left_open`.
     """
-    facts, reason = collect_facts(match, changes), _reason_to_suspend(match, may_price)
+    facts, reason = collect_facts(match, changes, past), _reason_to_suspend(match, may_price)
     after = dict(book)
     entries = _roll_back_outdated(facts, changes, after)
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
@@ -83,7 +84,7 @@ def react(
     entries += format_entries
     open_before = [(key, market) for key, market in after.items() if market.status in OPEN]
     events = events_alone(changes)
-    settled = _settle_decided(facts, after, open_before, None if reason else events)
+    settled = _settle_decided(facts, after, open_before, None if reason or past else events)
     if settled:
         entries += settled
         open_before = [(key, market) for key, market in open_before if after[key] is market]
@@ -129,6 +130,18 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
     entries about a part of a market's bets. Entries of one feed message are adjacent, and those of one market
     in their order."""
     return tuple(sorted(entries, key=_order))
+
+
+def was_left_open(before: Match, book: Book) -> bool:
+    """Whether a market of a round that was over in `before`, without a gap, is open: a process of 0.1.0
+    ended it, which does not know all types."""
+    over = {(play.number, one.number) for play in before.maps for one in play.counted if not one.gap}
+    for (_, text), market in book.items():
+        if market.status in OPEN and not market.settled_by:
+            specifiers = parse(text)
+            if (specifiers.map, specifiers.round) in over:
+                return True
+    return False
 
 
 def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:

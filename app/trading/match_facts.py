@@ -159,10 +159,13 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         return self.match.status in _OVER
 
 
-def collect_facts(match: Match, changes: Sequence[MatchChange]) -> MatchFacts:
-    """The facts after `changes`; `match` is the state after them."""
+def collect_facts(
+    match: Match, changes: Sequence[MatchChange], past: Iterable[TimelineEvent] = ()
+) -> MatchFacts:
+    """The facts after `changes`; `match` is the state after them. `past`: events of earlier rounds, where the
+    state does not suffice."""
     voided = {number for change in changes if isinstance(change, RoundsVoided) for number in _numbers(change)}
-    events = [event for change in changes for event in _events(change)]
+    events = [*past, *(event for change in changes for event in _events(change))]
     if match.current:
         events.extend(match.current.events)
     return facts_from_events(match, events, frozenset(voided))

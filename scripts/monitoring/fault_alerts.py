@@ -43,7 +43,7 @@ FAULTS = {
         frozenset({_LATE, "MatchfeedOperatorsAlert"}),
         operators=frozenset({"tenant_losing_messages"}),
         may_operators=frozenset({"silent_source"}),
-        why="odds that waited in durable queues are lost, which stays open for five minutes; logs are refused",
+        why="odds that waited in durable queues are lost (open for five minutes); logs are refused",
     ),
     "downtime": Raised(
         frozenset({_DOWN, "MatchfeedWebDown"}),

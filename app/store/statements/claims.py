@@ -83,7 +83,8 @@ FROM next
 WHERE j.id = next.id AND (NOT next.wants_slot OR EXISTS (SELECT FROM acquired))
 RETURNING {_JOB_COLUMNS}
 """
-#: The holder of the slot $2, else the first that waits for it; $3 wait. Joins on an expression of two tables
+#: The holder of the slot $2, else the first that waits for it; $3 wait. The holder may be an event-level job
+#: that a process of 0.1.0 accepted. Joins on an expression of two tables
 #: and orders by columns of both.
 JOB_IN_FLIGHT = f"""
 SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,
@@ -92,7 +93,7 @@ SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,
 FROM recovery_job j
 LEFT JOIN recovery_slot s
     ON s.tenant_id = j.tenant_id AND s.node = {_node("j")} AND s.token = j.token
-WHERE j.tenant_id = $1 AND {_node("j")} = $2 AND j.of_match IS NULL
+WHERE j.tenant_id = $1 AND {_node("j")} = $2
     AND (s.token IS NOT NULL OR ({_wants_slot("j")} AND j.{_OPEN}))
 ORDER BY coalesce(s.expires_at, 1) DESC, j.id LIMIT 1
 """

@@ -73,6 +73,19 @@ async def test_the_second_request_hears_of_the_first(store: Store, tenant: Tenan
     assert 0 < busy.remaining <= 60_000
 
 
+async def test_an_event_level_recovery_of_the_former_version_holds_the_slot(
+    store: Store, tenant: Tenant
+) -> None:
+    """A process of 0.1.0 beside ours gave those a slot."""
+    held = await accepted(store, tenant.id, request("7"))
+    async with store.transaction() as tx:
+        query = "UPDATE recovery_job SET kind = 'event_odds', of_match = $2 WHERE id = $1"
+        await tx.execute(query, held.id, uuid4())
+    busy = await accept(store, tenant.id, request("8"))
+    assert isinstance(busy, RecoveryInFlight)
+    assert (busy.request_id, busy.kind) == ("7", RecoveryKind.EVENT_ODDS)
+
+
 async def test_of_many_at_once_one_is_accepted(store: Store, tenant: Tenant) -> None:
     outcomes = await asyncio.gather(*(accept(store, tenant.id, request(str(n))) for n in range(1, 9)))
     (winner,) = [each for each in outcomes if isinstance(each, RecoveryJob)]

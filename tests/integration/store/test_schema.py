@@ -9,6 +9,7 @@ from app.store.connections import Store, open_store
 from app.store.match_tables import DEPENDENT_TABLES
 from app.store.migrations import migrate
 from app.store.piccolo_app import APP_CONFIG
+from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.anyio
 
@@ -75,6 +76,33 @@ async def test_processes_that_migrate_at_once_take_turns(database_url: str) -> N
         async with await open_store(url, 1) as store, store.autocommit() as tx:
             assert await tx.value("SELECT count(*) FROM migration WHERE app_name = 'matchfeed'") >= 3
             assert await tx.value("SELECT count(*) - count(DISTINCT name) FROM migration") == 0
+    finally:
+        await _drop(database_url, fresh)
+
+
+_LAST = "2031-01-01T00:05:20:000000"
+_COLUMN = "SELECT count(*) FROM information_schema.columns WHERE column_name = 'former_holders'"
+_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'tenant_cursor'::regclass"
+
+
+async def test_a_migration_that_waits_for_a_table_does_not_hold_others_up(database_url: str) -> None:
+    """A dump reads the table for longer than anybody can wait."""
+    fresh = f"matchfeed_test_{uuid4().hex[:12]}"
+    url = urlunsplit(urlsplit(database_url)._replace(path=f"/{fresh}"))
+    try:
+        await migrate(url)
+        dump, other = await asyncpg.connect(url), await asyncpg.connect(url)
+        await other.execute("ALTER TABLE tenant_cursor DROP COLUMN former_holders")
+        await other.execute("DELETE FROM migration WHERE name = $1", _LAST)
+        async with dump.transaction():
+            await dump.execute("LOCK TABLE tenant_cursor IN ACCESS SHARE MODE")
+            migrating = asyncio.create_task(migrate(url))
+            await eventually(lambda: other.fetchval(_WAITING))
+            await other.execute("SELECT * FROM tenant_cursor", timeout=10)
+            assert not migrating.done()
+        await migrating
+        assert await other.fetchval(_COLUMN) == 1
+        await asyncio.gather(dump.close(), other.close())
     finally:
         await _drop(database_url, fresh)
 
