@@ -255,7 +255,9 @@ async def open_store(
             await pool.expire_connections()
 
     if failover is not None:
-        connections.guard = TimelineGuard(failover, connections.transaction, replace_connections)
+        connections.guard = TimelineGuard(
+            failover, session_name, connections.transaction, replace_connections
+        )
     try:
         async with translate_errors():
             pool = await asyncpg.create_pool(

@@ -88,6 +88,13 @@ async def begin(tx: Tx, present: int) -> None:
     await tx.change(_begin(present))
 
 
+async def forget(tx: Tx, session_name: str) -> None:
+    """Have every process go on as on a new timeline, with connections that are examined anew: those of this
+    name end, but for this one. To be committed before anybody goes on, since sequences show at once."""
+    await tx.change(_forget())
+    await tx.execute(statements.END_SESSIONS, session_name)
+
+
 async def lock(tx: Tx) -> ServerTimeline:
     """`read`, once nobody else is about to change what is stored."""
     await tx.run(_lock())
@@ -110,6 +117,11 @@ async def raise_known(tx: Tx, known: Position) -> Change | None:
 def _begin(present: int) -> Insert[Any]:
     row = DatabaseTimeline(id=_ROW, timeline=present)
     return DatabaseTimeline.insert(row).on_conflict(DatabaseTimeline.id, action="DO NOTHING")
+
+
+@prepared
+def _forget() -> Update[Any]:
+    return DatabaseTimeline.update({DatabaseTimeline.timeline: 0}).where(DatabaseTimeline.id == _ROW)
 
 
 @prepared

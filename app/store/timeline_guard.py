@@ -35,16 +35,19 @@ class Failover(Protocol):
 
 
 class TimelineGuard:
-    """The guard of one process's connections. `transaction` opens one outside the pool, on a server that is
-    not outdated; `on_change` is awaited when the process begins to work on another history."""
+    """The guard of one process's connections. `session_name` is that of all processes' sessions;
+    `transaction` opens one outside the pool, on a server that is not outdated; `on_change` is awaited when
+    the process begins to work on another history."""
 
     def __init__(
         self,
         failover: Failover,
+        session_name: str,
         transaction: Callable[[], AbstractAsyncContextManager[Tx]],
         on_change: Callable[[], Awaitable[None]],
     ) -> None:
-        self._failover, self._transaction, self._on_change = failover, transaction, on_change
+        self._failover, self._session_name = failover, session_name
+        self._transaction, self._on_change = transaction, on_change
         self._newest = 0
         self._mark: int | None = None
         self._known = Position()
@@ -66,7 +69,8 @@ class TimelineGuard:
         if found.stored is None:
             await timeline.begin(Tx(connection), found.present)
             found = await self.examine(connection)
-        if self._lacks_commits(found) or (self._mark is not None and found.mark != self._mark):
+        moved = self._mark is not None and found.mark != self._mark
+        if self._following or moved or self._lacks_commits(found):
             await self._follow()
             found = await self.examine(connection)
             if self._lacks_commits(found) or found.mark != self._mark:
@@ -120,8 +124,12 @@ class TimelineGuard:
     async def _go_on(self) -> None:
         async with self._transaction() as tx:
             found = await timeline.lock(tx)
+            if self._lacks_commits(found) and not found.is_new:
+                await timeline.forget(tx, self._session_name)
+        async with self._transaction() as tx:
+            found = await timeline.lock(tx)
             mark = found.mark
-            if self._lacks_commits(found):
+            if found.is_new:
                 mark = await self._failover.go_on(tx, found.present, self._known)
             elif self._known.seq:
                 await self._failover.report(tx, self._known)

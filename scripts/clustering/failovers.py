@@ -7,6 +7,7 @@ then. The primary is cut off from everyone and the standby promoted. Prints a ta
 number means two things, if the book did not become equal to REST, or if more was lost than is told.
 """
 
+import argparse
 import sys
 from collections import defaultdict
 from time import sleep, time
@@ -52,6 +53,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def main() -> None:
+    argparse.ArgumentParser(prog="python -m scripts.clustering.failovers", description=__doc__).parse_args()
     outcomes = [_try(synchronous=each) for each in (False, True)]
     print_line(_table(outcomes))
     for each in outcomes:

@@ -10,3 +10,8 @@ SELECT CASE WHEN pg_is_in_recovery() THEN 0
     (SELECT last_value FROM change_seq) AS last_seq
 FROM (SELECT 1) AS one LEFT JOIN database_timeline AS stored ON stored.id = 1
 """
+#: PostgreSQL's own functions and view.
+END_SESSIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = $1
+"""

@@ -52,7 +52,7 @@ async def fail_over(store: Store) -> None:
 async def cut(store: Store, session_name: str) -> None:
     async with store.autocommit() as tx:
         await tx.fetch(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND application_name = $1",
             session_name,
         )

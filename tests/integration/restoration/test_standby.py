@@ -74,7 +74,7 @@ async def test_no_number_means_two_things_and_what_was_lost_is_said(
             assert await changes.head(tx) == committed[-1]
         async with await open_store(servers.standby.url(), 1) as present, present.autocommit() as tx:
             await tx.fetch(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                 "AND application_name = 'matchfeed' AND datname = current_database()"
             )
         assert (await used(process))["mark"] == row["mark"]
