@@ -139,8 +139,15 @@ def browser(session: nox.Session) -> None:
 
 @nox.session
 def cluster(session: nox.Session) -> None:
-    """What each fault between hosts costs a bookmaker, on a cluster in network namespaces; 15 minutes."""
+    """What each fault between hosts costs a bookmaker, on a cluster in network namespaces; 20 minutes."""
     session.run("python", "-m", "scripts.clustering.drill", *session.posargs)
+    session.run("python", "-m", "scripts.clustering.failovers")
+
+
+@nox.session
+def histories(session: nox.Session) -> None:
+    """100 random histories with two faults each on a cluster, each audited; two and a half hours."""
+    session.run("python", "-m", "scripts.histories", *session.posargs)
 
 
 @nox.session

@@ -72,6 +72,7 @@ from app.operators.routes import ROUTES as OPERATORS
 from app.pages import error_pages
 from app.pages.open_streams import OpenStreams
 from app.recovery.request import RecoveryService
+from app.restoration.failover import DatabaseFailover
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
@@ -170,7 +171,9 @@ class Parts:
         """Connect; at the end disconnect in reverse order."""
         settings = self._settings
         async with (
-            await open_store(settings.database_url, settings.database_pool_size) as store,
+            await open_store(
+                settings.database_url, settings.database_pool_size, failover=DatabaseFailover(self._clock)
+            ) as store,
             IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True)) as queues,
             Counters(settings.redis_url) as counters,
             Management(settings.rabbitmq_api_url) as management,

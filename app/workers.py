@@ -28,6 +28,7 @@ from app.kit import garbage_collection, logging, metrics
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
+from app.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
 from app.trading.pricing_config import PricingConfig
@@ -47,7 +48,9 @@ async def run_feed(settings: Settings) -> None:
         stack.enter_context(metrics.serve("feed", settings.metrics_host, settings.metrics_port))
         store = await retry_while_unavailable(
             "opening the database",
-            lambda: open_store(settings.database_url, settings.database_pool_size),
+            lambda: open_store(
+                settings.database_url, settings.database_pool_size, failover=DatabaseFailover()
+            ),
         )
         await stack.enter_async_context(store)
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
@@ -73,7 +76,12 @@ async def run_ingest(settings: Settings) -> None:
     queues = IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True))
     store = await retry_while_unavailable(
         "opening the database",
-        lambda: open_store(settings.database_url, settings.database_pool_size, _CACHED_MATCHES),
+        lambda: open_store(
+            settings.database_url,
+            settings.database_pool_size,
+            _CACHED_MATCHES,
+            failover=DatabaseFailover(),
+        ),
     )
     async with store:
         with metrics.serve("ingest", settings.metrics_host, settings.metrics_port):

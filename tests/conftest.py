@@ -23,7 +23,7 @@ from app.kit.garbage_collection import freeze_existing_objects
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts.services import Services
-from tests.support import databases, scheduler
+from tests.support import databases, scheduler, standby
 from tests.support import services as support
 
 # A hook: pytest finds it here.
@@ -108,6 +108,13 @@ def copies(services: Services, template: str) -> Iterator[databases.Copies]:
     """Migrated, empty databases, one for each test."""
     with databases.Copies(services.database_url, template) as copies:
         yield copies
+
+
+@pytest.fixture(scope="session")
+def standby_data() -> Iterator[Path]:
+    """What a PostgreSQL primary and its standby begin with (`tests.support.standby`)."""
+    with standby.made_data() as directory:
+        yield directory
 
 
 @pytest.fixture

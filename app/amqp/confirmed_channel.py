@@ -53,6 +53,11 @@ class ConfirmedChannel:
         self._window, self._yielded_at = MAX_UNCONFIRMED, 0.0
         self._turn, self._changed = asyncio.Lock(), asyncio.Event()
 
+    @property
+    def unconfirmed(self) -> int:
+        """How many messages are written and not confirmed yet."""
+        return len(self._unconfirmed)
+
     async def open(self) -> None:
         """Open it; raises `BrokerError`."""
         await self._connection.open_channel(self._number, self)

@@ -60,7 +60,10 @@ class LossNotice:
 
     @property
     def must_notify_first(self) -> bool:
-        """Whether the tenant must be notified of an outage or a loss before anything else is published."""
+        """Whether the tenant must be notified of an outage or a loss before anything else is published. While
+        nothing is bound there is nobody to notify: the notice waits, and the cursor does not wait for it."""
+        if not self.bindings.any:
+            return False
         if self.overdue or (self.losses_pending and not self.holdoff):
             return True
         return self._unbound_loss_pending and self.bindings.notice_reaches_consumer

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.lease import LeaseDeadline
+from app.amqp.lease import LeaseDeadline, LeaseLost
 from app.amqp.live_delay import LiveDelay
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publishers import FeedPublishers
@@ -69,6 +69,7 @@ class Relay:
         self._holder, self._window = holder, window
         self._lag_millis, self._clock = lag_millis, clock
         self._recent, self._pruned_to = RecentEnvelopes(0), 0
+        self._history = 0
         self._types_off: Mapping[UUID, Intervals] = {}
         self._last_switch = 0
         self._feed = feed
@@ -86,9 +87,16 @@ class Relay:
     async def start(self) -> None:
         """Begin a little before the present, where the log is not pruned; raises `Unavailable`."""
         async with self._store.autocommit() as tx:
+            self._history = tx.history
             self._pruned_to = await changes.oldest(tx) - 1
             self._recent = RecentEnvelopes(max(0, self._pruned_to, await changes.head(tx) - _READ_BACK))
             await self._read_types_off(tx)
+
+    def require_same_history(self, tx: Tx) -> None:
+        """Raise `LeaseLost` when the database has failed over since `start`: our leases have ended, and what
+        is cached here may contradict what the database has now."""
+        if tx.history != self._history:
+            raise LeaseLost("the database failed over")
 
     def add(self, tenant: LeasedTenant, notice: LossNotice) -> TenantPublisher:
         """A publisher for a tenant that we hold now; it publishes once it has a connection. What was pruned
@@ -217,6 +225,7 @@ class Relay:
     async def _read_rows(self, tx: Tx, after: int) -> list[ChangeRow]:
         """The next page; where market types are switched in it, the publishers know of that before they take
         an envelope of it."""
+        self.require_same_history(tx)
         rows = await changes.read(tx, after, _PAGE)
         if any(row.entity == SWITCH for row in rows):
             await self._read_types_off(tx)

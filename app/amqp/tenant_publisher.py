@@ -165,13 +165,14 @@ class TenantPublisher:
 
     @property
     def unconfirmed(self) -> int:
-        """How many envelopes the broker has not confirmed on the present connection."""
-        return len(self._unconfirmed)
+        """How many envelopes and replayed messages the broker has not confirmed on the present connection."""
+        return len(self._unconfirmed) + (self.channels.replayed.unconfirmed if self.channels else 0)
 
     @property
     def drained(self) -> bool:
-        """Nothing is unconfirmed and the store has our cursor: the tenant may be released."""
-        return not self._unconfirmed and self.cursor == self.saved
+        """Nothing is unconfirmed and the store has our cursor: the tenant may be released. The next holder
+        does not fence us then, so what is written and in no queue yet could follow its messages."""
+        return not self.unconfirmed and self.cursor == self.saved
 
     def pump(self) -> None:
         """Publish what there is, as far as window, lease and connection allow."""

@@ -20,6 +20,7 @@ from app.broker.management import Management
 from app.kit import logging
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
+from app.restoration.failover import DatabaseFailover
 from app.sandbox.demonstration import DemoUnavailable
 from app.sandbox.simulator.log_sender import SinkRefused
 from app.sandbox.simulator.operator_client import OperatorRequestFailed
@@ -74,7 +75,8 @@ def _first(group: BaseExceptionGroup[BaseException]) -> str:
 @asynccontextmanager
 async def command_store(settings: Settings) -> AsyncIterator[Store]:
     """A store with few connections: a command needs no more."""
-    store = await open_store(settings.database_url, min(settings.database_pool_size, 2))
+    size = min(settings.database_pool_size, 2)
+    store = await open_store(settings.database_url, size, failover=DatabaseFailover())
     async with store:
         yield store
 

@@ -20,7 +20,7 @@ from app.store.transaction import Tx
 log = get_logger(__name__)
 #: Alerts about something that has happened, of which nothing shows whether it is dealt with. All others state
 #: what still is so, and end when it is not.
-ENDED_BY_HAND = frozenset({AlertKind.PARKED_BATCH, AlertKind.TENANT_RIGHTS})
+ENDED_BY_HAND = frozenset({AlertKind.PARKED_BATCH, AlertKind.TENANT_RIGHTS, AlertKind.DATABASE_FAILOVER})
 _LARGEST = 2**63 - 1  #: the largest number that the database has
 Actor = Annotated[str, Meta(max_length=400)]
 

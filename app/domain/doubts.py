@@ -14,8 +14,10 @@ SILENT = "silent"  #: the kind of a doubt while no lines come, although none is 
 SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt
 #: its reason while our own log processing has stopped
 PROCESSING_STOPPED = "log processing stands still"
-RESTORED = "restored"  #: the kind since the database was restored, until the log is followed again
-DATABASE_RESTORED = "the database was restored from a backup"  #: the reason of such a doubt
+#: the kind since the database was restored, or may have lost commits, until the log is followed again
+RESTORED = "restored"
+DATABASE_RESTORED = "the database was restored from a backup"  #: a reason of such a doubt
+DATABASE_FAILED_OVER = "the database failed over and may have lost what came last"  #: the other one
 BY_OPERATOR = "suspended by an operator"
 UNCOUNTED_ROUNDS = "unfollowed"  #: the kind while rounds are played in the log that cannot be counted
 #: How many rounds in a row cannot be counted before `UNCOUNTED_ROUNDS` is raised. One is common: a knife

@@ -11,6 +11,7 @@ from app.domain import types_off
 from app.domain.catalogue import Locale, Text, load
 from app.domain.doubts import (
     BY_OPERATOR,
+    DATABASE_FAILED_OVER,
     DATABASE_RESTORED,
     LOG_GAP,
     OPERATOR,
@@ -40,6 +41,7 @@ _OF_TEXTS = {
     PROCESSING_STOPPED: "processing_stopped",
     LOG_GAP: "missing_data",
     DATABASE_RESTORED: "database_restored",
+    DATABASE_FAILED_OVER: "database_failover",
     LATE_FACTS: "late_data",
     "a second game server claims the match": "rival_source",
     "another log source is followed, its score is awaited": "source_changed",

@@ -66,12 +66,11 @@ class RecoveryPlan:
             return [Step(phase, (request.match_id,))]
         async with self._store.autocommit() as tx:
             present = await recovery_queries.open_matches(tx, self._tenant_id)
-            ended = (
-                await recovery_queries.ended_matches(tx, self._tenant_id, request.after)
-                if request.after
-                else []
-            )
-        return list(_plan(request, present, ended))
+            over = await recovery_queries.reopened_matches(tx, self._tenant_id)
+            if request.after:
+                ended = await recovery_queries.ended_matches(tx, self._tenant_id, request.after)
+                over = list(dict.fromkeys((*ended, *over)))
+        return list(_plan(request, present, over))
 
     async def messages(self, step: Step, now: int) -> list[MatchMessage]:
         """The step's messages, in order; odds get a timestamp of `now` (ms) or a little later."""
@@ -136,15 +135,16 @@ class RecoveryPlan:
         return await tenants.booked(tx, self._tenant_id, match_ids)
 
 
-def _plan(request: RecoveryRequest, present: Sequence[UUID], ended: Sequence[UUID]) -> Iterator[Step]:
+def _plan(request: RecoveryRequest, present: Sequence[UUID], over: Sequence[UUID]) -> Iterator[Step]:
+    """`over`: matches that are over, and ended or have another result since, or have an open market again."""
     everything = request.kind is RecoveryKind.FACADE_FULL
     if everything and request.after:
         yield Step(Phase.FIXTURES)
     yield from _pages(Phase.ODDS, present, PAGE)
-    yield from _pages(Phase.ODDS, ended, LEDGER_PAGE)
+    yield from _pages(Phase.ODDS, over, LEDGER_PAGE)
     if request.after:
         for phase in (Phase.SETTLED, Phase.ROLLED_BACK) if everything else (Phase.SETTLED,):
-            yield from _pages(phase, [*present, *ended], LEDGER_PAGE)
+            yield from _pages(phase, [*present, *over], LEDGER_PAGE)
 
 
 def _pages(phase: Phase, match_ids: Sequence[UUID], size: int) -> Iterator[Step]:

@@ -13,10 +13,11 @@ from app.restoration import checks, idle_check, suspension, tenant_vhosts
 from app.restoration.checks import Audit
 from app.restoration.suspension import Suspended
 from app.restoration.tenant_vhosts import RebuiltTenants, ShowUrl
-from app.store import audit, restoration, tenants
+from app.store import audit, restoration, tenants, timeline
 from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.restoration import Ended, KnownNumbers
+from app.store.timeline import Change
 
 IDLE_SECONDS = 3.0  #: processes that lost the database try to connect again each second
 
@@ -86,7 +87,10 @@ async def _go_on(
     seq = max(known.seq, options.published_seq, seq_at(now))
     match_number = max(known.match_number, match_number_at(now))
     async with store.transaction() as tx:
-        mark = await restoration.go_on_from(tx, seq, match_number, now)
+        mark = await restoration.go_on_from(tx, seq, match_number, now, expelled=True)
+        server = await timeline.read(tx)
+        change = Change(mark, now, known.head, known.newest_at, options.published_seq, known_at=0)
+        await timeline.store(tx, server.present, change)
         ended = await restoration.end_past(tx, now, last_usable_step(now))
         details = {"last_seq": known.head, "last_at": known.newest_at, "next_seq": mark}
         await audit.add(tx, AuditRecord(now, options.by, "database.restored", "database", None, details))

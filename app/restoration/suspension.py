@@ -1,4 +1,5 @@
-"""Suspension of what a restored database believes to be on offer: it knows nothing since the backup."""
+"""Suspension of what a database believes to be on offer that was restored, or may have lost commits: what has
+happened since it does not know."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -41,20 +42,21 @@ async def suspend_unfinished(store: Store, now: int) -> Suspended:
         ids = await restoration.unfinished(tx)
     doubted, waiting = list[int](), list[int]()
     for match_id in ids:
-        number, is_doubted = await _suspend(store, match_id, now)
+        async with store.transaction() as tx:
+            number, is_doubted = await suspend(tx, match_id, DATABASE_RESTORED, now)
         (doubted if is_doubted else waiting).append(number)
     return Suspended(doubted, waiting)
 
 
-async def _suspend(store: Store, match_id: UUID, now: int) -> tuple[int, bool]:
-    async with store.transaction() as tx:
-        match = await matches.lock(tx, match_id)
-        begun = match.status is Status.LIVE or (match.scheduled_at or 0) <= now
-        if begun:
-            await _declare_gap(tx, match)
-        after, changes = _doubted(match, now) if begun else _paused(match)
-        after = _counting_from(after, number_in_match_at(now))
-        await match_update.suspend_and_write(tx, match, after, changes, reason=after.suspended, now=now)
+async def suspend(tx: Tx, match_id: UUID, reason: str, now: int) -> tuple[int, bool]:
+    """Suspend one match that is not over; its number, and whether for a doubt that has this `reason`."""
+    match = await matches.lock(tx, match_id)
+    begun = match.status is Status.LIVE or (match.scheduled_at or 0) <= now
+    if begun:
+        await _declare_gap(tx, match)
+    after, changes = _doubted(match, reason, now) if begun else _paused(match)
+    after = _counting_from(after, number_in_match_at(now))
+    await match_update.suspend_and_write(tx, match, after, changes, reason=after.suspended, now=now)
     return match.number, begun
 
 
@@ -73,9 +75,9 @@ async def _declare_gap(tx: Tx, match: Match) -> None:
     await tx.write([log_state.save_statement(replace(state, has_gap=True))])
 
 
-def _doubted(match: Match, now: int) -> tuple[Match, Sequence[MatchChange]]:
+def _doubted(match: Match, reason: str, now: int) -> tuple[Match, Sequence[MatchChange]]:
     # The suspension of an ingest outage ends by itself, also for a match with other reasons behind it.
-    doubted = raise_doubt(clear_doubt(match, SILENT), RESTORED, DATABASE_RESTORED)
+    doubted = raise_doubt(clear_doubt(match, SILENT), RESTORED, reason)
     if match.status is not Status.LIVE:
         return doubted, (DetailsChanged(),)
     after, changes = fold(doubted, [DataLost(at=now, reason=LOG_GAP)])

@@ -49,7 +49,9 @@ class AlertKind(StrEnum):
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
     UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a team has no strength
     UNEXPLAINED_MOVE = "unexplained_move"  #: a price moved further than what happened explains
-    DATABASE_RESTORED = "database_restored"  #: a match's log is not followed since the database was restored
+    #: a match's log is not followed since the database was restored or failed over
+    DATABASE_RESTORED = "database_restored"
+    DATABASE_FAILOVER = "database_failover"  #: the database failed over, and may have lost commits
     PARKED_BATCH = "parked_batch"  #: a log batch could not be applied
     TENANT_LOSING_MESSAGES = "tenant_losing_messages"  #: a tenant's queues lose messages
     TENANT_RIGHTS = "tenant_rights"  #: a tenant did at the broker what it may not

@@ -113,13 +113,17 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
     except asyncpg.NoDataFoundError as error:
         raise NotFound(f"There is no match {match.id}.", code="no_match", match=match.id) from error
     assert row
+    tx.reached = row["seq"], row["last_stamp"]
     return msgspec.structs.replace(match, last_stamp=row["last_stamp"], last_seq=row["last_seq"])
 
 
 async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
     """The changes with a higher seq than `after`, in order: the next `limit` rows, and the rest of the last
     one's envelope; none when there is nothing new."""
-    return [ChangeRow(**row) for row in await tx.fetch(statements.READ, after, limit)]
+    rows = [ChangeRow(**row) for row in await tx.fetch(statements.READ, after, limit)]
+    if rows:
+        tx.reached = rows[-1].seq, rows[-1].at
+    return rows
 
 
 async def head(tx: Tx) -> int:

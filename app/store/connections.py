@@ -12,6 +12,8 @@ from app.kit.logging import get_logger
 from app.store import servers
 from app.store.match_cache import LockedMatches, MatchCache
 from app.store.statements import session
+from app.store.timeline import Position
+from app.store.timeline_guard import Failover, TimelineGuard
 from app.store.transaction import Tx, call_translated, translate_errors
 
 log = get_logger(__name__)
@@ -20,6 +22,7 @@ SESSION_NAME = "matchfeed"  #: how PostgreSQL lists our sessions (`application_n
 AUTHORISATION_SESSION_NAME = "matchfeed-broker-authorisation"
 _ACQUIRE_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
+_COMMAND_SECONDS = 60.0
 #: A process that is suspended within a transaction holds locks that others wait for: the server ends its
 #: session after this time, and rolls back.
 _SESSION = {
@@ -44,7 +47,9 @@ async def prepare(connection: Any) -> None:
 class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg is untyped
     """A session that needs no reset query between uses, which saves a round trip for each: nothing in the
     store sets, locks or listens for longer than a transaction. A transaction left open by a cancelled user is
-    rolled back all the same."""
+    rolled back all the same. `history`: as `Tx.history`."""
+
+    history = 0
 
     def get_reset_query(self) -> str:
         return ""
@@ -92,10 +97,8 @@ def _lost(connection: Any) -> bool:
 class Store:
     """Transactions on one database. Open it with `open_store`, end it with `close`."""
 
-    def __init__(
-        self, database_url: str, pool: asyncpg.Pool, session: Mapping[str, str], cache: MatchCache | None
-    ) -> None:
-        self._url, self._session = database_url, session
+    def __init__(self, connections: "_Connections", pool: asyncpg.Pool, cache: MatchCache | None) -> None:
+        self._connections, self._guard = connections, connections.guard
         self._pool = pool
         self._cache = cache
 
@@ -110,7 +113,8 @@ class Store:
             locked = tx.cache = LockedMatches(self._cache) if self._cache else None
             async with _atomic(tx):
                 yield tx
-            if locked:
+            # What a former primary still commits says nothing about its successor.
+            if locked and (self._guard is None or self._guard.is_present(tx.history)):
                 locked.commit()
 
     @asynccontextmanager
@@ -122,8 +126,10 @@ class Store:
     @asynccontextmanager
     async def dry_run(self) -> AsyncIterator[Tx]:
         """A transaction that may write, and is rolled back at its end."""
-        async with self.autocommit() as tx, _atomic(tx, end="ROLLBACK"):
-            yield tx
+        async with self.autocommit() as tx:
+            async with _atomic(tx, end="ROLLBACK"):
+                yield tx
+            tx.reached = (0, 0)
 
     @asynccontextmanager
     async def autocommit(self) -> AsyncIterator[Tx]:
@@ -133,8 +139,11 @@ class Store:
         """
         connection = await call_translated(self._pool.acquire, timeout=_ACQUIRE_SECONDS)
         tx = Tx(connection)
+        tx.history = connection.history
         try:
             yield tx
+            if self._guard:
+                self._guard.note(tx.history, Position(*tx.reached))
         finally:
             del tx.connection  # a leaked handle must not reach the connection's next user
             await self._release(connection)
@@ -157,10 +166,12 @@ class Store:
 
     async def dedicated(self) -> asyncpg.Connection:
         """A connection outside the pool, which the caller closes (`notifications` listens on one)."""
-        return await servers.connect(self._url, timeout=_ACQUIRE_SECONDS, server_settings=self._session)
+        return await self._connections.open(_ACQUIRE_SECONDS)
 
     async def close(self) -> None:
         """Let running transactions end, for a few seconds, then close every connection."""
+        if self._guard:
+            self._guard.close()
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._pool.close()
@@ -175,20 +186,76 @@ class Store:
         await self.close()
 
 
+class _Connections:
+    """How this process connects: to which servers, and as which session. With a `guard` only to those that it
+    admits."""
+
+    def __init__(self, url: str, session: Mapping[str, str]) -> None:
+        self._url, self._session = url, session
+        self.guard: TimelineGuard | None = None
+
+    async def open(self, timeout: float) -> asyncpg.Connection:
+        """A connection outside the pool."""
+        return await self.pooled(self._url, **self._options(timeout))
+
+    async def pooled(self, url: str, **options: Any) -> asyncpg.Connection:
+        """A connection with these options."""
+        return await servers.connect(url, examine=self.guard.admit if self.guard else None, **options)
+
+    def _options(self, timeout: float) -> dict[str, Any]:
+        return {
+            "timeout": timeout,
+            "command_timeout": _COMMAND_SECONDS,
+            "connection_class": _Session,
+            "server_settings": self._session,
+        }
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        """A transaction on a connection of its own, which the guard need not admit."""
+        assert self.guard
+        async with translate_errors():
+            connection = await servers.connect(
+                self._url, examine=self.guard.examine, **self._options(_ACQUIRE_SECONDS)
+            )
+            try:
+                await prepare(connection)
+                tx = Tx(connection)
+                async with _atomic(tx):
+                    yield tx
+            finally:
+                connection.terminate()
+
+
 async def open_store(
-    database_url: str, pool_size: int, cached_matches: int = 0, *, session_name: str = SESSION_NAME
+    database_url: str,
+    pool_size: int,
+    cached_matches: int = 0,
+    *,
+    session_name: str = SESSION_NAME,
+    failover: Failover | None = None,
 ) -> Store:
     """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is down or
     does not exist yet. `cached_matches`: how many matches of those that this process writes it need not read
-    again. `session_name`: how PostgreSQL lists the sessions."""
+    again. `session_name`: how PostgreSQL lists the sessions. `failover`: what to do before a server is used
+    that was promoted; without one its timeline is not looked at, and nothing may be written that is
+    published."""
     settings = _SESSION | {"application_name": session_name}
     cache = MatchCache(cached_matches) if cached_matches else None
+    connections = _Connections(database_url, settings)
+    pool: asyncpg.Pool | None = None
 
     async def init(connection: Any) -> None:
         if cache:
             cache.clear()
         await prepare(connection)
 
+    async def replace_connections() -> None:
+        if pool is not None:
+            await pool.expire_connections()
+
+    if failover is not None:
+        connections.guard = TimelineGuard(failover, connections.transaction, replace_connections)
     try:
         async with translate_errors():
             pool = await asyncpg.create_pool(
@@ -196,12 +263,12 @@ async def open_store(
                 min_size=1,
                 max_size=pool_size,
                 timeout=_ACQUIRE_SECONDS,
-                command_timeout=60,
+                command_timeout=_COMMAND_SECONDS,
                 init=init,
-                connect=servers.connect,
+                connect=connections.pooled,
                 connection_class=_Session,
                 server_settings=settings,
             )
     except asyncpg.InvalidCatalogNameError as error:
         raise Unavailable(f"{error}: run `matchfeed migrate` first.", retry_after=1) from error
-    return Store(database_url, pool, settings, cache)
+    return Store(connections, pool, cache)

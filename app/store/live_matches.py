@@ -29,8 +29,8 @@ class MarketCount(NamedTuple):
 
 async def versions(tx: Tx) -> dict[UUID, str]:
     """The live matches, each with the version of its row: another one after every change of the match, or of
-    its markets."""
-    return {row["id"]: row["version"] for row in await tx.run(_versions())}
+    its markets, and on a server that may have assigned numbers of versions again."""
+    return {row["id"]: f"{tx.history}/{row['version']}" for row in await tx.run(_versions())}
 
 
 async def market_counts(tx: Tx, ids: Collection[UUID]) -> dict[UUID, list[MarketCount]]:

@@ -76,6 +76,7 @@ async def append(
         ]
     columns = (list(column) for column in zip(*rows, strict=True))
     await tx.row(statements.APPEND_FOR_TENANT, *columns, rows[-1][0], changes.CHANNEL)
+    tx.reached = rows[-1][0], now
 
 
 @prepared

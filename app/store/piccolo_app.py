@@ -13,7 +13,7 @@ APP_CONFIG = AppConfig(
             for noun in (
                 *("match", "market", "history", "change", "tenant", "key", "source", "worker"),
                 *("command", "recovery", "reference", "statistics", "search", "alert", "rating", "user"),
-                "consent",
+                *("consent", "timeline"),
             )
         ]
     ),

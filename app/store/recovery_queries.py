@@ -19,9 +19,10 @@ from app.domain.settlement import LedgerEntry
 from app.store import cache_invalidation
 from app.store.matches import MatchPosition
 from app.store.prepared import prepared
-from app.store.sql import any_of, booked, literals
+from app.store.sql import OPEN_CODES, any_of, booked, literals
 from app.store.statements import claims, reads
 from app.store.tables.history import LedgerEntry as Entry
+from app.store.tables.market import Market
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
@@ -60,6 +61,11 @@ class PastFixtureChange(msgspec.Struct, frozen=True):
 async def open_matches(tx: Tx, tenant_id: UUID) -> list[UUID]:
     """The booked matches that are not over, by number."""
     return [row["id"] for row in await tx.run(_open_matches(tenant_id))]
+
+
+async def reopened_matches(tx: Tx, tenant_id: UUID) -> list[UUID]:
+    """The booked matches that are over and have an open market: its result was rolled back. By number."""
+    return [row["id"] for row in await tx.run(_reopened_matches(tenant_id))]
 
 
 async def ended_matches(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
@@ -110,6 +116,13 @@ async def fixture_changes(tx: Tx, tenant_id: UUID, after: int) -> list[PastFixtu
 @prepared
 def _open_matches(tenant_id: UUID) -> Select[Any]:
     return MatchTable.select(MatchTable.id).where(_OPEN, booked(tenant_id)).order_by(MatchTable.number)
+
+
+@prepared
+def _reopened_matches(tenant_id: UUID) -> Select[Any]:
+    with_open = Market.select(Market.match_id).where(Market.status.is_in(OPEN_CODES))
+    query = MatchTable.select(MatchTable.id).where(_OVER, booked(tenant_id), MatchTable.id.is_in(with_open))
+    return query.order_by(MatchTable.number)
 
 
 @prepared

@@ -1,4 +1,5 @@
-"""A database that was restored from a backup: what it knows, whether it contradicts itself, and what ends.
+"""A database that was restored from a backup, or failed over to a standby that lacks commits: what it knows,
+whether it contradicts itself, and what ends.
 
 The numbers that it knows may have been published beyond: `go_on_from` moves every sequence. Its first row in
 the change log from then on (`MARK`, of no match, and published to nobody) is the place from which everything
@@ -6,6 +7,8 @@ is read; what lies before it is pruned, so that a stream that resumes from befor
 """
 
 import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,12 +21,13 @@ from piccolo.querystring import QueryString
 
 from app.domain.match import Status
 from app.domain.recovery import RecoveryState
-from app.store import changes, cursors
+from app.kit.errors import Unavailable
+from app.store import changes, cursors, heartbeats
 from app.store.connections import SESSION_NAME
 from app.store.market_types import NO_MATCH
 from app.store.prepared import prepared
 from app.store.sql import holds, literals, now
-from app.store.statements import market_types
+from app.store.statements import market_types, session
 from app.store.statements import restoration as statements
 from app.store.tables.change import Change, PastSeq
 from app.store.tables.history import LedgerEntry
@@ -94,6 +98,13 @@ async def known_numbers(tx: Tx) -> KnownNumbers:
     return KnownNumbers(**row)
 
 
+async def last_numbers(tx: Tx) -> KnownNumbers:
+    """`known_numbers`, and nobody else assigns any until the transaction ends. A transaction that locks
+    matches must have locked them before."""
+    await tx.execute(market_types.LOCK_LOG)
+    return await known_numbers(tx)
+
+
 async def contradictions(tx: Tx) -> dict[str, int]:
     """What contradicts itself in ledger and change log, and how often; none in a sound database."""
     counts = {what: await tx.value(statements.contradictions(what)) for what in statements.CONTRADICTIONS}
@@ -110,6 +121,23 @@ async def unfinished(tx: Tx) -> list[UUID]:
     return [row["id"] for row in await tx.run(_unfinished())]
 
 
+async def lock_unfinished(tx: Tx) -> list[UUID]:
+    """`unfinished`, their rows locked until the transaction ends."""
+    return [row["id"] for row in await tx.run(_unfinished(locked=True))]
+
+
+@asynccontextmanager
+async def savepoint(tx: Tx) -> AsyncIterator[None]:
+    """What the block has changed is rolled back when it raises an exception; the transaction goes on."""
+    await tx.execute(session.SAVEPOINT)
+    try:
+        yield
+    except Exception:
+        await tx.execute(session.ROLLBACK_TO_SAVEPOINT)
+        raise
+    await tx.execute(session.RELEASE_SAVEPOINT)
+
+
 async def active_keys(tx: Tx) -> int:
     count: int = await tx.one_value(_active_keys())
     return count
@@ -121,12 +149,14 @@ async def notified_tenants(tx: Tx) -> int:
     return count
 
 
-async def go_on_from(tx: Tx, seq: int, match_number: int, at: int) -> int:
+async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: bool) -> int:
     """Assign only higher numbers than these from now on, and read the change log from a new row on; its seq.
 
     Matches that are not over have that row as their previous envelope, so that every client sees that it has
     missed something, and no timestamp below `at` (ms). Tenants' cursors are moved to it, with a loss of which
-    to notify each, and their leases end.
+    to notify each, and their leases end. `expelled`: the feed processes that had them are gone from the
+    broker; otherwise every feed process counts as a former holder of every tenant, since a lease that was
+    acquired last may have been forgotten. Raises `Unavailable` if somebody else prunes the log.
     """
     await tx.execute(market_types.LOCK_LOG)
     await tx.execute(statements.SET_NUMBERS, seq, match_number)
@@ -134,17 +164,20 @@ async def go_on_from(tx: Tx, seq: int, match_number: int, at: int) -> int:
     await tx.change(_mark(mark, at))
     while await changes.prune(tx, _ALL):
         pass
+    if await changes.oldest(tx) != mark:
+        raise Unavailable("The change log is being pruned; try again.", retry_after=1)
     await tx.change(_raise_past(mark))
     await tx.change(_raise_matches(mark, at))
     await cursors.create_missing(tx)
-    await tx.change(_reset_cursors(mark))
+    former = [] if expelled else sorted(await heartbeats.alive_since(tx, heartbeats.FEED, 0))
+    await tx.change(_reset_cursors(mark, former, expelled=expelled))
     return mark
 
 
 async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
     """End what may have ended since the backup: sessions, links, second factors' codes up to `totp_step`,
     recoveries with their slots, heartbeats."""
-    await tx.change(_spend_codes(totp_step))
+    await spend_codes(tx, totp_step)
     ended = Ended(
         sessions=await tx.change(PortalSession.delete(force=True)),
         links=await tx.change(_end_links(at)),
@@ -153,6 +186,11 @@ async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
     for table in (RecoverySlot, RefusedRecovery, WorkerBeat):
         await tx.change(table.delete(force=True))
     return ended
+
+
+async def spend_codes(tx: Tx, totp_step: int) -> None:
+    """End second factors' codes up to `totp_step`: which of them were used may be forgotten."""
+    await tx.change(_spend_codes(totp_step))
 
 
 @prepared
@@ -166,9 +204,10 @@ def _notified_tenants() -> Count:
 
 
 @prepared
-def _unfinished() -> Select[Any]:
+def _unfinished(*, locked: bool = False) -> Select[Any]:
     query = MatchTable.select(MatchTable.id).where(MatchTable.status.not_in(_OVER))
-    return query.order_by(MatchTable.number)
+    query = query.order_by(MatchTable.number)
+    return query.lock_rows("UPDATE") if locked else query
 
 
 @prepared
@@ -208,11 +247,17 @@ def _raise_matches(seq: int, at: int) -> Update[Any]:
 
 
 @prepared
-def _reset_cursors(seq: int) -> Update[Any]:
+def _reset_cursors(seq: int, former: Sequence[str], *, expelled: bool) -> Update[Any]:
+    everybody = QueryString(
+        "array_remove({} || {}::text[] || {}, NULL)",
+        TenantCursor.former_holders,
+        former,
+        TenantCursor.holder,
+    )
     values: Values = {
         TenantCursor.seq: seq,
+        TenantCursor.former_holders: [] if expelled else everybody,
         TenantCursor.holder: None,
-        TenantCursor.former_holders: [],  # their users of the broker are deleted
         TenantCursor.expires_at: now(),
         TenantCursor.state: "",
         TenantCursor.last_alive_at: now(),

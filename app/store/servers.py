@@ -4,6 +4,7 @@
 at that moment is connected to.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -11,6 +12,7 @@ import asyncpg
 
 from app.kit.logging import get_logger
 from app.kit.servers import listed_servers
+from app.store.timeline_guard import OutdatedServer
 
 #: For each of several servers; of one that is cut off nothing at all comes back.
 _SERVER_SECONDS = 2.0
@@ -20,7 +22,9 @@ _NOT_THIS_ONE = (
     TimeoutError,
     asyncpg.TargetServerAttributeNotMatched,
     asyncpg.CannotConnectNowError,
+    OutdatedServer,
 )
+Examine = Callable[[Any], Awaitable[object]]  #: raises an error if a new connection may not be used
 log = get_logger(__name__)
 
 
@@ -33,22 +37,34 @@ def of_primary(url: str) -> str:
     return urlunsplit(parts._replace(query=urlencode(query | _PRIMARY)))
 
 
-async def connect(url: str, **options: Any) -> asyncpg.Connection:
-    """`asyncpg.connect`, with each of several servers in turn until one is the primary.
+async def connect(url: str, *, examine: Examine | None = None, **options: Any) -> asyncpg.Connection:
+    """`asyncpg.connect`, with each of several servers in turn until one is the primary, and passes
+    `examine`.
 
     The driver, too, takes a list of servers, but has one time limit for all: one that is cut off would use it
     up.
     """
     listed = urlsplit(url).netloc.rpartition("@")[2]
     if "," not in listed:
-        return await asyncpg.connect(url, **options)
+        return await _examined(await asyncpg.connect(url, **options), examine)
     servers = listed_servers(listed, 5432)
     for number, (host, port) in enumerate(servers, 1):
         server = {"host": host, "port": port, "timeout": _SERVER_SECONDS}
         try:
-            return await asyncpg.connect(of_primary(url), **(options | server))
+            connection = await asyncpg.connect(of_primary(url), **(options | server))
+            return await _examined(connection, examine)
         except _NOT_THIS_ONE as error:
             if number == len(servers):
                 raise
             log.info("not the primary", server=f"{host}:{port}", error=repr(error))
     raise ValueError("no address of the database")
+
+
+async def _examined(connection: asyncpg.Connection, examine: Examine | None) -> asyncpg.Connection:
+    if examine is not None:
+        try:
+            await examine(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+    return connection

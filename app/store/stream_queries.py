@@ -36,7 +36,10 @@ async def changes(tx: Tx, after: int, match_id: UUID | None, limit: int) -> list
     """At most `limit` changes of one match, or of all, with a higher seq than `after`, in order."""
     whose = () if match_id is None else (match_id,)
     rows = await tx.run(_changes(after, *whose, limit=limit))
-    return [ChangeRow(**row) for row in rows]
+    found = [ChangeRow(**row) for row in rows]
+    if found:
+        tx.reached = found[-1].seq, found[-1].at
+    return found
 
 
 async def switched(tx: Tx, after: int) -> bool:

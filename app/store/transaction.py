@@ -59,14 +59,18 @@ class Tx:
 
     `run`, `first`, `one_value` and `change` run what Piccolo has built; `fetch`, `row`, `value` and `execute`
     the SQL of `statements`, with its arguments `$1`, `$2`, …. `json` values are bytes, `uuid` values `UUID`.
-    `cache` is that of the store's matches, if it has one and this is a transaction that may write.
+    `cache` is that of the store's matches, if it has one and this is a transaction that may write. `reached`
+    is the highest seq of the change log that it has read or written, with its timestamp (ms). `history` is
+    the mark of the history of the database that it sees (`store.timeline`), 0 where nobody looks.
     """
 
-    __slots__ = ("cache", "connection")
+    __slots__ = ("cache", "connection", "history", "reached")
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
         self.cache: LockedMatches | None = None
+        self.history = 0
+        self.reached = (0, 0)
 
     async def run(self, query: Built) -> list[Row]:
         """Run a query; its rows."""

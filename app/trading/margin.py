@@ -35,6 +35,12 @@ def is_above_fair(probabilities: Sequence[float], shares: Sequence[float]) -> bo
     return any(share < probability - 1e-9 for probability, share in zip(probabilities, shares, strict=True))
 
 
+def is_at_lowest_odds(shares: Sequence[float]) -> bool:
+    """Whether one of these inverse odds is at the cap: the others then share a fixed rest, whatever the
+    probabilities are."""
+    return max(shares) >= _MAX_SHARE
+
+
 def _capped(share: float) -> float:
     return min(max(share, _MIN_SHARE), _MAX_SHARE)
 

@@ -56,6 +56,10 @@ class MarketControls:
         """Whether the group is not on offer: one of its markets alone has no complementary price."""
         return any(self.reason(market.key, group.name) for market in group.markets)
 
+    def holds(self, group: PlannedGroup) -> bool:
+        """Whether a probability of the group is held: its price stands still because a trader wants it to."""
+        return group.name in self._held
+
     def probabilities(self, group: PlannedGroup, by_model: Sequence[float]) -> Sequence[float]:
         """Those that the group is priced by: where one is held, the others share the rest as the model has
         them."""

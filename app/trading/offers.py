@@ -7,9 +7,10 @@ import msgspec
 from app.domain.market import ACTIVE, Book, Market, MarketKey
 from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
+from app.trading.margin import is_at_lowest_odds
 from app.trading.margin import shares as shares_of
 from app.trading.market_controls import MarketControls
-from app.trading.offer_plan import groups_on_offer
+from app.trading.offer_plan import PlannedGroup, groups_on_offer
 from app.trading.pricing_config import PricingConfig
 from app.trading.specifiers import Specifiers
 
@@ -36,9 +37,13 @@ def priced_offers(
     forecast: Forecast, book: Book, pricing: PricingConfig, controls: MarketControls | None = None
 ) -> list[Offer]:
     """Every market that may be on offer, with its price by `forecast` and what traders have set; without
-    those whose result is certain."""
+    those whose result is certain.
+
+    Nor, while a round is played, those whose favourite is at the lowest odds: the odds of its opponent would
+    stand still while its probability doubles or halves, and a bet by somebody who saw why would be accepted.
+    """
     margin, long_shots = pricing.margin, 0.0
-    certainty = Certainty(forecast, pricing.bet_delay_seconds)
+    certainty, is_moving = Certainty(forecast, pricing.bet_delay_seconds), forecast.phase.live
     offers: list[Offer] = []
     for group, probabilities in groups_on_offer(forecast, book):
         if controls is not None and controls.keeps_off(group):
@@ -57,11 +62,15 @@ def priced_offers(
                     continue
                 margin, long_shots = controls.margin(group)
             shares = shares_of(probabilities, margin, long_shots)
-            if not shares:
+            if not shares or (is_moving and is_at_lowest_odds(shares) and not _is_held(group, controls)):
                 continue
             for market, probability, share in zip(markets, probabilities, shares, strict=True):
                 offers.append(Offer(market.key, market.specifiers, group.name, probability, share))
     return offers
+
+
+def _is_held(group: PlannedGroup, controls: MarketControls | None) -> bool:
+    return controls is not None and controls.holds(group)
 
 
 def is_within_bounds(markets: int, low: float, top: float) -> bool:

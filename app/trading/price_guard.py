@@ -2,7 +2,10 @@
 
 What explains a move of a probability since its price was set, the limits added up:
 
-- always: `_ALWAYS`, and during a round `_A_SECOND` for each second, up to `_MOST_SECONDS`;
+- always: `_ALWAYS`; of a number of kills, where the model has steps, `_OF_KILLS`;
+- during a round: `_A_SECOND` for each second, `_WORK_A_SECOND` while a plant or a defuse is under way, up to
+  `_MOST_SECONDS`; in the last seconds of clock or fuse, when what can still be done in time changes from one
+  moment to the next, `_LARGE`;
 - another state of the round: what players carry, their health and money: `_STATE`; what they bought until the
   round goes live, a plant or a defuse that began: `_LARGE`;
 - what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
@@ -22,10 +25,13 @@ from app.domain import changes as c
 from app.domain.market import ACTIVE, Book, Market, market_name
 from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
 from app.domain.shown import RoundKnowledge
+from app.trading.registry import RULES
 from app.trading.round_view import round_state
 from app.trading.specifiers import parse
 
 _ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE, _LARGE = 0.05, 0.03, 0.30, 0.30, 0.60
+_OF_KILLS = 0.15
+_WORK_A_SECOND, _LAST_SECONDS = 0.12, 10
 #: Changes after which prices may be any others.
 _DECISIVE = (
     c.MatchStarted,
@@ -81,7 +87,7 @@ def unexplained_move(
     found = [
         move
         for move in moves
-        if abs(move.size) > _ALWAYS + _by_time(before, book[move.market.key], now) + state
+        if abs(move.size) > _always(move.market) + _by_time(before, book[move.market.key], now) + state
         and not _is_decided_by(favoured, move)
         and not _should_be_done(before, book[move.market.key].priced_at, now)
     ]
@@ -105,11 +111,18 @@ def _moves(book: Book, markets: Iterable[Market]) -> Iterable[PriceMove]:
             yield PriceMove(market, old.probability)
 
 
+def _always(market: Market) -> float:
+    return _OF_KILLS if RULES[market.type_id].family in ("round_kills", "player_kills") else _ALWAYS
+
+
 def _by_time(match: Match, old: Market, now: int) -> float:
     if match.current is None or match.current.phase != "live":
         return 0.0
-    seconds = max(now - old.priced_at, 0) / 1000
-    return min(_A_SECOND * seconds, _MOST_SECONDS)
+    state = round_state(match, now)
+    if state is not None and state.seconds_left is not None and state.seconds_left < _LAST_SECONDS:
+        return _LARGE
+    a_second = _WORK_A_SECOND if match.shown.plant or match.shown.defuse else _A_SECOND
+    return min(a_second * max(now - old.priced_at, 0) / 1000, _MOST_SECONDS)
 
 
 def _favoured(before: Match, after: Match, changes: Sequence[c.MatchChange]) -> frozenset[Team]:

@@ -73,6 +73,7 @@ def _start(options: argparse.Namespace) -> None:
     if not separate:
         print_line("no namespaces here: the hosts are addresses of loopback, and nothing can be cut off")
     made = Record(separate, _passwords(), synchronous=options.synchronous)
+    made.hosts.require_unused()
     shutil.rmtree(HOME, ignore_errors=True)
     made.save()
     try:

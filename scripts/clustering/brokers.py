@@ -7,40 +7,61 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
+
 from scripts.local_services import ports
-from scripts.local_services.processes import ServiceError, find, last_words, launch
+from scripts.local_services.processes import ServiceError, Started, find, last_words, launch
 from scripts.local_services.rabbitmq_node import USER, BrokerNode
 from scripts.local_services.rabbitmq_package import Programs, programs
 
 from .hosts import BROKERS, Hosts
 from .record import HOME, ROOT, Record
 
-_AMQP, _MANAGEMENT, _DISTRIBUTION, _MAPPER, _AUTHORISATION = 5672, 15672, 25672, 4399, 8091
+_MAPPER = 4399
+
+
+class Ports(msgspec.Struct, frozen=True):
+    """Those of each node, and of `matchfeed broker-authorisation` beside it."""
+
+    amqp: int
+    management: int
+    distribution: int
+    authorisation: int
+
+
+_USUAL = Ports(5672, 15672, 25672, 8091)
+#: Where hosts are addresses of loopback: at the usual ports a broker of the machine may listen on all. The
+#: nodes share a port mapper there, so each has a port of its own for the distribution, from this one on.
+_UNUSUAL = Ports(45672, 45673, 45680, 45675)
 _SECONDS = 90.0
 _COOKIE = ".erlang.cookie"
 
 
+def ports_of(hosts: Hosts) -> Ports:
+    return _USUAL if hosts.separate else _UNUSUAL
+
+
 def node(hosts: Hosts, host: str) -> BrokerNode:
-    address = hosts.address(host)
+    address, used = hosts.address(host), ports_of(hosts)
     return BrokerNode(
         home=HOME / host,
         name=f"{host}@{address}",
         address=address,
-        amqp=_AMQP,
-        management=_MANAGEMENT,
-        distribution=_DISTRIBUTION,
+        amqp=used.amqp,
+        management=used.management,
+        distribution=used.distribution + (0 if hosts.separate else BROKERS.index(host)),
         mapper=_MAPPER,
-        authorisation=_AUTHORISATION,
+        authorisation=used.authorisation,
     )
 
 
 def settings(record: Record) -> dict[str, str]:
     """The service's settings that name all nodes."""
     login = f"{USER}:{quote(record.passwords['rabbitmq'], safe='')}"
-    addresses = [record.hosts.address(host) for host in BROKERS]
+    addresses, used = [record.hosts.address(host) for host in BROKERS], ports_of(record.hosts)
     return {
-        "RABBITMQ_URL": f"amqp://{login}@" + ",".join(f"{each}:{_AMQP}" for each in addresses),
-        "RABBITMQ_API_URL": f"http://{login}@" + ",".join(f"{each}:{_MANAGEMENT}" for each in addresses),
+        "RABBITMQ_URL": f"amqp://{login}@" + ",".join(f"{each}:{used.amqp}" for each in addresses),
+        "RABBITMQ_API_URL": f"http://{login}@" + ",".join(f"{each}:{used.management}" for each in addresses),
         "BROKER_AUTHORISATION": "http",
         "INGEST_QUEUE_TYPE": "quorum",
     }
@@ -48,6 +69,19 @@ def settings(record: Record) -> dict[str, str]:
 
 def start(record: Record, host: str, environment: Mapping[str, str], notify: Callable[[str], None]) -> None:
     """Start one node and what stands beside it; returns when its management API answers."""
+    started = begin(record, host, environment, notify)
+    up = ports.wait_until(
+        lambda: answers(record, host), alive=lambda: find(started) is not None, seconds=_SECONDS
+    )
+    if not up:
+        log = _log(host)
+        raise ServiceError(f"RabbitMQ on {host} did not start: {last_words(log)} (all of it in {log})")
+
+
+def begin(
+    record: Record, host: str, environment: Mapping[str, str], notify: Callable[[str], None]
+) -> Started:
+    """The same, without waiting: nodes that were all down wait for each other."""
     found, made = programs(notify), node(record.hosts, host)
     made.configure(record.passwords["rabbitmq"], None, [node(record.hosts, each).name for each in BROKERS])
     cookie = made.home / _COOKIE
@@ -58,20 +92,19 @@ def start(record: Record, host: str, environment: Mapping[str, str], notify: Cal
     _ensure_mapper(record, host, found)
     _authorise(record, host, environment)
     command = record.hosts.inside(host, [found.scripts / "rabbitmq-server", "-noinput"])
-    log = HOME / "log" / f"{host}.log"
-    started = record.add(
-        launch(f"{host}/rabbitmq", command, log, directory=made.home, environment=made.environment(found))
+    environment = made.environment(found)
+    return record.add(
+        launch(f"{host}/rabbitmq", command, _log(host), directory=made.home, environment=environment)
     )
-    up = ports.wait_until(
-        lambda: answers(record, host), alive=lambda: find(started) is not None, seconds=_SECONDS
-    )
-    if not up:
-        raise ServiceError(f"RabbitMQ on {host} did not start: {last_words(log)} (all of it in {log})")
+
+
+def _log(host: str) -> Path:
+    return HOME / "log" / f"{host}.log"
 
 
 def answers(record: Record, host: str) -> bool:
     """Whether a node's management API answers on its host."""
-    url = f"http://{record.hosts.address(host)}:{_MANAGEMENT}/api/overview"
+    url = f"http://{record.hosts.address(host)}:{ports_of(record.hosts).management}/api/overview"
     login = f"{USER}:{record.passwords['rabbitmq']}"
     # The login on standard input: a command line can be read by every user.
     command = record.hosts.inside(
@@ -107,8 +140,9 @@ def control(record: Record, host: str, *arguments: str) -> str:
 
 
 def _ensure_mapper(record: Record, host: str, found: Programs) -> None:
-    """Erlang's port mapper: one on each host, or one for all where the hosts are addresses of loopback."""
-    place = host if record.separate else BROKERS[0]
+    """Erlang's port mapper: one on each host, or one for all where the hosts are addresses of loopback, which
+    none of them takes along when it is killed."""
+    place = host if record.separate else "loopback"
     if any(each.name == f"{place}/epmd" for each in record.processes if find(each)):
         return
     addresses = [record.hosts.address(each) for each in ([host] if record.separate else BROKERS)]
@@ -127,7 +161,7 @@ def _ensure_mapper(record: Record, host: str, found: Programs) -> None:
 def _authorise(record: Record, host: str, environment: Mapping[str, str]) -> None:
     address = record.hosts.address(host)
     command = [sys.executable, "-m", "app.cli", "broker-authorisation"]
-    command += ["--host", address, "--port", str(_AUTHORISATION)]
+    command += ["--host", address, "--port", str(ports_of(record.hosts).authorisation)]
     record.add(
         launch(
             f"{host}/authorisation",

@@ -48,7 +48,7 @@ def start(record: Record, host: str, notify: Callable[[str], None]) -> None:
             notify(f"copying {record.primary}'s database to {host}")
             copy(record, host)
     options = [f"listen_addresses={record.hosts.address(host)}", f"port={_PORT}", *_OPTIONS]
-    options += [f"cluster_name={host}", *_replication(record, host)]
+    options.append(f"cluster_name={host}")
     command: list[str | Path] = [*prefix, binaries / "postgres", "-D", home]
     for option in options:
         command += ["-c", option]
@@ -61,21 +61,26 @@ def start(record: Record, host: str, notify: Callable[[str], None]) -> None:
     )
     if not up:
         raise ServiceError(f"PostgreSQL on {host} did not start: {last_words(log)} (all of it in {log})")
-
-
-def _replication(record: Record, host: str) -> list[str]:
-    """With synchronous replication a commit waits for the other server."""
-    others = [each for each in DATABASES if each != host]
-    return [f"synchronous_standby_names={','.join(others)}"] if record.synchronous else []
+    if record.synchronous and host != record.primary:
+        _wait_for(record, record.primary, host)
 
 
 def promote(record: Record) -> str:
-    """Make the standby the primary; the host that it is on. The former primary must be down or cut off."""
+    """Make the standby the primary; the host that it is on. The former primary must be down or cut off, and
+    no commit waits for it; with synchronous replication commits wait again once it follows."""
     (standby,) = [host for host in DATABASES if host != record.primary]
+    if record.synchronous:
+        _wait_for(record, standby, "")
     run(record, standby, "SELECT pg_promote(true, 60)")
     record.primary = standby
     record.save()
     return standby
+
+
+def _wait_for(record: Record, host: str, standby: str) -> None:
+    """Have commits on a host's server wait for that standby, "" for none."""
+    run(record, host, f"ALTER SYSTEM SET synchronous_standby_names = '{standby}'")
+    run(record, host, "SELECT pg_reload_conf()")
 
 
 def copy(record: Record, host: str) -> None:

@@ -22,11 +22,11 @@ from .bookmaker import Look
 from .hosts import BROKERS, CLIENT, COUNTERS, INGEST, WEB
 from .record import DESCRIPTION, HOME, ROOT, Record
 
-_HEAL_SECONDS = 150.0
+HEAL_SECONDS = 150.0
 _EQUAL_LOOKS = 3  #: so many equal comparisons in a row are no coincidence
-_QUIET_SECONDS = 5.0
+QUIET_SECONDS = 5.0
 _NEW_MESSAGES = 5  #: received since a fault, so that an equal book is one of after it
-_SLUG = "acme"
+SLUG = "acme"
 _OUTPUT = HOME / "log" / "bookmaker.jsonl"
 
 
@@ -49,14 +49,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def main() -> None:
-    _command("cluster could not be started")
+    command("cluster could not be started")
     try:
         made = record.present()
-        _match_day(made)
-        _wait_equal(time(), _HEAL_SECONDS)
+        match_day(made)
+        wait_equal(time(), HEAL_SECONDS)
         outcomes = [_try(fault) for fault in _faults()]
     finally:
-        _command("cluster could not be ended", "--stop")
+        command("cluster could not be ended", "--stop")
     print_line(_table(outcomes))
     if any(each.healed is None or each.mended is None for each in outcomes):
         raise SystemExit("a book did not become equal to REST in time")
@@ -87,16 +87,16 @@ def _faults() -> list[Fault]:
 
 
 def _verb(verb: str, host: str, *more: str) -> str:
-    _command(verb, verb, host, *more)
+    command(verb, verb, host, *more)
     return host
 
 
 def _start(host: str) -> None:
-    _command("start", "start", host)
+    command("start", "start", host)
 
 
 def _heal(_: str) -> None:
-    _command("heal", "heal")
+    command("heal", "heal")
 
 
 def _without(host: str, *others: str) -> str:
@@ -112,13 +112,13 @@ def _deafened() -> str:
 
 def _failed_over() -> str:
     former = _verb("isolate", _primary())
-    _command("promote", "promote")
+    command("promote", "promote")
     return former
 
 
 def _rejoined(former: str) -> None:
     _heal(former)
-    _command("rejoin", "rejoin")
+    command("rejoin", "rejoin")
 
 
 def _primary() -> str:
@@ -128,7 +128,7 @@ def _primary() -> str:
 def _feed() -> str:
     """The host whose feed process holds the bookmaker's lease: the holder's name has its process id."""
     made = record.present()
-    query = f"SELECT holder FROM tenant_cursor JOIN tenant ON tenant.id = tenant_id WHERE slug = '{_SLUG}'"
+    query = f"SELECT holder FROM tenant_cursor JOIN tenant ON tenant.id = tenant_id WHERE slug = '{SLUG}'"
     pid = int(databases.run(made, made.primary, query, "matchfeed").split("-")[-2])
     (name,) = [each.name for each in made.processes if each.pid == pid]
     return name.partition("/")[0]
@@ -141,31 +141,36 @@ def _broker() -> str:
         if brokers.answers(made, host):
             listed = brokers.control(made, host, "list_connections", "pid", "user")
             rows = [line.split("\t") for line in listed.splitlines()]
-            return next(row[0].strip("<").partition("@")[0] for row in rows if row[-1] == f"op-{_SLUG}")
+            return next(row[0].strip("<").partition("@")[0] for row in rows if row[-1] == f"op-{SLUG}")
     raise ServiceError("no node of the broker answers")
 
 
-def _command(what: str, *arguments: str) -> None:
+def command(what: str, *arguments: str) -> None:
+    """Run `./scripts/cluster` with these arguments."""
     done = subprocess.run([sys.executable, "-m", "scripts.clustering", *arguments], cwd=ROOT, check=False)
     if done.returncode:
         raise ServiceError(f"{what}: it ended with {done.returncode}")
 
 
-def _match_day(made: Record) -> None:
+def match_day(made: Record) -> None:
+    """Start the simulated matches and the bookmaker on the client's host."""
     described = msgspec.json.decode(DESCRIPTION.read_bytes())
     simulate = [sys.executable, "-m", "app.cli", "simulate", "--matchday", "--unbooked-for", ""]
     simulate += ["--base-url", described["base_url"], "--operator-url", described["operator_url"]]
     environment = {"MATCHFEED_OPERATOR_KEY": described["operator_key"]}
-    bookmaker = [sys.executable, "-m", "scripts.clustering.bookmaker", _SLUG]
-    for name, command, log in (
+    bookmaker = [sys.executable, "-m", "scripts.clustering.bookmaker", SLUG]
+    for name, program, log in (
         ("simulate", simulate, HOME / "log" / "simulator.log"),
         ("bookmaker", bookmaker, _OUTPUT),
     ):
-        _launch(made, name, command, log, environment)
+        launch_on_client(made, name, program, log, environment)
 
 
-def _launch(made: Record, name: str, command: list[str], log: Path, environment: dict[str, str]) -> None:
-    inside = made.hosts.inside(CLIENT, command)
+def launch_on_client(
+    made: Record, name: str, program: list[str], log: Path, environment: dict[str, str]
+) -> None:
+    """Start a program on the client's host, its output in `log`."""
+    inside = made.hosts.inside(CLIENT, program)
     made.add(
         launch(f"{CLIENT}/{name}", inside, log, directory=ROOT, environment={**os.environ, **environment})
     )
@@ -173,27 +178,27 @@ def _launch(made: Record, name: str, command: list[str], log: Path, environment:
 
 def _try(fault: Fault) -> Outcome:
     print_line(f"{fault.name} …")
-    sleep(_QUIET_SECONDS)
+    sleep(QUIET_SECONDS)
     began = time()
     host = fault.breaks()
-    healed = _wait_equal(time(), _HEAL_SECONDS)
+    healed = wait_equal(time(), HEAL_SECONDS)
     mending = time()
     fault.mends(host)
-    mended = _wait_equal(mending, _HEAL_SECONDS)
-    silence = max((look.silence for look in _looks() if look.at > began), default=0.0)
+    mended = wait_equal(mending, HEAL_SECONDS)
+    silence = max((look.silence for look in looks() if look.at > began), default=0.0)
     print_line(
         f"    on {host}: equal after {healed} s, after mending {mended} s, silent for {silence} s at most"
     )
     return Outcome(fault.name, healed, mended, silence)
 
 
-def _wait_equal(since: float, seconds: float) -> float | None:
+def wait_equal(since: float, seconds: float) -> float | None:
     """Seconds from `since` until the book equals REST, with open markets, for some looks in a row."""
     deadline = monotonic() + seconds
-    before = max((look.messages for look in _looks() if look.at <= since), default=0)
+    before = max((look.messages for look in looks() if look.at <= since), default=0)
     while monotonic() < deadline:
         row: list[Look] = []
-        for look in _looks():
+        for look in looks():
             new = look.at > since and look.messages >= before + _NEW_MESSAGES
             equal = new and look.open > 0 and look.compared and look.differences == 0
             row = [*row, look] if equal else []
@@ -203,7 +208,7 @@ def _wait_equal(since: float, seconds: float) -> float | None:
     return None
 
 
-def _looks() -> list[Look]:
+def looks() -> list[Look]:
     """The looks so far; the log may have other lines, and a last one that is incomplete."""
     lines = _OUTPUT.read_bytes().splitlines() if _OUTPUT.exists() else []
     found = []

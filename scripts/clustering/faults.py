@@ -8,21 +8,30 @@ from scripts.local_services.processes import ServiceError
 from .hosts import ALL, Hosts, namespace
 
 _TABLE = "inet matchfeed"
+_NAME = "arriving"
 
 
-def cut(hosts: Hosts, source: str, target: str, *, both: bool = True) -> None:
-    """Drop everything that `source` sends to `target`; with `both`, and the other way."""
+def cut(hosts: Hosts, source: str, target: str, *, both: bool = True, name: str = _NAME) -> None:
+    """Drop everything that `source` sends to `target`; with `both`, and the other way. `name` is for
+    `rejoin`."""
     _require_separate(hosts)
-    _drop(target, hosts.address(source))
+    _drop(target, hosts.address(source), name)
     if both:
-        _drop(source, hosts.address(target))
+        _drop(source, hosts.address(target), name)
 
 
-def isolate(hosts: Hosts, host: str, but: Iterable[str] = ()) -> None:
+def isolate(hosts: Hosts, host: str, but: Iterable[str] = (), *, name: str = _NAME) -> None:
     """Cut a host off from all others, except from those of `but`."""
     for other in ALL:
         if other != host and other not in but:
-            cut(hosts, host, other)
+            cut(hosts, host, other, name=name)
+
+
+def rejoin(hosts: Hosts, name: str) -> None:
+    """End the cuts of this name; others stay."""
+    for host in ALL:
+        chain = f"chain {_TABLE} {name}"
+        _nft(host, f"add table {_TABLE}; add {chain}; flush {chain}; delete {chain}")
 
 
 def heal(hosts: Hosts) -> None:
@@ -33,14 +42,19 @@ def heal(hosts: Hosts) -> None:
         _tc(host, "del", check=False)
 
 
+def speed_up(hosts: Hosts, host: str) -> None:
+    """End the slow link of a host."""
+    _tc(host, "del", check=False)
+
+
 def slow(hosts: Hosts, host: str, rate: str) -> None:
     """Limit what a host sends to `rate` (such as `1mbit`), with a queue of 400 ms."""
     _require_separate(hosts)
     _tc(host, "replace", "tbf", "rate", rate, "burst", "32kbit", "latency", "400ms")
 
 
-def _drop(at: str, sender: str) -> None:
-    chain = f"{_TABLE} arriving"
+def _drop(at: str, sender: str, name: str) -> None:
+    chain = f"{_TABLE} {name}"
     hook = "{ type filter hook input priority 0; }"
     _nft(at, f"add table {_TABLE}; add chain {chain} {hook}; add rule {chain} ip saddr {sender} drop")
 

@@ -36,6 +36,12 @@ class Hosts(msgspec.Struct, frozen=True):
         """The command that runs `command` on a host."""
         return ["ip", "netns", "exec", namespace(host), *command] if self.separate else list(command)
 
+    def require_unused(self) -> None:
+        """Raise `ServiceError` where something runs on the hosts: the cluster of another checkout."""
+        busy = [host for host in ALL if self.separate and _pids(namespace(host))]
+        if busy:
+            raise ServiceError(f"another checkout's cluster runs on {', '.join(busy)}; end it there first")
+
     def make(self) -> None:
         """Make every host and connect it; hosts that an earlier run left are removed first."""
         if not self.separate:
@@ -84,6 +90,13 @@ class Hosts(msgspec.Struct, frozen=True):
 
 def namespace(host: str) -> str:
     return f"{_PREFIX}{host}"
+
+
+def _pids(name: str) -> list[str]:
+    """The processes in a namespace; none where there is no such namespace."""
+    return subprocess.run(
+        ["ip", "netns", "pids", name], capture_output=True, text=True, check=False
+    ).stdout.split()
 
 
 def separable() -> bool:

@@ -40,13 +40,16 @@ def start_redis(record: Record) -> None:
     _launch(record, COUNTERS, "redis", command)
 
 
-def start(record: Record, host: str) -> Started:
-    """Start the process of ours that belongs to a host."""
+def start(record: Record, host: str, *, clock: str = "") -> Started:
+    """Start the process of ours that belongs to a host. `clock`: how far its clock is off, such as `+30s`,
+    by `faketime`; what counts time only (the monotonic clock) is as it should be."""
     address = record.hosts.address(host)
     arguments = [_ROLES[host]] if host in _ROLES else ["serve", "--host", address, "--port", str(PORT)]
     if host in WEB:
         arguments += ["--operator-host", address, "--sdk-host", address]
     command = [sys.executable, "-m", "app.cli", *arguments]
+    if clock:
+        command = ["faketime", "-m", "--exclude-monotonic", "-f", clock, *command]
     return _launch(record, host, arguments[0], command, settings(record))
 
 
@@ -97,7 +100,8 @@ def _configuration(record: Record, key: str) -> str:
     ready = f"http-check send meth GET uri /v1/ready?parts=database,ingest_queues hdr X-API-Key {key}"
     web = "".join(f"    server {host} {address(host)}:{PORT} check inter 1s\n" for host in WEB)
     operators = "".join(f"    server {host} {address(host)}:{OPERATOR_PORT} check inter 1s\n" for host in WEB)
-    mq = "".join(f"    server {host} {address(host)}:5672 check inter 1s\n" for host in BROKERS)
+    amqp = brokers.ports_of(record.hosts).amqp
+    mq = "".join(f"    server {host} {address(host)}:{amqp} check inter 1s\n" for host in BROKERS)
     here = address(BALANCER)
     return (
         "defaults\n    timeout connect 2s\n    timeout client 1h\n    timeout server 1h\n"

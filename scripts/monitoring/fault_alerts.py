@@ -40,9 +40,10 @@ FAULTS = {
     ),
     "broker": Raised(
         frozenset({"MatchfeedBrokerDown"}),
-        frozenset({_LATE}),
+        frozenset({_LATE, "MatchfeedOperatorsAlert"}),
         operators=frozenset({"tenant_losing_messages"}),
-        why="odds that waited in durable queues are lost",
+        may_operators=frozenset({"silent_source"}),
+        why="odds that waited in durable queues are lost (open for five minutes); logs are refused",
     ),
     "downtime": Raised(
         frozenset({_DOWN, "MatchfeedWebDown"}),

@@ -110,7 +110,8 @@ async def consent(desk: Desk) -> None:
     await ada.open(request)
     shown = await ada.text()
     assert "rollback_bet_settlement" in shown and "the kill was a team kill" in shown
-    assert await ada.fits(1024, dark=True) and await ada.violations() == []
+    await ada.page.set_window(1024, 800, dark=True)
+    assert await ada.too_wide() == [] and await ada.violations() == []
     await ada.press("Consent, and do it")
     assert "consented and executed" in await ada.text()
     await sam.open(market)
@@ -167,7 +168,8 @@ async def alert(desk: Desk) -> None:
         for path in ("/console/alerts", "/console/consents"):
             await sam.open(path)
             await sam.press(language, "header")
-            assert await sam.fits(1024, dark=language == "English") and await sam.violations() == []
+            await sam.page.set_window(1024, 800, dark=language == "English")
+            assert await sam.too_wide() == [] and await sam.violations() == []
     await ada.page.until(
         "!document.querySelector('#alerts').innerText.includes('more queues')", _STREAM_SECONDS
     )

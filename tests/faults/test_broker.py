@@ -10,7 +10,7 @@ import pytest
 from app.channels.feed import health
 from app.kit.clock import system_clock
 from app.settings import Settings
-from app.store import changes
+from app.store import changes, cursors
 from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.broker import PrivateBroker
@@ -117,9 +117,10 @@ async def test_odds_that_a_restart_took_from_a_durable_queue_are_notified(
     rig: Rig, broker: PrivateBroker
 ) -> None:
     """Before anything newer; what is settled waits in the queue. No client was there, and none was without
-    `alive` for long enough to consider us down."""
+    `alive` for long enough to consider us down. A tenant that never had a queue has lost nothing."""
     async with AsyncExitStack() as stack:
         tenant, url = await rig.tenant()
+        without_queue, _ = await rig.tenant()
         match = await rig.match()
         feed = await rig.feed(ALIVE_SECONDS="600")
         async with subscribed(url, rig.settings.exchange, tenant.slug) as consumer:
@@ -142,6 +143,10 @@ async def test_odds_that_a_restart_took_from_a_durable_queue_are_notified(
         assert returned.downs == 1 and not set(lost) & returned.seqs
         [notice] = [at for at, got in enumerate(returned.got) if b'subscribed="0"' in got.body]
         assert all(got.seq is None for got in returned.got[:notice])
+
+        async with rig.store.autocommit() as tx:
+            status = await cursors.status_of(tx, without_queue.id)
+        assert status is not None and not status.state and not status.notice_pending
 
 
 def check_the_notice_came_first(consumer: Consumer, count: int, head: int) -> None:

@@ -45,10 +45,10 @@ async def preview(visitor: Visitor, command: str, **fields: str) -> str:
     return await visitor.text()
 
 
-async def give(visitor: Visitor, command: str, **fields: str) -> str:
-    """Give a command by its form, and its preview's; what the preview said."""
+async def give(visitor: Visitor, command: str, button: str = "Do it", /, **fields: str) -> str:
+    """Give a command by its form, and its preview's, by the button that this has; what the preview said."""
     shown = await preview(visitor, command, **fields)
-    await visitor.press("Do it")
+    await visitor.press(button)
     return shown
 
 

@@ -13,6 +13,7 @@ from tests.support.lengths import short_then_long
 
 MODELS = Path(__file__).resolve().parents[2] / "docs" / "models"
 LEASE, PARTITIONS = MODELS / "feed-lease.pml", MODELS / "partition-assignment.pml"
+SLOT = MODELS / "recovery-slot.pml"
 _SWITCH = re.compile(r"^#ifn?def (BUG_\w+)", re.MULTILINE)
 _CODE = re.compile(r"`((?:amqp|broker|channels|ingest|recovery|store)(?:\.\w+)+)`")
 _CALM = ("CUTS=0", "RELEASES=0", "LATE=0")  #: nothing but faults of processes
@@ -20,6 +21,13 @@ _CALM = ("CUTS=0", "RELEASES=0", "LATE=0")  #: nothing but faults of processes
 SEARCHES = {
     LEASE: (_CALM, ("FAULTS=1",), ("CUTS=0", "RELEASES=0")),
     PARTITIONS: (("REBALANCES=1",), (), ("BATCHES=3", "REBALANCES=1")),
+    SLOT: (
+        ("COMMITS=0", "CUTS=0", "LATE=0", "EXPIRIES=0"),
+        ("CUTS=0", "LATE=0", "EXPIRIES=0"),
+        ("FAULTS=0", "CUTS=0"),
+        ("FAULTS=0", "RELEASES=0"),
+        ("REQUESTS=3", "COMMITS=0", "CUTS=0", "RELEASES=0", "LATE=0"),
+    ),
 }
 MISTAKES = {
     LEASE: {
@@ -33,6 +41,13 @@ MISTAKES = {
         "BUG_ONLY_LAST_ID": ("==next", ()),
         "BUG_NOT_SINGLE_ACTIVE": ("applying", ()),
         "BUG_YIELDS_FOR_GOOD": ("acknowledged", ()),
+    },
+    SLOT: {
+        "BUG_RELEASED_UNDRAINED": (">=last_run", ()),
+        "BUG_RELEASES_ANY_SLOT": ("lapsed", ("REQUESTS=3", "CUTS=0", "RELEASES=0", "FAULTS=0", "LATE=0")),
+        "BUG_COMPLETED_UNCONFIRMED": ("lapsed", ()),
+        "BUG_LOST_JOBS_STAY": ("book==version", ()),
+        "BUG_STAMPED_AFTER_READING": ("book==version", ()),
     },
 }
 

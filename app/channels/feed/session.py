@@ -212,10 +212,11 @@ class FeedSession:
     async def _renew(self) -> list[LeasedTenant]:
         """The tenants that were acquired."""
         relay, mine = self.relay, self.holder
-        if self._tasks and not self._lease.held:
-            raise LeaseLost("our lease expired")
+        self._require_lease()
         drained = [each.tenant_id for each in relay.publishers.values() if each.releasing and each.drained]
         async with relay.lock, self._store.transaction() as tx:
+            relay.require_same_history(tx)
+            self._require_lease()  # a statement to a database that does not answer may hold the lock for long
             started_at = self._lease.now()
             await cursors.release(tx, mine, drained)
             held = await cursors.renew(tx, mine, self._lease.millis)
@@ -233,14 +234,18 @@ class FeedSession:
             relay.unbooked = await tenants.unbooked(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
         self._lease.renewed(started_at)
-        if self._tasks and not self._lease.held:  # another process may have expelled our broker user
-            raise LeaseLost("our lease expired while it was renewed")
+        self._require_lease()
         self._notify_refused(refused)
         for tenant_id in set(self._tasks) - set(held):
             self._drop(tenant_id)
         self._release_surplus(share)
         feed_tenants.set(len(held) - len(unserved) + len(acquired))
         return acquired
+
+    def _require_lease(self) -> None:
+        """Raise `LeaseLost` if it has expired: another process may have expelled our broker user."""
+        if self._tasks and not self._lease.held:
+            raise LeaseLost("our lease expired")
 
     def _notify_refused(self, due: Mapping[UUID, int]) -> None:
         """Have the clients of these tenants request the recovery again that their key's rate refused."""
@@ -291,8 +296,9 @@ class FeedSession:
             group.create_task(alive.run())
 
     async def _broker_restarted(self, publisher: TenantPublisher, tenant: LeasedTenant) -> None:
-        """The odds that waited in the tenant's durable queues are lost, for they are transient messages."""
-        if tenant.bound_queues or publisher.served:
+        """The odds that waited in the tenant's durable queues are lost, for they are transient messages.
+        Nothing is lost to a tenant that never had a queue."""
+        if tenant.bound_queues or (publisher.served and publisher.bindings.ever_live):
             log.warning("the broker was restarted", tenant=publisher.slug)
             publisher.notice.record_loss()
             await self._persist_loss_flag(publisher)
@@ -307,8 +313,15 @@ class FeedSession:
             raise Unavailable("Another process has the tenant.")
 
     async def _prepare(self, publisher: TenantPublisher) -> None:
-        """Before anything is published, the tenant's bindings are known."""
-        await permit_publisher(self._management, self.holder, publisher.slug, self._config.exchange)
+        """Before anything is published, the tenant's bindings are known. Raises `LoginRefused` where the
+        broker no longer knows our user: its permissions cannot be set, and no login would be tried."""
+        try:
+            await permit_publisher(self._management, self.holder, publisher.slug, self._config.exchange)
+        except Unavailable as error:
+            user = publisher_user(self.holder)
+            if await self._management.credentials(user) is None:
+                raise LoginRefused(f"the broker does not know the user {user}") from error
+            raise
         await self._bindings.read(publisher)
 
     async def _fenced(self, tenant: LeasedTenant) -> LeasedTenant:

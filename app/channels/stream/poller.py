@@ -71,7 +71,7 @@ class Poller:
             try:
                 await self.tick(keep_alive=alive_due)
             except ChangesExpired:
-                log.error("the stream's changes were pruned before it read them; its clients must reconnect")
+                log.error("changes are gone that the stream has not read; its clients must reconnect")
                 await self._start_anew()
             except Unavailable as error:
                 log.warning("the stream cannot read the change log; retrying", error=error.detail)

@@ -19,7 +19,8 @@ _PAGE = 2000
 
 
 class ChangesExpired(Exception):
-    """Changes were pruned from the log before they were read."""
+    """Changes were pruned from the log before they were read, or the database failed over: it may lack what
+    was read, and the log begins anew."""
 
 
 class _NewChanges(NamedTuple):

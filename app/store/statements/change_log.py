@@ -36,7 +36,7 @@ WITH assigned AS MATERIALIZED (
 )
 SELECT coalesce((SELECT at FROM newest), assigned.last_stamp) AS last_stamp,
     coalesce((SELECT envelope_seq FROM newest), assigned.last_seq) AS last_seq,
-    pg_notify($17, (assigned.first + $3 - 1)::text)
+    assigned.first + $3 - 1 AS seq, pg_notify($17, (assigned.first + $3 - 1)::text)
 FROM assigned
 """
 #: Where a page of whole envelopes ends is a subquery of a subquery with a limit that is a parameter.

@@ -12,6 +12,12 @@ NOTIFY_ALL = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload"
 TRY_LOCK = "SELECT pg_try_advisory_xact_lock($1)"
 #: PostgreSQL's own function, which waits for the lock.
 LOCK = "SELECT pg_advisory_xact_lock($1)"
+#: PostgreSQL's own, as the two below: one savepoint at a time.
+SAVEPOINT = "SAVEPOINT one"
+#: As above.
+ROLLBACK_TO_SAVEPOINT = "ROLLBACK TO SAVEPOINT one"
+#: As above.
+RELEASE_SAVEPOINT = "RELEASE SAVEPOINT one"
 #: A sequence without a table.
 NEXT_MATCH_NUMBER = "SELECT nextval('match_number')"
 #: The database's clock without a table.

@@ -95,12 +95,21 @@ class Book:
         """A recovery with this number is about to be requested."""
         self.recovery, self.due, self._replayed = number, False, set()
 
-    def receive(self, message: Message, seq: int = 0, previous: int = 0) -> list[Message]:
-        """Fold a message in; `seq` and `previous` are its headers `x-seq` and `x-prev-seq`.
+    def receive(
+        self, message: Message, seq: int = 0, previous: int = 0, *, received: int | None = None
+    ) -> list[Message]:
+        """Fold a message in; `seq` and `previous` are its headers `x-seq` and `x-prev-seq`, `received` is
+        when it came (Unix milliseconds).
 
         Returns what has been applied: the message; nothing while it waits for the recovery or belongs to
         another one; at a recovery's end all that waited.
         """
+        applied = self._receive(message, seq, previous)
+        if received is not None:  # the clock of a server may be fast
+            self.after = min(self.after, received)
+        return applied
+
+    def _receive(self, message: Message, seq: int, previous: int) -> list[Message]:
         if isinstance(message, m.Alive):
             if message.subscribed != "1":
                 self.suspend()

@@ -155,7 +155,7 @@ class Client:
         if decoded is None:
             return []
         numbers = (int(str(message.headers.get(name) or 0)) for name in ("x-seq", "x-prev-seq"))
-        applied = self.book.receive(decoded, *numbers)
+        applied = self.book.receive(decoded, *numbers, received=time.time_ns() // 1_000_000)
         self._changed.set()
         return [Update(each) for each in applied]
 

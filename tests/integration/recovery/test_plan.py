@@ -325,6 +325,22 @@ async def test_a_market_that_is_open_again_on_an_ended_match_is_told_as_such(
     }
 
 
+@pytest.mark.parametrize("incremental", [False, True])
+async def test_a_market_that_is_open_again_is_told_to_whoever_recovers_later(
+    store: Store, tenant: Tenant, story: Story, incremental: bool
+) -> None:
+    """The self-check expects it in the book, whenever it was opened again."""
+    match, other = await story.match(), await story.match()
+    await story.offer(match, offer(1))
+    await story.settle(match, offer(1))
+    await story.finish(match)
+    await story.finish(other)
+    await story.take_back(match, offer(1))
+    messages = await replayed(store, job(tenant, after=story.at + 60_000 if incremental else 0))
+    assert [(message.name, message.number) for message in messages] == [("odds_change", match.number)]
+    assert [market.status for market in messages[0].markets] == [MarketStatus.SUSPENDED]
+
+
 async def test_many_matches_are_read_in_pages(store: Store, tenant: Tenant, story: Story) -> None:
     numbers = [(await story.match()).number for _ in range(120)]
     replay = RecoveryPlan(store, job(tenant))

@@ -14,6 +14,7 @@ from app.restoration import procedure
 from app.restoration.procedure import Restored, RestoreOptions
 from app.settings import Settings
 from app.store.connections import Store, open_store
+from tests.integration.ingest import conftest as log_server
 from tests.support.story import Story
 
 PutInOrder = Callable[..., Awaitable[Restored]]
@@ -23,6 +24,14 @@ PutInOrder = Callable[..., Awaitable[Restored]]
 async def store(database_url: str) -> AsyncIterator[Store]:
     async with await open_store(database_url, 4, session_name="tests") as store:
         yield store
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The present, which is also when the servers' logs begin."""
+    present = system_clock()
+    monkeypatch.setattr(log_server, "NOW", present - 60_000)
+    return present
 
 
 @pytest.fixture

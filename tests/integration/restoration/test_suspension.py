@@ -13,7 +13,6 @@ from app.kit.clock import system_clock
 from app.store import alerts, log_state, markets
 from app.store.alerts import AlertKind
 from app.store.connections import Store
-from tests.integration.ingest import conftest as log_server
 from tests.integration.ingest.conftest import Server
 from tests.integration.restoration.conftest import PutInOrder
 from tests.support import logs
@@ -21,14 +20,6 @@ from tests.support.queues import empty
 
 CONFIG = IngestConfig()
 DAY = 86_400_000
-
-
-@pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> int:
-    """The present, which is also when the servers' logs begin."""
-    present = system_clock()
-    monkeypatch.setattr(log_server, "NOW", present - 60_000)
-    return present
 
 
 async def created(store: Store, scheduled_at: int | None) -> Match:

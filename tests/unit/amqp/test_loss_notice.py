@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from app.amqp import loss_notice
 from app.amqp.loss_notice import LossNotice
+from app.broker.management import ExchangeBinding
 from app.store.cursors import LeasedTenant
 
 TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
@@ -30,6 +31,15 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 def test_a_loss_pending_from_the_former_holder_is_notified_first(time: Time) -> None:
     notice = LossNotice(replace(TAKEN, notice_pending=True), SECONDS)
     assert notice.must_notify_first and notice.pending
+
+
+def test_nothing_waits_for_a_notice_that_nobody_would_receive(time: Time) -> None:
+    notice = LossNotice(TAKEN, SECONDS)
+    notice.bindings.replace([])
+    notice.record_loss()
+    assert notice.pending and not notice.must_notify_first
+    notice.bindings.replace([ExchangeBinding("acme.feed", "#", "oddsfeed")])
+    assert notice.must_notify_first, "before anything else, as soon as a queue is bound"
 
 
 def test_losses_that_follow_closely_share_the_next_notice(time: Time) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
 
 import pytest
 
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.lease import LeaseDeadline
+from app.amqp.lease import LeaseDeadline, LeaseLost
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publishers import FeedPublishers
 from app.amqp.relay import Relay
@@ -21,14 +22,16 @@ pytestmark = pytest.mark.anyio
 
 
 class NoStore:
+    history = 0
+
     @asynccontextmanager
     async def autocommit(self) -> AsyncIterator[Any]:
-        yield None
+        yield SimpleNamespace(history=self.history)
 
 
-def relay_of_nothing() -> Relay:
+def relay_of_nothing(store: NoStore | None = None) -> Relay:
     renderer, feed = EnvelopeRenderer("oddsfeed", 2), FeedPublishers("oddsfeed")
-    return Relay(cast(Store, NoStore()), renderer, LeaseDeadline(1000), "here", 64, feed)
+    return Relay(cast(Store, store or NoStore()), renderer, LeaseDeadline(1000), "here", 64, feed)
 
 
 @pytest.mark.parametrize(("cursor", "missed"), [(3500, 1), (4898, 1), (4899, 0), (5000, 0)])
@@ -101,3 +104,23 @@ async def test_what_cannot_be_rendered_is_passed_over_and_what_follows_is_shared
         names.append((envelope.seq, bool(envelope.frames)))
         publisher.sent = envelope.seq
     assert names == [(1, False), (2, True)]
+
+
+async def test_a_relay_ends_with_the_history_in_which_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has cached may contradict what the database has after a fail-over."""
+
+    async def zero(tx: object) -> int:
+        return 0
+
+    async def nothing(tx: object) -> dict[UUID, Any]:
+        return {}
+
+    monkeypatch.setattr(changes, "head", zero)
+    monkeypatch.setattr(changes, "oldest", zero)
+    monkeypatch.setattr(tenants, "types_off", nothing)
+    store = NoStore()
+    relay = relay_of_nothing(store)
+    await relay.start()
+    store.history = 217_000_000_000_000
+    with pytest.raises(LeaseLost, match="failed over"):
+        await relay.read()

@@ -1,5 +1,6 @@
 """A publisher against a broker that confirms as it likes, refuses, breaks off, and a process that dies."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import cast
 from uuid import UUID
@@ -9,14 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.amqp.connection import PublisherConnection
+from app.amqp.connection import BrokerError, PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, AmqpMessage
 from app.amqp.lease import LeaseDeadline
+from app.amqp.live_delay import LiveDelay
 from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.tenant_channels import TenantChannels
 from app.amqp.tenant_publisher import TenantPublisher
 from app.store.cursors import LeasedTenant
+from tests.unit.amqp.brokered import Broker, message, went_on
 
 pytestmark = pytest.mark.anyio
 TENANT, BOOKED, KEPT_BACK = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -249,3 +253,38 @@ async def test_an_envelope_that_cannot_be_made_is_passed_over_and_counted() -> N
     world.read(3)
     assert list(published(world)) == world.wanted[1:]
     assert world.publisher.notice.lost == 1
+
+
+async def test_a_tenant_is_not_released_before_what_was_replayed_is_confirmed() -> None:
+    """The next holder does not fence one that released in good order: nothing of it may come later."""
+    world, broker = World(length=0), Broker()
+    channels = await TenantChannels.open(
+        broker.connection, LiveDelay(lambda: ()), may_publish=lambda: True, may_replay=lambda: True
+    )
+    world.publisher.attach(broker.connection, channels)
+    replays = [asyncio.create_task(channels.replayed.publish(message(f"replay-{n}"))) for n in range(2)]
+    await went_on()
+    world.publisher.releasing = True
+    (channel,) = broker.published
+    broker.ack(channel, 1)
+    await went_on()
+    assert [each.done() for each in replays] == [True, False]
+    assert (world.publisher.unconfirmed, world.publisher.drained) == (1, False)
+    broker.ack(channel, 2)
+    assert (world.publisher.unconfirmed, world.publisher.drained) == (0, True)
+    await asyncio.gather(*replays)
+
+
+async def test_what_was_replayed_on_a_connection_that_ended_does_not_hold_a_tenant() -> None:
+    world, broker = World(length=0), Broker()
+    channels = await TenantChannels.open(
+        broker.connection, LiveDelay(lambda: ()), may_publish=lambda: True, may_replay=lambda: True
+    )
+    world.publisher.attach(broker.connection, channels)
+    replay = asyncio.create_task(channels.replayed.publish(message("replay")))
+    await went_on()
+    world.publisher.detach("the broker restarts")
+    assert world.publisher.drained
+    broker.connection.abort("the broker restarts")
+    with pytest.raises(BrokerError):
+        await replay

@@ -40,10 +40,13 @@ PASSED_ON = {
     doubts.LOG_GAP,
     doubts.SERVER_SILENT,
     doubts.PROCESSING_STOPPED,
+    doubts.DATABASE_RESTORED,
+    doubts.DATABASE_FAILED_OVER,
 }
 #: Where a variable is passed on: a new place is added here, and its texts above.
 PASSING = {
     "app.ingest.suspension",
+    "app.restoration.suspension",
     "app.domain.series",
     "app.domain.lifecycle",
     "app.domain.formats",

@@ -164,3 +164,19 @@ def test_what_a_later_version_adds_is_passed_over() -> None:
 def test_what_cannot_be_read_says_so(body: bytes) -> None:
     with pytest.raises(ValueError, match="."):
         decode(body)
+
+
+@pytest.mark.parametrize(("received", "after"), [(None, 90_000), (95_000, 90_000), (60_000, 60_000)])
+def test_a_fast_clock_of_the_service_does_not_make_it_skip_anything(received: int | None, after: int) -> None:
+    """What is published between its reception and the timestamp would be missing in the next recovery."""
+    for body in (
+        '<odds_change product="2" event_id="od:match:1" timestamp="90000"><odds/></odds_change>',
+        '<snapshot_complete product="2" timestamp="90000" request_id="7"/>',
+    ):
+        book = Book()
+        if body.startswith("<snapshot"):
+            book.begin_recovery("7")
+        message = decode(body.encode())
+        assert message is not None
+        book.receive(message, received=received)
+        assert book.after == after

@@ -2,6 +2,7 @@
 after each reaction."""
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
@@ -220,6 +221,16 @@ def ended(desk: Desk) -> bool:
 def hold_round_winner(desk: Desk, probability: float = 0.6) -> None:
     key = ROUND.format(1, "home")
     desk.set(held=(HeldProbability("round_winner:map=1|round=1", 13, key, probability),))
+
+
+def test_a_held_probability_stands_at_the_lowest_odds_too(desk: Desk) -> None:
+    """In play a price that cannot follow its probability is off offer, unless a trader wants it to stand."""
+    desk.server.go_live()
+    desk.follow()
+    desk.set(held=(HeldProbability("match_winner:", 1, "team=home", 0.96),))
+    odds = [desk.of(1, f"team={team}").odds for team in ("home", "away")]
+    assert odds == [Decimal("1.010"), Decimal("14.306")]
+    assert all(desk.on_offer(1, f"team={team}") for team in ("home", "away"))
 
 
 def test_a_held_probability_ends_with_its_round(desk: Desk) -> None:

@@ -18,7 +18,7 @@ from app.trading.ladder import choose, nearest
 from app.trading.lines import total
 from app.trading.map_outlook import MapOutlook
 from app.trading.map_scores import MapParameters, MapState, map_parameters
-from app.trading.margin import odds, shares
+from app.trading.margin import MIN_ODDS, odds, shares
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.match_phase import MatchPhase, match_phase
 from app.trading.offer_plan import PlannedGroup, planned_market
@@ -74,7 +74,10 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
     certainty = Certainty(forecast, PRICING.bet_delay_seconds)
     if abs(sum(chances) - 1) > 1e-6 or not bounds or certainty.is_certain(group, low, top):
         return
-    for market, chance, share in zip(group.markets, chances, shares(chances, PRICING.margin), strict=True):
+    inverse_odds = shares(chances, PRICING.margin)
+    if forecast.phase.live and max(inverse_odds) >= 1 / MIN_ODDS:
+        return
+    for market, chance, share in zip(group.markets, chances, inverse_odds, strict=True):
         yield Offer(market.key, market.specifiers, name, chance, share)
 
 

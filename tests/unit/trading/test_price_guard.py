@@ -1,17 +1,25 @@
 """Which moves of a price need a cause, and which causes explain them."""
 
 from decimal import Decimal
+from itertools import groupby
+from random import Random
 
 import pytest
 from msgspec.structs import replace
 
 from app.domain import changes as c
 from app.domain import facts as f
-from app.domain.market import Market, MarketStatus
+from app.domain.market import Market, MarketKey, MarketStatus
 from app.domain.match import Team
 from app.domain.shown import RoundKnowledge
+from app.domain.transitions import fold
+from app.ingest import cs2log
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
+from app.trading.engine import react
 from app.trading.price_guard import unexplained_move
 from tests.unit.domain.play import TEAMS, Server
+from tests.unit.trading.trader import PRICING, new_match
 
 HOME_WINS = "map=1|round=1|team=home"
 SECOND = 1000
@@ -124,3 +132,39 @@ def test_a_defuse_that_should_be_done_explains_any_move(server: Server) -> None:
     server.report(f.DefuseBegun(at=server.later(), player=TEAMS["home"][1], kit=True))
     assert not moved(server, by=0.45, seconds=8)
     assert moved(server, by=0.45, seconds=2)
+
+
+def test_a_defuse_under_way_explains_more_each_second(server: Server) -> None:
+    server.plant("away", 1)
+    assert moved(server, by=0.15, seconds=1)
+    server.report(f.DefuseBegun(at=server.later(), player=TEAMS["home"][1], kit=True))
+    assert not moved(server, by=0.15, seconds=1)
+    assert moved(server, by=0.2, seconds=1)
+
+
+def test_in_the_last_seconds_time_decides(server: Server) -> None:
+    """With 5 s of fuse left a defuse with a kit is in time at one moment and late at the next."""
+    assert moved(server, by=0.45, seconds=80)
+    assert not moved(server, by=0.45, seconds=110)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 27])
+def test_nothing_in_simulated_play_is_unexplained(seed: int) -> None:
+    """A guard that acts on true prices closes sound markets. These maps have what it once took for jumps: the
+    seconds of a defuse, and the last ones of clock and fuse."""
+    home, away = fictional_world().pair(Random(seed))
+    plan = MatchPlan(home, away, seed, 1_790_000_000_000, brief=True, knife=False)
+    bodies = {
+        int(second): "".join(f"{line.text}\n" for line in lines)
+        for second, lines in groupby(play(plan, new_truth(plan)), key=lambda line: int(line.at))
+    }
+    match, book, moved_in_play = new_match(plan), dict[MarketKey, Market](), 0
+    for second in range(max(bodies) + 1):
+        now = plan.begin + (second + 1) * SECOND
+        before, (match, changes) = match, fold(match, cs2log.read(bodies.get(second, ""), now).facts)
+        reaction = react(match, changes, book, now=now, may_price=True, pricing=PRICING)
+        found = unexplained_move(before, match, changes, book, reaction.markets, now)
+        assert found is None, f"second {second}: {found.text}"
+        moved_in_play += bool(reaction.markets) and not changes
+        book |= {each.key: each for each in reaction.markets}
+    assert moved_in_play > 50, "time alone moves prices"

@@ -1,5 +1,7 @@
 """Simulated matches, read from their log lines: the book agrees with the simulator's ground truth."""
 
+from itertools import chain
+
 import pytest
 
 from app.domain.market import MarketStatus, Result
@@ -7,6 +9,7 @@ from app.domain.match import Status
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth
+from app.trading.margin import MIN_ODDS
 from app.trading.specifiers import parse
 from tests.unit.trading.trader import Trader, trade
 
@@ -100,10 +103,10 @@ def _lead(counts: tuple[int, int, int]) -> int:
 
 def test_kills_move_the_price_of_their_round() -> None:
     teams = fictional_world().teams
-    plan = MatchPlan(teams[5], teams[6], 11, BEGIN, brief=True, knife=False)
+    plans = [MatchPlan(teams[5], teams[6], seed, BEGIN, brief=True, knife=False) for seed in (11, 12)]
     moves: list[bool] = []
     before: tuple[tuple[int, int, int], float] = ((0, 0, 0), 0.0)
-    for trader in trade(plan, new_truth(plan), checking=False):
+    for trader in chain.from_iterable(trade(plan, new_truth(plan), checking=False) for plan in plans):
         current = trader.match.current
         if current is None or current.phase != "live":
             continue
@@ -116,3 +119,16 @@ def test_kills_move_the_price_of_their_round() -> None:
         before = after
     # Now and then a kill makes up for the seconds that a planted bomb has ticked.
     assert len(moves) > 40 and sum(moves) > 0.97 * len(moves)
+
+
+def test_what_is_on_offer_in_play_can_move() -> None:
+    """A favourite at the lowest odds would hold its opponent's odds where they are."""
+    teams = fictional_world().teams
+    plan = MatchPlan(teams[5], teams[6], 11, BEGIN, brief=True, knife=False)
+    live = 0
+    for trader in trade(plan, new_truth(plan), checking=False):
+        if trader.match.current is not None and trader.match.current.phase == "live":
+            active = trader.active()
+            live += bool(active)
+            assert all(float(market.odds) > MIN_ODDS for market in active)
+    assert live > 100

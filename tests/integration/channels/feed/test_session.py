@@ -11,6 +11,7 @@ from lxml import etree
 
 from app.amqp import routing
 from app.amqp.lease import LeaseLost
+from app.amqp.publisher_login import LoginRefused
 from app.broker import publisher_users
 from app.broker.address import parse
 from app.broker.management import Management
@@ -74,6 +75,11 @@ async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
             await task
 
 
+def started_session(rig: Rig) -> FeedSession:
+    terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
+    return FeedSession(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch)
+
+
 async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +98,40 @@ async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
     with pytest.raises(LeaseLost):
         async with asyncio.timeout(60):
             await task
+
+
+async def test_a_lease_that_expires_while_its_renewal_waits_is_lost(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkpoint to a database that does not answer holds the lock, and another process takes over."""
+    tenant, _ = await rig.tenant()
+    session = started_session(rig)
+    task = asyncio.create_task(session.run(asyncio.Event()))
+    await until("it serves the tenant", lambda: session.relay.publishers)
+    async with session.relay.lock:
+        await until("a renewal waits", lambda: session.relay.lock._waiters)
+        monkeypatch.setattr(session._lease, "_clock", lambda: time.monotonic() + 60)
+        async with rig.store.transaction() as tx:
+            await tx.execute("UPDATE tenant_cursor SET expires_at = 1")
+            assert [one.tenant_id for one in await cursors.acquire(tx, "another", 1, 60_000)] == [tenant.id]
+    with pytest.raises(LeaseLost):
+        async with asyncio.timeout(60):
+            await task
+
+
+async def test_a_process_whose_broker_user_is_gone_begins_anew(rig: Rig) -> None:
+    await rig.tenant()
+    session = started_session(rig)
+    task = asyncio.create_task(session.run(asyncio.Event()))
+    await until("it is connected", lambda: any(p.healthy for p in session.relay.publishers.values()))
+    user = publisher_users.publisher_user(session.holder)
+    await rig.management.delete_user(user)
+    await rig.management.close_user_connections(user, "test")
+    with pytest.raises(LeaseLost) as error:
+        async with asyncio.timeout(60):
+            await task
+    assert isinstance(error.value.__cause__, ExceptionGroup)
+    assert error.value.__cause__.subgroup(LoginRefused)
 
 
 async def test_a_holder_before_one_that_crashed_is_expelled_too(rig: Rig, feed: Running) -> None:

@@ -1,0 +1,148 @@
+"""Histories on a cluster: random matches, operators, tenants and faults, and what came of them.
+
+    nox -s histories -- [--runs 100] [--first 1] [--faults 2] [--only WORDS] [--attempts 0]
+    nox -s histories -- --replay var/history-7.json
+    nox -s histories -- --table
+
+Starts a cluster, unless one is running. Each history takes one or two minutes. One that breaks is run again
+with fewer and fewer steps (`--attempts` times at most), and the shortest that breaks is written to
+`var/history-SEED.json`. Every outcome is appended to `var/histories.jsonl`, which `--table` prints. Fails if
+anything was wrong.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import msgspec
+
+from app.settings import load
+from app.store.connections import open_store
+from scripts.clustering import record
+from scripts.clustering.hosts import CLIENT
+from scripts.clustering.record import DESCRIPTION, ROOT
+from scripts.histories import account, outcome, report
+from scripts.histories.collection import Collector
+from scripts.histories.fault_table import FAULTS, Fault
+from scripts.histories.generation import generated
+from scripts.histories.history import TENANTS, History
+from scripts.histories.operators import Operators
+from scripts.histories.run import Run
+from scripts.histories.shortening import shortened
+from scripts.local_services.output import print_line
+
+_INSIDE = "MATCHFEED_HISTORIES_INSIDE"
+
+
+def main() -> None:
+    options = _options()
+    if options.table:
+        print(report.table(outcome.stored()), end="\n\n")
+        print(report.pairs_table(outcome.stored()))
+        return
+    if os.environ.get(_INSIDE):
+        raise SystemExit(asyncio.run(_run(options)))
+    started = record.load() is None
+    if started:
+        _clustering(*(["--synchronous"] if options.synchronous else []))
+    try:
+        raise SystemExit(_clustering("exec", CLIENT, *_again(), check=False))
+    finally:
+        if started:
+            _clustering("--stop")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--faults", type=int, default=2, help="how many in each history")
+    parser.add_argument("--only", default="", help="faults whose names have these words only")
+    parser.add_argument("--attempts", type=int, default=0, help="runs to shorten a history that breaks")
+    parser.add_argument("--synchronous", action="store_true", help="commits wait for the standby")
+    parser.add_argument("--replay", type=Path, help="run the history of this file instead")
+    parser.add_argument("--table", action="store_true", help="print what all runs so far cost")
+    return parser.parse_args()
+
+
+def _again() -> list[str]:
+    """This command, to be run on the client's host."""
+    return ["env", f"{_INSIDE}=1", sys.executable, "-m", "scripts.histories", *sys.argv[1:]]
+
+
+def _clustering(*arguments: str, check: bool = True) -> int:
+    command = [sys.executable, "-m", "scripts.clustering", *arguments]
+    return subprocess.run(command, cwd=ROOT, check=check).returncode
+
+
+async def _run(options: argparse.Namespace) -> int:
+    """The number of histories that broke."""
+    described = msgspec.json.decode(DESCRIPTION.read_bytes())
+    settings = load()
+    for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(
+            await open_store(settings.database_url, 2, session_name="histories")
+        )
+        operators = Operators(described["base_url"], described["operator_url"], described["operator_key"])
+        stack.push_async_callback(operators.close)
+        everyone = [await account.opened(operators, f"history-{number}") for number in range(TENANTS)]
+        collector = Collector(store, described["base_url"], settings.exchange, settings.producer_id)
+        run = Run(record.present(), operators, collector, described["ws_url"], everyone)
+        broken = 0
+        for history in _histories(options):
+            broken += not await _judged(run, history, options.attempts)
+    return broken
+
+
+def _histories(options: argparse.Namespace) -> list[History]:
+    if options.replay:
+        return [msgspec.json.decode(options.replay.read_bytes(), type=History)]
+    seeds = range(options.first, options.first + options.runs)
+    return [generated(seed, _faults(options.only), options.faults) for seed in seeds]
+
+
+def _faults(words: str) -> list[Fault]:
+    made = record.present()
+    return [
+        each
+        for each in FAULTS.values()
+        if words in each.name
+        and (made.separate or not each.separate)
+        and (made.synchronous or not each.synchronous)
+    ]
+
+
+async def _judged(run: Run, history: History, attempts: int) -> bool:
+    """Whether nothing was wrong; otherwise the history is shortened and written."""
+    found, evidence = await run.play(history)
+    outcome.store(found)
+    print_line(str(found))
+    if not found.findings:
+        return True
+    file = ROOT / "var" / f"history-{history.seed}.json"
+    _write(file.with_suffix(".evidence.json"), evidence)
+
+    async def breaks(shorter: History) -> bool:
+        again, _ = await run.play(shorter)
+        print_line(f"    with {len(shorter.steps)} steps: {len(again.findings)} findings")
+        return bool(again.findings)
+
+    shortest = await shortened(history, breaks, attempts)
+    _write(file, shortest)
+    print_line(f"    {len(shortest.steps)} steps, in {file}")
+    return False
+
+
+def _write(file: Path, value: History | object) -> None:
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(value)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Breaks and mends, beside everything else that goes on."""
+
+import asyncio
+
+from scripts.clustering.hosts import BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
+from scripts.clustering.record import Record
+from scripts.histories.fault_table import FAULTS, Act, start
+from scripts.histories.history import Break
+from scripts.local_services.processes import ServiceError, find
+
+
+class Breakage:
+    """`failures`: what could not be broken or mended."""
+
+    def __init__(self, record: Record) -> None:
+        self.failures = list[str]()
+        self._record = record
+
+    async def hit(self, step: Break) -> None:
+        """Break, wait, mend, also when it is cancelled; returns when that is mended."""
+        fault = FAULTS[step.fault]
+        await self._act(f"breaking: {step.fault}", fault.breaks, step.host)
+        try:
+            await asyncio.sleep(step.seconds)
+        finally:
+            await self._act(f"mending: {step.fault}", fault.mends, step.host)
+
+    async def restart(self) -> None:
+        """Start again what has ended: an earlier run may have left it so."""
+        ended = [each for each in self._record.processes if not find(each)]
+        hosts = {each.name.partition("/")[0] for each in ended}
+        self._record.end(ended)
+        for host in (*BROKERS, *DATABASES, COUNTERS, *WEB, *INGEST, *FEED):
+            if host in hosts or not self._record.of_host(host):
+                await self._act("starting again", start, host)
+
+    async def _act(self, what: str, act: Act, host: str) -> None:
+        try:
+            await asyncio.to_thread(act, self._record, host)
+        except ServiceError as error:
+            self.failures.append(f"{what} ({host}): {error}")

@@ -1,0 +1,224 @@
+"""Reads the evidence of a run: the change log and the ledger from the database, the rest over REST and from
+the tenants' clients."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import httpx
+import msgspec
+
+from app.amqp.envelope import Envelope as Rendered
+from app.amqp.envelope import EnvelopeRenderer
+from app.commands.settlement_audit import audit_settlements
+from app.domain.ids import match_urn
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.types_off import Intervals, entry_offered
+from app.store import changes, history, matches, tenants
+from app.store.changes import ChangeRow
+from app.store.connections import Store
+from app.store.transaction import Tx
+from scripts.histories.deliveries import windowed
+from scripts.histories.evidence import Entry, Envelope, Evidence, Quote, Row, Shown, Tenant
+from scripts.histories.stream_client import market_fields, match_fields
+from scripts.histories.tenant import TenantClients
+
+_PAGE = 5_000
+_SECONDS = 15.0
+_STATUS = {"active": 1, "suspended": -1}
+Rest = dict[str, Any]
+
+
+class Collector(msgspec.Struct, frozen=True):
+    """`exchange` and `product` are those of the service's settings."""
+
+    store: Store
+    base_url: str
+    exchange: str
+    product: int
+
+    async def collect(
+        self,
+        played: Mapping[str, str],
+        clients: Sequence[TenantClients],
+        since: int,
+        failures: Sequence[str],
+    ) -> Evidence:
+        """The evidence about the `played` matches (names in the feed by UUID), from the change `since` on."""
+        ids = {UUID(each) for each in played}
+        async with self.store.snapshot() as tx:
+            log = [row for row in await _log(tx, since) if row.match_id in ids]
+            ledger = {each: await history.ledger(tx, each) for each in ids}
+            wrong = [text for each in sorted(ids) for text in await _wrong_settlements(tx, each)]
+            tenant_ids = [UUID(one.account.tenant_id) for one in clients]
+            intervals = [await tenants.types_off_of(tx, each) for each in tenant_ids]
+            booked = [
+                {played[str(each)] for each in await tenants.booked(tx, tenant_id, ids)}
+                for tenant_id in tenant_ids
+            ]
+        envelopes = list(EnvelopeRenderer(self.exchange, self.product).envelopes(log))
+        found = [
+            await self._tenant(one, played, envelopes, ledger, off, mine)
+            for one, off, mine in zip(clients, intervals, booked, strict=True)
+        ]
+        return Evidence(
+            rows=tuple(map(_row, log)),
+            entries=tuple(_entry(played[str(each)], entry) for each in ids for entry in ledger[each]),
+            wrong_settlements=tuple(wrong),
+            failures=tuple(failures),
+            tenants=tuple(found),
+        )
+
+    async def head(self) -> int:
+        """The highest number of the change log."""
+        async with self.store.autocommit() as tx:
+            return await changes.head(tx)
+
+    async def _tenant(
+        self,
+        clients: TenantClients,
+        played: Mapping[str, str],
+        envelopes: Sequence[Rendered],
+        ledger: Mapping[UUID, Sequence[LedgerEntry]],
+        off: Intervals,
+        booked: Collection[str],
+    ) -> Tenant:
+        account, feed, stream = clients.account, clients.feed, clients.stream
+        rest = await self._rest(account.key, played)
+        compared = await self.comparison(clients)
+        ours = set(played.values())
+        mine = UUID(account.tenant_id)
+        return Tenant(
+            slug=account.slug,
+            envelopes=tuple(
+                _envelope(played[str(each.match_id)], each, off)
+                for each in envelopes
+                if each.tenant_id in (None, mine)
+            ),
+            deliveries=tuple(each for each in feed.deliveries if not each.match or each.match in ours),
+            recoveries=tuple(feed.recoveries),
+            away=tuple(feed.away),
+            uncertain=frozenset(clients.uncertain),
+            book=_book(clients, ours),
+            offer={urn: _quotes(one["markets"]) for urn, one in rest.items() if urn in booked},
+            differences=None if compared is None else compared["count"],
+            entries=frozenset(
+                entry.id
+                for each in ledger
+                if played[str(each)] in rest
+                for entry in ledger[each]
+                if entry_offered(entry, off)
+            ),
+            settlements=frozenset(row["id"] for one in rest.values() for row in one["settlements"]),
+            frames=tuple(
+                msgspec.structs.replace(each, match=played.get(each.match, ""))
+                for each in stream.frames
+                if not each.match or each.match in played
+            ),
+            streamed=stream.shown(dict(played)),
+            rest={urn: _shown(one) for urn, one in rest.items()},
+        )
+
+    async def _rest(self, key: str, played: Mapping[str, str]) -> dict[str, Rest]:
+        """What REST shows of each match; matches that are not the tenant's are left out."""
+        found = dict[str, Rest]()
+        async with self._client(key) as http:
+            for match, urn in played.items():
+                path = f"/cs2/v1/matches/{match}"
+                resource = await http.get(path)
+                if resource.status_code == 404:
+                    continue
+                found[urn] = {
+                    "match": _data(resource),
+                    "markets": _data(await http.get(f"{path}/markets")),
+                    "settlements": _data(await http.get(f"{path}/settlements", params={"limit": 1000})),
+                }
+        return found
+
+    async def comparison(self, clients: TenantClients) -> Any:
+        """The self-check of the tenant's book; None where it is not answered."""
+        try:
+            async with self._client(clients.account.key) as http:
+                response = await http.post("/cs2/v1/selfcheck", json=clients.feed.book.digest())
+        except httpx.TransportError:
+            return None
+        return response.json()["data"] if response.is_success else None
+
+    def _client(self, key: str) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            base_url=self.base_url, headers={"X-API-Key": key}, timeout=_SECONDS, trust_env=False
+        )
+
+
+def _data(response: httpx.Response) -> Any:
+    return response.raise_for_status().json()["data"]
+
+
+async def _log(tx: Tx, since: int) -> list[ChangeRow]:
+    rows = list[ChangeRow]()
+    while page := await changes.read(tx, since, _PAGE):
+        rows += page
+        since = page[-1].seq
+    return rows
+
+
+async def _wrong_settlements(tx: Tx, match_id: UUID) -> list[str]:
+    match = await matches.get(tx, match_id)
+    assert match, "matches stay"
+    found = await audit_settlements(tx, match)
+    urn = match_urn(match.number)
+    return [f"{urn}: {each.type_id} {each.specifiers}: {each.problem}" for each in found.differences]
+
+
+def _row(row: ChangeRow) -> Row:
+    return Row(
+        seq=row.seq,
+        match=match_urn(row.number),
+        entity=row.entity,
+        frame=row.frame,
+        message=row.message,
+        at=row.at,
+        envelope=row.envelope_seq,
+        previous=row.prev_seq,
+    )
+
+
+def _entry(urn: str, entry: LedgerEntry) -> Entry:
+    window = entry.void_window
+    if window:
+        about = windowed(entry.specifiers, window.start_time, window.end_time)
+        return Entry(entry.id, urn, (entry.type_id, about), "pending" if entry.window_rolled_back else "void")
+    state = "pending" if entry.new_status is LedgerStatus.PENDING else str(entry.result)
+    return Entry(entry.id, urn, entry.key, state)
+
+
+def _envelope(urn: str, each: Rendered, off: Intervals) -> Envelope:
+    message, _ = each.rendered_for(off, probabilities=False)
+    return Envelope(each.seq, each.prev_seq, urn, each.name, each.at, message.body)
+
+
+def _book(clients: TenantClients, ours: Collection[str]) -> dict[str, dict[str, Quote]]:
+    found = dict[str, dict[str, Quote]]()
+    for one in clients.feed.book.digest()["matches"]:
+        if one["match"] in ours:
+            found[one["match"]] = {
+                f"{market[0]}:{market[1]}": (market[2], str(market[3]) if market[2] == 1 else "")
+                for market in one["markets"]
+            }
+    return found
+
+
+def _quotes(markets: Sequence[Rest]) -> dict[str, Quote]:
+    return {
+        f"{each['id']}:{each['specifiers']}": (
+            _STATUS[each["status"]],
+            str(float(each["odds"])) if each["status"] == "active" else "",
+        )
+        for each in markets
+        if each["status"] in _STATUS
+    }
+
+
+def _shown(rest: Rest) -> Shown:
+    markets = {each["market_offer_id"]: market_fields(each) for each in rest["markets"]}
+    return Shown(markets, match_fields(rest["match"]))

@@ -1,0 +1,130 @@
+"""What a run leaves behind, as data: the auditor needs nothing else.
+
+Matches are named `od:match:<n>`. `at` and `stamp` are Unix ms, `moment` is Unix seconds of the recorder's
+clock.
+"""
+
+from typing import Any
+
+import msgspec
+
+Market = tuple[int, str]  #: type and specifiers
+Quote = tuple[int, str]  #: status as in the feed (1, -1) and odds, "" while suspended
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row of the change log."""
+
+    seq: int
+    match: str
+    entity: str
+    frame: str
+    message: str
+    at: int
+    envelope: int
+    previous: int
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """An entry of the ledger: its market (a void window is part of the specifiers), and what it says (`won`,
+    `lost`, `void`, `pending`)."""
+
+    id: int
+    match: str
+    market: Market
+    state: str
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """A message of the change log, as it is for one tenant; `number` is its `x-seq`."""
+
+    number: int
+    previous: int
+    match: str
+    name: str
+    at: int
+    body: bytes
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """A message that a tenant received. `number` and `previous` are 0 where it has none, `request` is the
+    recovery that replayed it. `states` are the results and open markets in it, `subscribed` is that of
+    `alive`."""
+
+    moment: float
+    connection: int
+    name: str
+    match: str
+    at: int
+    number: int
+    previous: int
+    request: str
+    body: bytes
+    states: tuple[tuple[Market, str], ...] = ()
+    subscribed: str = ""
+
+    @property
+    def live(self) -> bool:
+        return bool(self.number) and not self.request
+
+
+class Recovery(msgspec.Struct):
+    """A recovery that a tenant requested, and why: `connected`, `notice` (`alive` with `subscribed="0"`),
+    `gap` (`x-prev-seq`), `silence`, or `wish` (nothing made it)."""
+
+    request: str
+    requested: float
+    reasons: tuple[str, ...]
+    status: int = 0
+    completed: float | None = None
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """A frame of the stream; `id` is that of the settlement in it, else 0."""
+
+    moment: float
+    connection: int
+    kind: str
+    match: str
+    seq: int
+    snapshot: bool
+    id: int = 0
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What a channel shows of a match: the open markets by name, and the status and scores of the match."""
+
+    markets: dict[str, Any]
+    match: dict[str, Any]
+
+
+class Tenant(msgspec.Struct, kw_only=True):
+    """`envelopes` is what the change log has for it. `entries` are the ids of the ledger's entries that it
+    may see, `settlements` those that REST shows. `uncertain` are matches that were taken out of its
+    offer or put into it: when exactly that took effect between two messages is not defined."""
+
+    slug: str
+    envelopes: tuple[Envelope, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()
+    recoveries: tuple[Recovery, ...] = ()
+    away: tuple[tuple[float, float], ...] = ()
+    uncertain: frozenset[str] = frozenset()
+    book: dict[str, dict[str, Quote]] = {}
+    offer: dict[str, dict[str, Quote]] = {}
+    differences: int | None = 0
+    entries: frozenset[int] = frozenset()
+    settlements: frozenset[int] = frozenset()
+    frames: tuple[Frame, ...] = ()
+    streamed: dict[str, Shown] = {}
+    rest: dict[str, Shown] = {}
+
+
+class Evidence(msgspec.Struct, kw_only=True):
+    """`wrong_settlements` is what the audit of the ledger says; `failures` are responses with status 500 and
+    processes that ended by themselves."""
+
+    rows: tuple[Row, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    wrong_settlements: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    tenants: tuple[Tenant, ...] = ()

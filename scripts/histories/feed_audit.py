@@ -1,0 +1,90 @@
+"""What a tenant received over AMQP, against what was published to it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from scripts.histories.evidence import Delivery, Envelope, Recovery, Tenant
+from scripts.histories.finding import Finding, Kind
+
+#: Reasons by which the service, or the rules of the feed, made the client recover.
+_TOLD = frozenset({"connected", "notice", "gap", "silence"})
+
+
+def findings(tenant: Tenant) -> Iterator[Finding]:
+    published = {each.number: each for each in tenant.envelopes}
+    yield from (Finding(Kind.INVENTED, tenant.slug, text) for text in _invented(tenant, published))
+    yield from (Finding(Kind.ORDER, tenant.slug, text) for text in _order(tenant.deliveries))
+    for each in missing(tenant):
+        text = f"{each.name} {each.number} about {each.match} was neither received nor recovered"
+        yield Finding(Kind.LOST, tenant.slug, text)
+
+
+def _invented(tenant: Tenant, published: dict[int, Envelope]) -> Iterator[str]:
+    results = defaultdict[tuple[str, str, int], list[Envelope]](list)
+    for each in tenant.envelopes:
+        results[each.match, each.name, each.at].append(each)
+    for got in tenant.deliveries:
+        if not got.match:
+            continue
+        if got.live:
+            yield from _invented_live(got, published.get(got.number))
+        elif got.name not in ("odds_change", "fixture_change"):
+            yield from _invented_result(got, results[got.match, got.name, got.at])
+
+
+def _invented_live(got: Delivery, published: Envelope | None) -> Iterator[str]:
+    if published is None:
+        yield f"{got.name} {got.number} about {got.match} is not in the change log"
+    elif (got.match, got.at, got.previous) != (published.match, published.at, published.previous):
+        yield f"{got.name} {got.number}: its match, timestamp or x-prev-seq is not that of the change log"
+    elif got.body != published.body:
+        yield f"{got.name} {got.number} about {got.match} differs from the change log"
+
+
+def _invented_result(got: Delivery, published: Sequence[Envelope]) -> Iterator[str]:
+    """A replayed result has the timestamp of the message in which it was published first."""
+    if not published:
+        yield f"the replayed {got.name} of {got.at} about {got.match} was never published"
+
+
+def _order(deliveries: Sequence[Delivery]) -> Iterator[str]:
+    seen, newest = set[int](), 0
+    for got in deliveries:
+        if not got.live or got.number in seen:
+            continue
+        seen.add(got.number)
+        if got.number < newest:
+            yield f"{got.name} {got.number} about {got.match} came first after {newest}"
+        newest = max(newest, got.number)
+
+
+def missing(tenant: Tenant) -> list[Envelope]:
+    """What was published to a tenant, and was neither received live nor covered by a recovery that the tenant
+    was told to request."""
+    received = {each.number for each in tenant.deliveries if each.live}
+    recoveries = [each for each in tenant.recoveries if each.completed and _TOLD & set(each.reasons)]
+    replayed = _replayed(tenant.deliveries)
+    return [
+        each
+        for each in tenant.envelopes
+        if each.number not in received
+        and each.match not in tenant.uncertain
+        and not any(_covers(recovery, replayed[recovery.request], each) for recovery in recoveries)
+    ]
+
+
+def _replayed(deliveries: Sequence[Delivery]) -> defaultdict[str, dict[str, int]]:
+    """By recovery, the newest change with which each match was replayed."""
+    found = defaultdict[str, dict[str, int]](dict)
+    for each in deliveries:
+        if each.request and each.match:
+            newest = found[each.request].get(each.match, 0)
+            found[each.request][each.match] = max(newest, each.number)
+    return found
+
+
+def _covers(recovery: Recovery, replayed: dict[str, int], missed: Envelope) -> bool:
+    """A match that a recovery does not replay was over when it was requested."""
+    if missed.match in replayed:
+        return replayed[missed.match] >= missed.number
+    return recovery.requested * 1000 > missed.at

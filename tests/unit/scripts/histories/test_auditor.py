@@ -1,0 +1,238 @@
+"""The auditor finds what is put into a run's evidence, and nothing in what is right."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from scripts.histories.auditor import audit
+from scripts.histories.deliveries import read
+from scripts.histories.evidence import (
+    Delivery,
+    Entry,
+    Envelope,
+    Evidence,
+    Frame,
+    Recovery,
+    Row,
+    Shown,
+    Tenant,
+)
+from scripts.histories.finding import Kind
+
+MATCH = "od:match:7"
+MARKET = (13, "map=1|round=1|team=home")
+ODDS = b'<odds_change event_id="od:match:7" timestamp="%d"><odds>%s</odds></odds_change>'
+OPEN = b'<market id="13" specifiers="map=1|round=1|team=home" status="1"/>'
+SETTLED = (
+    b'<bet_settlement event_id="od:match:7" timestamp="1003"><outcomes>'
+    b'<market id="13" specifiers="map=1|round=1|team=home"><outcome result="1"/></market>'
+    b"</outcomes></bet_settlement>"
+)
+BODIES = {2: ODDS % (1001, OPEN), 4: ODDS % (1002, b""), 5: SETTLED, 7: ODDS % (1004, b"")}
+NAMES = {2: "odds_change", 4: "odds_change", 5: "bet_settlement", 7: "odds_change"}
+
+
+def row(seq: int, envelope: int, previous: int, at: int, entity: str = "market") -> Row:
+    return Row(seq, MATCH, entity, "", NAMES[envelope], at, envelope, previous)
+
+
+ROWS = (
+    row(1, 2, 0, 1001, "match"),
+    row(2, 2, 0, 1001),
+    row(3, 4, 2, 1002, "match"),
+    row(4, 4, 2, 1002),
+    row(5, 5, 4, 1003, "settlement"),
+    row(6, 7, 5, 1004, "match"),
+    row(7, 7, 5, 1004),
+)
+ENTRIES = (Entry(5, MATCH, MARKET, "won"),)
+ENVELOPES = tuple(
+    Envelope(each.seq, each.previous, MATCH, each.message, each.at, BODIES[each.seq])
+    for each in ROWS
+    if each.seq == each.envelope
+)
+QUOTES = {MATCH: {"1:": (1, "1.85")}}
+SHOWN = {MATCH: Shown({"1:": {"odds": 1.85}}, {"status": "live"})}
+
+
+def delivery(envelope: Envelope, moment: float) -> Delivery:
+    headers = {"x-seq": envelope.number, "x-prev-seq": envelope.previous}
+    return read(envelope.body, headers, moment, 1)
+
+
+def right() -> Evidence:
+    """A run in which nothing is wrong."""
+    tenant = Tenant(
+        slug="acme",
+        envelopes=ENVELOPES,
+        deliveries=tuple(delivery(each, 1.0 + number) for number, each in enumerate(ENVELOPES)),
+        recoveries=(Recovery("1", 0.5, ("connected",), 202, 0.6),),
+        book=QUOTES,
+        offer=QUOTES,
+        entries=frozenset({5}),
+        settlements=frozenset({5}),
+        frames=(
+            Frame(1.0, 1, "match.updated", MATCH, 3, False),
+            Frame(1.1, 1, "bet_settlement", MATCH, 5, False, 5),
+            Frame(1.2, 1, "alive", "", 7, False),
+        ),
+        streamed=SHOWN,
+        rest=SHOWN,
+    )
+    return Evidence(rows=ROWS, entries=ENTRIES, tenants=(tenant,))
+
+
+def with_tenant(**fields: Any) -> Evidence:
+    evidence = right()
+    return replace(evidence, tenants=(replace(evidence.tenants[0], **fields),))
+
+
+def kinds(evidence: Evidence) -> set[Kind]:
+    return {each.kind for each in audit(evidence).findings}
+
+
+def without(number: int) -> tuple[Delivery, ...]:
+    return tuple(each for each in right().tenants[0].deliveries if each.number != number)
+
+
+def test_nothing_is_found_where_nothing_is_wrong() -> None:
+    verdict = audit(right())
+    assert verdict.findings == ()
+    assert (verdict.received, verdict.repeated) == (4, 0)
+
+
+@pytest.mark.parametrize("number", BODIES)
+def test_a_lost_message_is_found(number: int) -> None:
+    verdict = audit(with_tenant(deliveries=without(number)))
+    assert verdict.count(Kind.LOST) == (2 if number == 5 else 1)  # with the message, its result
+    assert verdict.received == 3
+
+
+def test_what_a_recovery_replays_is_not_lost() -> None:
+    told = Recovery("2", 4.0, ("notice",), 202, 5.0)
+    replayed = replace(delivery(ENVELOPES[1], 4.5), request="2", number=7, previous=0)
+    evidence = with_tenant(deliveries=(*without(4), replayed), recoveries=(told,))
+    assert kinds(evidence) == set()
+
+
+@pytest.mark.parametrize(
+    "recovery",
+    [
+        Recovery("2", 4.0, ("wish",), 202, 5.0),  # nothing told the client to
+        Recovery("2", 4.0, ("notice",), 202, None),  # it was not completed
+        Recovery("3", 0.9, ("notice",), 202, 1.0),  # requested before, and nothing is replayed
+    ],
+)
+def test_what_no_recovery_that_the_client_was_told_to_request_replays_is_lost(recovery: Recovery) -> None:
+    replayed = replace(delivery(ENVELOPES[1], 4.5), request="2", number=7, previous=0)
+    evidence = with_tenant(deliveries=(*without(4), replayed), recoveries=(recovery,))
+    assert kinds(evidence) == {Kind.LOST}
+
+
+def test_a_replay_of_an_older_state_does_not_cover_a_lost_message() -> None:
+    told = Recovery("2", 4.0, ("notice",), 202, 5.0)
+    replayed = replace(delivery(ENVELOPES[1], 4.5), request="2", number=2, previous=0)
+    assert kinds(with_tenant(deliveries=(*without(4), replayed), recoveries=(told,))) == {Kind.LOST}
+
+
+def test_an_invented_message_is_found() -> None:
+    invented = replace(ENVELOPES[-1], number=9, previous=7)
+    deliveries = (*right().tenants[0].deliveries, delivery(invented, 9.0))
+    assert kinds(with_tenant(deliveries=deliveries)) == {Kind.INVENTED}
+
+
+def test_an_invented_result_of_a_replay_is_found() -> None:
+    replayed = replace(delivery(ENVELOPES[2], 9.0), request="2", previous=0, at=1_999)
+    deliveries = (*right().tenants[0].deliveries, replayed)
+    assert kinds(with_tenant(deliveries=deliveries)) == {Kind.INVENTED}
+
+
+@pytest.mark.parametrize("change", [{"body": ODDS % (1002, OPEN)}, {"at": 1_999}, {"previous": 1}])
+def test_a_message_that_contradicts_the_change_log_is_found(change: dict[str, Any]) -> None:
+    deliveries = [
+        replace(each, **change) if each.number == 4 else each for each in right().tenants[0].deliveries
+    ]
+    assert kinds(with_tenant(deliveries=tuple(deliveries))) == {Kind.INVENTED}
+
+
+def test_a_message_that_comes_first_after_newer_ones_is_found() -> None:
+    deliveries = (*without(4), delivery(ENVELOPES[1], 9.0))
+    assert kinds(with_tenant(deliveries=deliveries)) == {Kind.ORDER}
+
+
+def test_repeated_messages_are_counted() -> None:
+    deliveries = (*right().tenants[0].deliveries, delivery(ENVELOPES[1], 9.0))
+    verdict = audit(with_tenant(deliveries=deliveries))
+    assert (verdict.findings, verdict.received, verdict.repeated) == ((), 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "change"),
+    [
+        (3, {"seq": 2}),
+        (7, {"previous": 2}),
+        (7, {"at": 1_003}),
+        (1, {"at": 1_000}),
+        (2, {"envelope": 1}),
+    ],
+)
+def test_a_change_log_that_contradicts_itself_is_found(number: int, change: dict[str, int]) -> None:
+    rows = tuple(replace(each, **change) if each.seq == number else each for each in ROWS)
+    assert Kind.LOG in kinds(replace(right(), rows=rows))
+
+
+def test_a_wrong_ledger_is_found() -> None:
+    assert kinds(replace(right(), wrong_settlements=("13 is lost by the facts",))) == {Kind.LEDGER}
+    assert Kind.LEDGER in kinds(replace(right(), entries=()))
+    more = replace(right(), entries=(*ENTRIES, Entry(99, MATCH, (14, ""), "won")))
+    assert kinds(more) == {Kind.LEDGER}
+
+
+def test_a_result_that_differs_from_the_ledger_is_found() -> None:
+    assert kinds(replace(right(), entries=(Entry(5, MATCH, MARKET, "lost"),))) == {Kind.BOOK}
+
+
+def test_settlements_that_rest_does_not_show_are_found() -> None:
+    assert kinds(with_tenant(settlements=frozenset())) == {Kind.LEDGER}
+
+
+@pytest.mark.parametrize("book", [{}, {MATCH: {"1:": (1, "1.9")}}, {MATCH: {"1:": (-1, "")}}])
+def test_a_book_that_differs_from_rest_is_found(book: dict[str, Any]) -> None:
+    assert kinds(with_tenant(book=book)) == {Kind.BOOK}
+
+
+@pytest.mark.parametrize("differences", [None, 2])
+def test_a_self_check_that_finds_something_or_does_not_answer_is_found(differences: int | None) -> None:
+    assert kinds(with_tenant(differences=differences)) == {Kind.BOOK}
+
+
+@pytest.mark.parametrize(
+    "held",
+    [{}, {MATCH: Shown({}, {"status": "live"})}, {MATCH: Shown(SHOWN[MATCH].markets, {"status": "x"})}],
+)
+def test_a_stream_that_differs_from_rest_is_found(held: dict[str, Shown]) -> None:
+    assert kinds(with_tenant(streamed=held)) == {Kind.BOOK}
+
+
+def test_wrong_frames_of_the_stream_are_found() -> None:
+    frames = right().tenants[0].frames
+    assert kinds(with_tenant(frames=(frames[0], frames[2]))) == {Kind.LOST}
+    invented = Frame(1.3, 1, "match.updated", MATCH, 99, False)
+    assert kinds(with_tenant(frames=(*frames, invented))) == {Kind.INVENTED}
+    assert kinds(with_tenant(frames=(frames[1], frames[0]))) == {Kind.ORDER}
+    snapshot = Frame(1.3, 2, "alive", "", 7, True)
+    assert kinds(with_tenant(frames=(frames[0], snapshot))) == set()
+
+
+def test_failures_are_findings() -> None:
+    assert kinds(replace(right(), failures=("feed1/feed has ended",))) == {Kind.FAILURE}
+
+
+def test_a_match_whose_booking_changed_need_not_arrive_whole() -> None:
+    assert kinds(with_tenant(deliveries=without(4), uncertain=frozenset({MATCH}))) == set()
+
+
+def test_evidence_is_stored_as_json() -> None:
+    assert msgspec.json.decode(msgspec.json.encode(right()), type=Evidence) == right()

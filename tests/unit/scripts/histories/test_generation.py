@@ -1,0 +1,63 @@
+"""Histories: the same seed gives the same one, and each can be run."""
+
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from app.commands.match_commands import AnyCommand
+from scripts.clustering.hosts import ALL
+from scripts.histories.fault_table import FAULTS
+from scripts.histories.generation import SECONDS, generated
+from scripts.histories.history import MATCHES, TENANTS, Break, History, Order, Play
+
+_PICKED = {"follow_source": {"source": "a"}}
+_MARKET = {"market_id": 1, "specifiers": "map=1"}
+
+
+def test_the_same_seed_gives_the_same_history() -> None:
+    assert generated(7) == generated(7)
+    assert len({msgspec.json.encode(generated(seed).steps) for seed in range(50)}) == 50
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_history_is_valid(seed: int) -> None:
+    history = generated(seed)
+    moments = [step.at for step in history.steps]
+    assert moments == sorted(moments)
+    assert moments[0] >= 0
+    assert moments[-1] < SECONDS
+    for step in history.steps:
+        assert getattr(step, "tenant", 0) < TENANTS
+        assert getattr(step, "match", 0) < MATCHES
+        if isinstance(step, Order):
+            picked = {} if step.pick is None else _PICKED.get(step.command, _MARKET)
+            msgspec.convert({"command": step.command, **step.fields, **picked}, AnyCommand)
+    assert any(isinstance(step, Play) for step in history.steps)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_two_faults_of_different_hosts_overlap(seed: int) -> None:
+    breaks = [step for step in generated(seed).steps if isinstance(step, Break)]
+    assert len(breaks) == 2
+    for first, second in pairwise(breaks):
+        assert first.host != second.host
+        assert first.at < second.at < first.at + first.seconds
+    for step in breaks:
+        assert step.host in FAULTS[step.fault].hosts
+
+
+def test_every_fault_comes_up_on_hosts_of_the_cluster() -> None:
+    assert {fault for seed in range(400) for fault in generated(seed).faults} == FAULTS.keys()
+    assert {host for fault in FAULTS.values() for host in fault.hosts} <= set(ALL)
+
+
+def test_only_the_given_faults_come_up() -> None:
+    some = [fault for fault in FAULTS.values() if not fault.separate]
+    for seed in range(20):
+        assert set(generated(seed, some, 3).faults) <= {fault.name for fault in some}
+
+
+def test_a_history_is_stored_as_json() -> None:
+    history = generated(3)
+    assert msgspec.json.decode(msgspec.json.encode(history), type=History) == history
