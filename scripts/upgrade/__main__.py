@@ -15,6 +15,7 @@ processes' logs stay in `var/upgrade/run/log`.
 import argparse
 import asyncio
 import shutil
+import signal
 
 from scripts.local_services.processes import ServiceError
 from scripts.upgrade.drill import Drill, Outcome, Plan
@@ -77,6 +78,7 @@ def main() -> None:
     parser.add_argument("--beside", type=float, default=30.0, help="seconds")
     parser.add_argument("--authorisation", choices=("patterns", "http"), default="patterns")
     plan = Plan(**vars(parser.parse_args()))
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # ends what was started, too
     try:
         found = asyncio.run(drilled(plan))
     except ServiceError as error:

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 
 import asyncpg
 import httpx
@@ -70,7 +71,8 @@ class Drill:
         self._installation, self._plan = installation, plan
         self._marks = list[tuple[str, float]]()
         self._accepted = set[str]()
-        self._migrate_seconds = 0.0
+        self._migrate_seconds = self._shut = 0.0
+        self._began = ""  #: when the upgrade began, as the logs have it
         self._following, self._acting = list[asyncio.Task[None]](), list[asyncio.Task[None]]()
 
     async def run(self) -> Outcome:
@@ -90,7 +92,11 @@ class Drill:
         await self._play(self._plan.before)
         connection = await asyncpg.connect(made.settings["DATABASE_URL"])
         before = await findings.written(connection)
+        for each in self.everyone:
+            each.shut = 0.0
+        self._began = datetime.now(UTC).isoformat()
         await self._upgrade()
+        self._shut = max(each.shut for each in self.everyone if each.slug == "steady")
         await made.end("simulator")
         return await self._compare(connection, before)
 
@@ -233,7 +239,7 @@ class Drill:
         wrong += [f"{times} times {what}" for each in requesters for what, times in each.failures.items()]
         counts = self._installation.balancer.counts()
         wrong += [f"{name}: {each}" for name, each in counts.items() if each.failed or each.unreachable]
-        complaints = self._installation.complaints()
+        complaints = self._installation.complaints(self._began)
         wrong += [f"{each.process} logged {each.times} times: {each.event}" for each in complaints]
         async with await open_store(
             self._installation.settings["DATABASE_URL"], 2, session_name="upgrade"
@@ -243,7 +249,7 @@ class Drill:
         return Outcome(
             steps=list(self._steps()),
             received=got,
-            shut=max(each.shut for each in self.everyone if each.slug == "steady"),
+            shut=self._shut,
             connections=sum(each.connections for each in self._clients),
             named=await self.named.declare_again(),
             recoveries=(sum(each.recoveries for each in self.everyone), len(self._accepted)),

@@ -159,13 +159,13 @@ class Installation:
                 words = processes.last_words(self._log(name))
                 raise ServiceError(f"{name} has ended by itself, with {process.returncode}: {words}")
 
-    def complaints(self) -> list[Complaint]:
-        """What the logs of all processes have at level error or critical."""
+    def complaints(self, since: str) -> list[Complaint]:
+        """What the logs of all processes have at level error or critical since a moment (ISO 8601, UTC)."""
         return [
             Complaint(log.stem, event, times)
             for log in sorted((self.directory / "log").glob("*.log"))
             if log.stem not in ("haproxy", "simulator")
-            for event, times in Counter(_complaints(log)).items()
+            for event, times in Counter(_complaints(log, since)).items()
         ]
 
     def close(self) -> None:
@@ -204,12 +204,12 @@ async def _answers(client: httpx.AsyncClient, url: str) -> bool:
         return False
 
 
-def _complaints(log: Path) -> Iterator[str]:
+def _complaints(log: Path, since: str) -> Iterator[str]:
     for line in log.read_bytes().splitlines():
         try:
             fields = msgspec.json.decode(line, type=dict[str, object])
         except msgspec.MsgspecError:
             yield line.decode(errors="replace")[:200]
             continue
-        if fields.get("level") in ("error", "critical"):
+        if fields.get("level") in ("error", "critical") and str(fields.get("timestamp")) >= since:
             yield f"{fields.get('event')}: {str(fields.get('error') or fields.get('exception') or '')[-300:]}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts.local_services.processes import ServiceError
-from scripts.upgrade import findings, former_version
+from scripts.upgrade import findings, former_version, installation
 from scripts.upgrade.clients import Message
 from scripts.upgrade.former_version import COMMIT, VERSION, FormerVersion
 
@@ -61,6 +61,18 @@ def test_silence_and_repetitions_count_where_they_end() -> None:
     assert findings.silence(everyone, 0.0, 5.0) == 3.0
     assert findings.silence(everyone, 5.0, 20.0) == 5.0
     assert (findings.repeated(everyone, 0.0, 5.0), findings.repeated(everyone, 5.0, 20.0)) == (0, 1)
+
+
+def test_only_errors_since_the_upgrade_began_are_complaints(tmp_path: Path) -> None:
+    log = tmp_path / "web-1.log"
+    log.write_text(
+        '{"level": "error", "event": "before", "timestamp": "2026-11-25T16:39:59.9Z"}\n'
+        '{"level": "warning", "event": "no error", "timestamp": "2026-11-25T16:41:00.1Z"}\n'
+        '{"level": "error", "event": "after", "timestamp": "2026-11-25T16:41:00.1Z"}\n'
+        "Traceback\n"
+    )
+    found = list(installation._complaints(log, "2026-11-25T16:40:00.123456+00:00"))
+    assert found == ["after: ", "Traceback"]
 
 
 def test_the_former_version_is_the_one_that_the_changelog_names() -> None:
