@@ -1,6 +1,7 @@
 """Breaks and mends, beside everything else that goes on."""
 
 import asyncio
+import time
 
 from scripts.clustering.hosts import BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
 from scripts.clustering.record import Record
@@ -10,10 +11,11 @@ from scripts.local_services.processes import ServiceError, find
 
 
 class Breakage:
-    """`failures`: what could not be broken or mended."""
+    """`failures`: what could not be broken or mended; `mended`: when the last fault was (Unix seconds)."""
 
     def __init__(self, record: Record) -> None:
         self.failures = list[str]()
+        self.mended = time.time()
         self._record = record
 
     async def hit(self, step: Break) -> None:
@@ -24,6 +26,7 @@ class Breakage:
             await asyncio.sleep(step.seconds)
         finally:
             await self._act(f"mending: {step.fault}", fault.mends, step.host)
+            self.mended = time.time()
 
     async def restart(self) -> None:
         """Start again what has ended: an earlier run may have left it so."""

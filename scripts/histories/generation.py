@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from msgspec.structs import replace
+
 from scripts.clustering.hosts import DATABASES
 from scripts.histories.fault_table import FAULTS, Fault
 from scripts.histories.history import (
@@ -36,15 +38,21 @@ _REASON = "a doubt"
 
 
 def generated(seed: int, faults: Sequence[Fault] = tuple(FAULTS.values()), count: int = 2) -> History:
-    """The history of a seed, with `count` of these faults, each two in a row overlapping."""
+    """The history of a seed, with `count` of these faults, each two in a row overlapping. It ends with the
+    last of them, or after `SECONDS` if there is none."""
     rng = Random(f"history {seed}")
     steps: list[AnyStep] = [_play(rng, number) for number in range(rng.randint(2, MATCHES))]
-    steps += _breaks(rng, faults, count)
+    breaks = _breaks(rng, faults, count)
+    seconds = round(max((each.at + each.seconds for each in breaks), default=SECONDS), 1)
+    steps += breaks
     made = (_order, _order, _order, _order, _order, _book, _switch, _leave, _leave, _key, _recover, _rival)
     for _ in range(rng.randint(*_STEPS)):
         make: Callable[[Random, float], AnyStep] = rng.choice(made)
-        steps.append(make(rng, round(rng.uniform(5, SECONDS - 4), 1)))
-    return History(seed, SECONDS, tuple(sorted(steps, key=lambda step: step.at)))
+        step = make(rng, round(rng.uniform(5, seconds - 4), 1))
+        if isinstance(step, Leave):
+            step = replace(step, seconds=round(min(step.seconds, seconds - step.at), 1))
+        steps.append(step)
+    return History(seed, seconds, tuple(sorted(steps, key=lambda step: step.at)))
 
 
 def _play(rng: Random, number: int) -> Play:

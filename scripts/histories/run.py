@@ -133,8 +133,9 @@ class Run:
         return outcome, evidence
 
     async def _healed(self, played: "_Played") -> float | None:
-        """Seconds until every book equals what REST shows, but for what is on its way; None: not in time."""
-        began = time.time()
+        """Seconds from the end of the last fault until every book equals what REST shows, but for what is on
+        its way; None: not in time."""
+        began = played.breakage.mended
         waiting = list(played.clients)
         while time.time() < began + _HEAL_SECONDS:
             for one in tuple(waiting):

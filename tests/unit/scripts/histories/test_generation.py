@@ -26,7 +26,10 @@ def test_a_history_is_valid(seed: int) -> None:
     moments = [step.at for step in history.steps]
     assert moments == sorted(moments)
     assert moments[0] >= 0
-    assert moments[-1] < SECONDS
+    assert moments[-1] < history.seconds
+    assert history.seconds == pytest.approx(
+        max(step.at + getattr(step, "seconds", 0) for step in history.steps)
+    )
     for step in history.steps:
         assert getattr(step, "tenant", 0) < TENANTS
         assert getattr(step, "match", 0) < MATCHES
@@ -50,6 +53,11 @@ def test_two_faults_of_different_hosts_overlap(seed: int) -> None:
 def test_every_fault_comes_up_on_hosts_of_the_cluster() -> None:
     assert {fault for seed in range(400) for fault in generated(seed).faults} == FAULTS.keys()
     assert {host for fault in FAULTS.values() for host in fault.hosts} <= set(ALL)
+
+
+def test_a_history_without_faults_has_an_end() -> None:
+    assert generated(1, count=0).seconds == SECONDS
+    assert generated(1, count=0).faults == ()
 
 
 def test_only_the_given_faults_come_up() -> None:
