@@ -144,9 +144,13 @@ async def test_odds_that_a_restart_took_from_a_durable_queue_are_notified(
         [notice] = [at for at, got in enumerate(returned.got) if b'subscribed="0"' in got.body]
         assert all(got.seq is None for got in returned.got[:notice])
 
-        async with rig.store.autocommit() as tx:
-            status = await cursors.status_of(tx, without_queue.id)
-        assert status is not None and not status.state and not status.notice_pending
+        async def connected() -> bool:
+            async with rig.store.autocommit() as tx:
+                status = await cursors.status_of(tx, without_queue.id)
+            assert status is not None and not status.notice_pending
+            return not status.state
+
+        await until_async("the other tenant is connected", connected, 60)
 
 
 def check_the_notice_came_first(consumer: Consumer, count: int, head: int) -> None:

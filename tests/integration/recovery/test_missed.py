@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from app.amqp.envelope import Envelope, EnvelopeRenderer, MatchMessage
 from app.domain.ids import match_urn
+from app.domain.market import OPEN
 from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.domain.tenant import Tenant
@@ -159,11 +160,16 @@ async def test_who_recovers_from_the_last_stamp_that_it_read_ends_with_the_truth
 async def no_more_than_since(
     played: Played, envelopes: Sequence[Envelope], messages: Sequence[MatchMessage], after: int
 ) -> None:
-    """What was over by `after` is replayed only if a result of it changed since."""
+    """What was over by `after` is replayed only if a result of it changed since, or it has an open market
+    again."""
     over = {urn for urn, at in closed(envelopes).items() if at <= after}
     async with played.store.autocommit() as tx:
         rows: list[Any] = await tx.fetch(
             "SELECT m.number FROM ledger_entry e JOIN match m ON m.id = e.match_id WHERE e.at > $1", after
+        )
+        rows += await tx.fetch(
+            "SELECT m.number FROM market o JOIN match m ON m.id = o.match_id WHERE o.status = ANY($1)",
+            [int(status) for status in OPEN],
         )
     moved = {match_urn(row["number"]) for row in rows}
     assert {match_urn(message.number) for message in messages} & over <= moved
