@@ -36,7 +36,7 @@ from scripts.monitoring.rules_file import scaled
 ROOT = Path(__file__).resolve().parents[2]
 VAR = ROOT / "var" / "alerts"
 RULES = ROOT / "scripts" / "deploy" / "matchfeed-alerts.yml"
-TENANT = "acme"
+TENANT = "board"  #: whose bookmaker runs in the demo
 #: A tenant counts as losing messages for five minutes, which are not scaled.
 _QUIET_SECONDS, _ENDED_SECONDS, _PATIENCE_SECONDS = 30.0, 20.0, 420.0
 _POLL_SECONDS = 0.5
