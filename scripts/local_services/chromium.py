@@ -27,6 +27,7 @@ _QUIET = (
     *("--disable-dev-shm-usage", "--remote-debugging-port=0"),
 )
 _START_SECONDS, _ANSWER_SECONDS = 30.0, 30.0
+_LEFT = "Inspected target navigated or closed"  #: in the browser's message
 
 
 def ensure_installed(notify: Callable[[str], None]) -> str:
@@ -100,14 +101,24 @@ class Page:
         return evaluated["result"].get("value")
 
     async def until(self, expression: str, seconds: float = 30.0) -> Any:
-        """Wait until an expression is true in the page; raises `TimeoutError` naming it."""
+        """Wait until an expression is true in the page, or in that to which it leads meanwhile; raises
+        `TimeoutError` naming it."""
         try:
             async with asyncio.timeout(seconds):
-                while not (found := await self.value(expression)):
+                while not (found := await self._value_unless_left(expression)):
                     await asyncio.sleep(0.1)
         except TimeoutError:
             raise TimeoutError(f"waited {seconds} s in vain: {expression}") from None
         return found
+
+    async def _value_unless_left(self, expression: str) -> Any:
+        """`value`; None when the page is left while it is evaluated."""
+        try:
+            return await self.value(expression)
+        except RuntimeError as error:
+            if _LEFT in str(error):
+                return None
+            raise
 
     async def set_window(self, width: int, height: int, *, dark: bool = False, scale: float = 1.0) -> None:
         """Set the window's size and the preferred colour scheme."""
