@@ -4,8 +4,8 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -65,6 +65,7 @@ class Client:
         self._stack = AsyncExitStack()
         self._changed = asyncio.Event()
         self._saved_at = 0.0
+        self._updates: AsyncGenerator[Update, None] | None = None
 
     def _loaded(self) -> Book:
         if self._path is not None and self._path.exists():
@@ -83,18 +84,26 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._save(at_once=True)
+        if self._updates is not None:  # who leaves the loop leaves it suspended, with its connection open
+            await self._updates.aclose()
         await self._stack.aclose()
 
     async def compare(self) -> Comparison:
         """Compare the book with the service."""
         return await self.rest.compare(self.book.digest())
 
-    async def __aiter__(self) -> AsyncIterator[Update]:
-        """Each message once it has been applied; never ends but by `ClientError` or cancellation."""
+    def __aiter__(self) -> AsyncIterator[Update]:
+        """Each message once it has been applied; never ends but by `ClientError` or cancellation. The
+        connection is closed at the end of the client's block."""
+        self._updates = self._received()
+        return self._updates
+
+    async def _received(self) -> AsyncGenerator[Update, None]:
         while True:
             try:
-                async for update in self._connected():
-                    yield update
+                async with aclosing(self._connected()) as updates:
+                    async for update in updates:
+                        yield update
             except ProbableAuthenticationError as error:
                 raise ClientError(
                     "The broker refuses the login: check the AMQP credentials and the vhost"
@@ -104,7 +113,7 @@ class Client:
             self._suspend()
             await asyncio.sleep(_RECONNECT_SECONDS)
 
-    async def _connected(self) -> AsyncIterator[Update]:
+    async def _connected(self) -> AsyncGenerator[Update, None]:
         """Consume until the connection ends or is silent; it raises then."""
         async with await aio_pika.connect(self._url, timeout=_CONNECT_SECONDS) as connection:
             channel = await connection.channel()

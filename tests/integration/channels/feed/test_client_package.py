@@ -132,6 +132,22 @@ async def test_the_book_is_complete_once_the_recovery_is(rig: Rig, store: Store)
         assert shown(client.book) == await truth(store, [match])
 
 
+async def test_who_leaves_the_loop_leaves_no_connection_behind(rig: Rig) -> None:
+    """A program that ended then, with a connection open, could wait for it for ever."""
+    tenant, url = await rig.tenant()
+    await rig.feed()
+    async with rest(rig, tenant) as api:
+        client = Client(url, "", "", exchange=rig.settings.exchange, rest=api)
+        async with client:
+            async for update in client:
+                if isinstance(update.message, m.SnapshotComplete):
+                    break
+        left = [str(task.get_coro()) for task in asyncio.all_tasks() if not task.done()]
+        assert not [
+            each for each in left if "aiormq" in each or "matchfeed_client" in each or "Client." in each
+        ]
+
+
 def test_a_file_that_holds_no_book_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "book.json"
     path.write_text("[]")
