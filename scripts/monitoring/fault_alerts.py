@@ -52,7 +52,11 @@ FAULTS = {
         why="nothing observes",
     ),
     "delay": Raised(frozenset({_DOWN, _LATE}), why="it does not answer, and its messages are late"),
-    "drop": Raised(frozenset({_DOWN, _LATE}), why="the feed process is down for a while"),
+    "drop": Raised(
+        frozenset({_DOWN}),
+        frozenset({_LATE}),
+        why="the feed process is down for a while; what is withheld is never late, that of others may be",
+    ),
     "duplicate": Raised(why="nothing is wrong with the service"),
     "reorder": Raised(frozenset({_DOWN, _LATE}), why="the feed process is down for a while"),
     "rollback": Raised(why="a command like any other"),
