@@ -48,16 +48,21 @@ def slow_key() -> str:
 
 
 def tours() -> None:
-    """Run both programs against the demo."""
+    """Run both programs against the demo, beside a consumer of the tenant's feed: a recovery is complete only
+    if a queue receives its end."""
     description = json.loads((VAR / "demo.json").read_text())
-    [key] = [each["api_key"] for each in description["tenants"] if each["slug"] == TENANT]
-    for name, client in CLIENTS.items():
-        given = {
-            "MATCHFEED_URL": description["base_url"],
-            "MATCHFEED_KEY": key,
-            "MATCHFEED_SLOW_KEY": slow_key(),
-        }
-        print(f"-- {name}\n{client.tour(given)}", flush=True)
+    [tenant] = [each for each in description["tenants"] if each["slug"] == TENANT]
+    url, key = description["base_url"], tenant["api_key"]
+    with (VAR / "log" / "consumer.log").open("wb") as log:
+        command = [sys.executable, "scripts/consumer.py", tenant["amqp_url"], url, key]
+        consumer = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+        try:
+            for name, client in CLIENTS.items():
+                given = {"MATCHFEED_URL": url, "MATCHFEED_KEY": key, "MATCHFEED_SLOW_KEY": slow_key()}
+                print(f"-- {name}\n{client.tour(given)}", flush=True)
+        finally:
+            consumer.terminate()
+            consumer.wait()
 
 
 def main() -> None:
