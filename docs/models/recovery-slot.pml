@@ -74,7 +74,7 @@ inline receive(its_version, its_stamp) {
 }
 
 inline acquire_slot(j) {
-    /* one at a time: whoever had the slot has received its snapshot_complete, has failed, or was too slow */
+    /* one at a time: the last holder of the slot has received its snapshot_complete, has failed, or was too slow */
     assert(!in_flight(1) && !in_flight(2) && !in_flight(REQUESTS));
     slot_token++; taken = true; token[j] = slot_token
 }

@@ -4,7 +4,7 @@ of `nox -s cluster`, some five minutes.
 For each way: starts a cluster, a simulated match day, a bookmaker and a recorder of its messages. With
 asynchronous replication the standby is cut off from the primary first, so that it lacks what is published
 then. The primary is cut off from everyone and the standby promoted. Prints a table; ends with an error if a
-number means two things, if the book did not become equal to REST, or if more was lost than is told.
+number means two things, if the book did not become equal to REST, or if more was lost than the alert names.
 """
 
 import argparse
@@ -31,8 +31,8 @@ _ALERT = "SELECT detail FROM alert WHERE kind = 'database_failover' AND ended_at
 
 class Outcome(msgspec.Struct, frozen=True):
     """Of messages with a number: how many were received, how many of those the promoted server did not know,
-    how many were received more than once, how many numbers meant two things. `told`: the alert names all that
-    was lost. Seconds from the promotion until the book equals REST again with open markets (None: not in
+    how many were received more than once, how many numbers meant two things. `named`: the alert names all
+    that was lost. Seconds from the promotion until the book equals REST again with open markets (None: not in
     time), and the longest silence of the feed. `invented`: differences of book and service at the end."""
 
     synchronous: bool
@@ -40,7 +40,7 @@ class Outcome(msgspec.Struct, frozen=True):
     lost: int
     repeated: int
     contradicting: int
-    told: bool
+    named: bool
     invented: int
     equal: float | None
     silence: float
@@ -49,7 +49,7 @@ class Outcome(msgspec.Struct, frozen=True):
     @property
     def is_right(self) -> bool:
         kept = not (self.synchronous and self.lost)
-        return kept and self.told and not self.contradicting and not self.invented and self.equal is not None
+        return kept and self.named and not self.contradicting and not self.invented and self.equal is not None
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def _outcome(made: Record, began: float, equal: float | None) -> Outcome:
         lost=len(lost),
         repeated=sum(len(digests) - 1 for digests in numbers.values()),
         contradicting=sum(len(set(digests)) > 1 for digests in numbers.values()),
-        told=known >= max(lost, default=0),
+        named=known >= max(lost, default=0),
         invented=differences[-1],
         equal=equal,
         silence=max((look.silence for look in looks() if look.at > began), default=0.0),
@@ -121,11 +121,11 @@ def _name(outcome: Outcome) -> str:
 
 def _table(outcomes: list[Outcome]) -> str:
     head = (
-        "| replication | received | lost | all of it told | invented | repeated | with two meanings "
+        "| replication | received | lost | all of it named | invented | repeated | with two meanings "
         "| equal after, s | longest silence, s |\n|---|---|---|---|---|---|---|---|---|"
     )
     rows = [
-        f"| {_name(each)} | {each.received} | {each.lost} | {'yes' if each.told else 'NO'} "
+        f"| {_name(each)} | {each.received} | {each.lost} | {'yes' if each.named else 'NO'} "
         f"| {each.invented} | {each.repeated} | {each.contradicting} | {each.equal} | {each.silence} |"
         for each in outcomes
     ]

@@ -7,7 +7,7 @@ from scripts.histories.evidence import Delivery, Envelope, Recovery, Tenant
 from scripts.histories.finding import Finding, Kind
 
 #: Reasons by which the service, or the rules of the feed, made the client recover.
-_TOLD = frozenset({"connected", "notice", "gap", "silence"})
+_DUE = frozenset({"connected", "notice", "gap", "silence"})
 
 
 def findings(tenant: Tenant) -> Iterator[Finding]:
@@ -60,9 +60,9 @@ def _order(deliveries: Sequence[Delivery]) -> Iterator[str]:
 
 def missing(tenant: Tenant) -> list[Envelope]:
     """What was published to a tenant, and was neither received live nor covered by a recovery that the tenant
-    was told to request."""
+    had to request."""
     received = {each.number for each in tenant.deliveries if each.live}
-    recoveries = [each for each in tenant.recoveries if each.completed and _TOLD & set(each.reasons)]
+    recoveries = [each for each in tenant.recoveries if each.completed and _DUE & set(each.reasons)]
     replayed = _replayed(tenant.deliveries)
     return [
         each

@@ -1,4 +1,4 @@
-"""The former version's broker, told to report and to ask what the present version wants, without a restart.
+"""The former version's broker, configured for the present version, without a restart.
 
 docs/deploy.md has the same for an operator. The settings of rabbitmq.conf (docs/security.md) are set in the
 running node; those in the file count from its next start.

@@ -1,7 +1,7 @@
 """The database fails over to a standby while everything runs: with commits missing, and without.
 
-Two feed processes, a web process, a tenant whose client recovers as it is told to, and one of the stream that
-resumes. What they had received when the primary was killed may be unknown to the server that is promoted.
+Two feed processes, a web process, a tenant whose client recovers when it is notified, and one of the stream
+that resumes. What they had received when the primary was killed may be unknown to the promoted server.
 """
 
 import asyncio
@@ -231,7 +231,7 @@ async def test_books_rest_and_stream_agree_afterwards(
     assert all(got.seq < mark for got in consumer.got[:first] if got.seq)
     assert all(got.seq > mark for got in consumer.got[first:] if got.seq), "nothing of before comes later"
     received = max(consumer.seqs - of_present(consumer, mark))
-    assert max(row["head"], row["known_seq"]) >= received, "all that was received is there, or told"
+    assert max(row["head"], row["known_seq"]) >= received, "all that was received is known"
     if synchronous:
         assert row["head"] >= received and said.startswith("no process knows of a lost commit")
     else:

@@ -138,7 +138,7 @@ async def test_what_is_not_over_is_suspended_until_it_is_followed_again(store: S
 async def test_every_tenant_is_notified_and_every_feed_process_is_expelled_first(
     store: Store, process: Store, slug: str
 ) -> None:
-    """Who held the lease last may be forgotten: whoever was alive counts as a former holder."""
+    """Who held the lease last may be forgotten: every process that was alive counts as a former holder."""
     async with process.transaction() as tx:
         await admin.create_tenant(tx, slug, slug, by="tester", now=1)
         await tx.execute("UPDATE tenant SET amqp = true WHERE slug = $1", slug)

@@ -11,7 +11,7 @@ RIGHT = Outcome(
     lost=7,
     repeated=3,
     contradicting=0,
-    told=True,
+    named=True,
     invented=0,
     equal=20.5,
     silence=12.0,
@@ -31,7 +31,7 @@ def test_what_was_lost_and_told_is_right() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"synchronous": True}, {"told": False}, {"contradicting": 1}, {"invented": 1}, {"equal": None}],
+    [{"synchronous": True}, {"named": False}, {"contradicting": 1}, {"invented": 1}, {"equal": None}],
     ids=str,
 )
 def test_anything_else_is_not(wrong: dict[str, object]) -> None:

@@ -111,16 +111,16 @@ def test_a_lost_message_is_found(number: int) -> None:
 
 
 def test_what_a_recovery_replays_is_not_lost() -> None:
-    told = Recovery("2", 4.0, ("notice",), 202, 5.0)
+    requested = Recovery("2", 4.0, ("notice",), 202, 5.0)
     replayed = replace(delivery(ENVELOPES[1], 4.5), request="2", number=7, previous=0)
-    evidence = with_tenant(deliveries=(*without(4), replayed), recoveries=(told,))
+    evidence = with_tenant(deliveries=(*without(4), replayed), recoveries=(requested,))
     assert kinds(evidence) == set()
 
 
 @pytest.mark.parametrize(
     "recovery",
     [
-        Recovery("2", 4.0, ("wish",), 202, 5.0),  # nothing told the client to
+        Recovery("2", 4.0, ("wish",), 202, 5.0),  # no rule had the client request it
         Recovery("2", 4.0, ("notice",), 202, None),  # it was not completed
         Recovery("3", 0.9, ("notice",), 202, 1.0),  # requested before, and nothing is replayed
     ],
@@ -132,9 +132,9 @@ def test_what_no_recovery_that_the_client_was_told_to_request_replays_is_lost(re
 
 
 def test_a_replay_of_an_older_state_does_not_cover_a_lost_message() -> None:
-    told = Recovery("2", 4.0, ("notice",), 202, 5.0)
+    requested = Recovery("2", 4.0, ("notice",), 202, 5.0)
     replayed = replace(delivery(ENVELOPES[1], 4.5), request="2", number=2, previous=0)
-    assert kinds(with_tenant(deliveries=(*without(4), replayed), recoveries=(told,))) == {Kind.LOST}
+    assert kinds(with_tenant(deliveries=(*without(4), replayed), recoveries=(requested,))) == {Kind.LOST}
 
 
 def test_an_invented_message_is_found() -> None:
