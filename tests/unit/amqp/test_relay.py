@@ -34,24 +34,27 @@ def relay_of_nothing(store: NoStore | None = None) -> Relay:
     return Relay(cast(Store, store or NoStore()), renderer, LeaseDeadline(1000), "here", 64, feed)
 
 
+def log_has(monkeypatch: pytest.MonkeyPatch, *, oldest: int, head: int) -> None:
+    """Let the change log have these numbers, and no market type be off."""
+
+    def returning(value: object) -> Any:
+        async def read(tx: object) -> object:
+            return value
+
+        return read
+
+    monkeypatch.setattr(changes, "oldest", returning(oldest))
+    monkeypatch.setattr(changes, "head", returning(head))
+    monkeypatch.setattr(tenants, "types_off", returning({}))
+
+
 @pytest.mark.parametrize(("cursor", "missed"), [(3500, 1), (4898, 1), (4899, 0), (5000, 0)])
 async def test_what_was_pruned_does_not_count_as_published(
     monkeypatch: pytest.MonkeyPatch, cursor: int, missed: int
 ) -> None:
     """A tenant before the first change kept has missed something, and goes on where the log does."""
 
-    async def head(tx: object) -> int:
-        return 5000
-
-    async def oldest(tx: object) -> int:
-        return 4900
-
-    async def types_off(tx: object) -> dict[UUID, Any]:
-        return {}
-
-    monkeypatch.setattr(changes, "head", head)
-    monkeypatch.setattr(changes, "oldest", oldest)
-    monkeypatch.setattr(tenants, "types_off", types_off)
+    log_has(monkeypatch, oldest=4900, head=5000)
     relay = relay_of_nothing()
     await relay.start()
     taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)
@@ -109,15 +112,7 @@ async def test_what_cannot_be_rendered_is_passed_over_and_what_follows_is_shared
 async def test_a_relay_ends_with_the_history_in_which_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it has cached may contradict what the database has after a fail-over."""
 
-    async def zero(tx: object) -> int:
-        return 0
-
-    async def nothing(tx: object) -> dict[UUID, Any]:
-        return {}
-
-    monkeypatch.setattr(changes, "head", zero)
-    monkeypatch.setattr(changes, "oldest", zero)
-    monkeypatch.setattr(tenants, "types_off", nothing)
+    log_has(monkeypatch, oldest=0, head=0)
     store = NoStore()
     relay = relay_of_nothing(store)
     await relay.start()
