@@ -8,12 +8,13 @@ which is why queues with other names than before count as an unbound loss.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
-from aio_pika.exceptions import ChannelNotFoundEntity
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
+from aio_pika.exceptions import AMQPConnectionError, AMQPError, ChannelNotFoundEntity
 
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
@@ -30,11 +31,14 @@ _CREATED, _DELETED = "binding.created", "binding.deleted"
 _CONNECT_SECONDS = 10.0
 _POLL_SECONDS = 1.0
 _POLLS = 10  #: so often the management API is polled before the events are tried again
+_QUIET_SECONDS = 3.0  #: after so long the subscription asks whether the broker still answers
+_ANSWER_SECONDS = 5.0
 log = get_logger(__name__)
 
 
 class BindingTracker:
-    """Updates the bindings of every publisher. `vhost` is where the broker's events are."""
+    """Updates the bindings of every publisher. `vhost` is where the broker's events are; `reached` is whether
+    the broker answered when it was last asked something over AMQP."""
 
     def __init__(
         self,
@@ -47,6 +51,7 @@ class BindingTracker:
         self._management, self._exchanges = management, (exchange, SDK_EXCHANGE)
         self._urls, self._vhost = broker.urls(vhost), vhost
         self._publishers = publishers
+        self.reached = False
         self._readers = 0
         self._events: list[tuple[str, str, ExchangeBinding]] = []  # received while somebody reads
 
@@ -55,13 +60,16 @@ class BindingTracker:
         while True:
             try:
                 await self._follow()
+                continue
             except ChannelNotFoundEntity:
+                self.reached = True
                 log.warning(
                     "the broker has no event exchange: a client that disconnects for a moment may not be "
                     "notified; enable its plugin rabbitmq_event_exchange",
                     vhost_of_events=self._vhost,
                 )
             except FAILURES as error:
+                self.reached = _is_answer(error)
                 log.warning("subscribing to the broker's events failed", error=repr(error))
             for _ in range(_POLLS):
                 await self._read_all()
@@ -91,23 +99,30 @@ class BindingTracker:
         }
 
     async def _follow(self) -> None:
-        """Consume events until the connection ends."""
+        """Consume events until the connection ends, or the broker does not answer on it."""
         over = asyncio.Event()
         url = await reachable(self._urls, _CONNECT_SECONDS)
         async with open_connection(url, _CONNECT_SECONDS) as connection:
             connection.close_callbacks.add(lambda *_: over.set())
-            await run_isolated(self._consume(connection), _CONNECT_SECONDS)
+            channel = await run_isolated(self._consume(connection), _CONNECT_SECONDS)
+            self.reached = True
             await self._read_all()
             log.info("subscribed to the broker's events")
-            await over.wait()
+            while not over.is_set():
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_QUIET_SECONDS):
+                        await over.wait()
+                if not over.is_set():
+                    await run_isolated(_answered(channel), _ANSWER_SECONDS)
         log.warning("the connection to the broker's events ended")
 
-    async def _consume(self, connection: AbstractConnection) -> None:
+    async def _consume(self, connection: AbstractConnection) -> AbstractChannel:
         channel = await connection.channel()
         queue = await channel.declare_queue(exclusive=True)
         for event in (_CREATED, _DELETED):
             await queue.bind(_EVENTS, event)
         await queue.consume(self._on_event, no_ack=True)
+        return channel
 
     async def _on_event(self, message: AbstractIncomingMessage) -> None:
         headers: Mapping[str, Any] = message.headers
@@ -134,3 +149,13 @@ class BindingTracker:
             except Unavailable as error:
                 log.warning("reading bindings failed", tenant=publisher.slug, error=error.detail)
                 return
+
+
+async def _answered(channel: AbstractChannel) -> None:
+    await channel.get_exchange(_EVENTS)
+
+
+def _is_answer(error: BaseException) -> bool:
+    """Whether the broker sent this refusal. aiormq raises `AMQPConnectionError` itself for errors of sockets,
+    and its subclasses for what the broker sends."""
+    return isinstance(error, AMQPError) and type(error) is not AMQPConnectionError

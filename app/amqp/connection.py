@@ -79,6 +79,11 @@ class PublisherConnection(asyncio.Protocol):
         """Whether a publish would be sent now: not blocked by the broker, our buffer not full."""
         return not (self.blocked or self._paused or self.ended.done())
 
+    @property
+    def silent_seconds(self) -> float:
+        """For how long the broker has sent nothing; a heartbeat comes at least twice in its interval."""
+        return self._loop.time() - self._received_at
+
     def publish(self, frames: bytes, channel: int = CHANNEL) -> int:
         """Write one message's frames, which name the `channel`; returns the delivery tag of its confirm."""
         if self._transport is None or self.ended.done():
@@ -148,7 +153,7 @@ class PublisherConnection(asyncio.Protocol):
         """Send a heartbeat each half interval, and end the connection after two silent intervals."""
         if not seconds or self.ended.done():
             return
-        silent = self._loop.time() - self._received_at
+        silent = self.silent_seconds
         if silent > 2 * seconds:
             self.abort(f"nothing received from the broker for {silent:.0f} s")
             return

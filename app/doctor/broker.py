@@ -8,7 +8,7 @@ from app.broker import connection
 from app.broker.address import parse
 from app.broker.inventory import BrokerNode
 from app.broker.management import Management
-from app.doctor.findings import Finding, ill, judged, unknown, well
+from app.doctor.findings import Finding, State, ill, judged, unknown, well
 from app.ingest.queues import PARTITIONS, name_of
 from app.kit.errors import Unavailable
 from app.store import tenants

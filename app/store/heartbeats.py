@@ -14,9 +14,9 @@ FEED = "feed"
 _EXPIRES_AFTER = 86_400_000
 
 
-async def record(tx: Tx, worker: str, kind: str, now: int) -> None:
+async def record(tx: Tx, worker: str, kind: str, now: int, *, reaches_broker: bool = True) -> None:
     """Write that `worker` is alive at `now` (ms), and delete workers that have been silent for a day."""
-    await tx.change(_record(worker, kind, now))
+    await tx.change(_record(worker, kind, now, reaches_broker))
     await tx.change(_expire(now - _EXPIRES_AFTER))
 
 
@@ -26,9 +26,9 @@ async def latest(tx: Tx, kind: str) -> int:
     return at
 
 
-async def alive_since(tx: Tx, kind: str, since: int) -> list[str]:
-    """The workers of `kind` with a heartbeat since then (ms), unordered."""
-    return [row["worker"] for row in await tx.run(_alive_since(kind, since))]
+async def alive_since(tx: Tx, kind: str, since: int) -> dict[str, bool]:
+    """The workers of `kind` with a heartbeat since then (ms), each with whether it reached the broker."""
+    return {row["worker"]: row["reaches_broker"] for row in await tx.run(_alive_since(kind, since))}
 
 
 async def remove(tx: Tx, worker: str) -> None:
@@ -37,10 +37,12 @@ async def remove(tx: Tx, worker: str) -> None:
 
 
 @prepared
-def _record(worker: str, kind: str, at: int) -> Insert[Any]:
-    row = WorkerBeat(worker=worker, kind=kind, at=at)
+def _record(worker: str, kind: str, at: int, reaches_broker: bool) -> Insert[Any]:
+    row = WorkerBeat(worker=worker, kind=kind, at=at, reaches_broker=reaches_broker)
     return WorkerBeat.insert(row).on_conflict(
-        WorkerBeat.worker, action="DO UPDATE", values=[WorkerBeat.kind, WorkerBeat.at]
+        WorkerBeat.worker,
+        action="DO UPDATE",
+        values=[WorkerBeat.kind, WorkerBeat.at, WorkerBeat.reaches_broker],
     )
 
 
@@ -56,7 +58,8 @@ def _latest(kind: str) -> Select[Any]:
 
 @prepared
 def _alive_since(kind: str, since: int) -> Select[Any]:
-    return WorkerBeat.select(WorkerBeat.worker).where(WorkerBeat.kind == kind, WorkerBeat.at >= since)
+    workers = WorkerBeat.select(WorkerBeat.worker, WorkerBeat.reaches_broker)
+    return workers.where(WorkerBeat.kind == kind, WorkerBeat.at >= since)
 
 
 @prepared

@@ -2,14 +2,18 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from urllib.parse import urlsplit
 
 import pytest
 
+from app.broker.address import parse
 from app.domain.match import Match
 from tests.faults.rig import Consumer, Rig, consuming, until
+from tests.support.route import Route
 
 pytestmark = pytest.mark.anyio
 TENANTS = 3
+SHORT_LEASE = "1500"
 
 
 class Traffic:
@@ -115,3 +119,30 @@ async def test_a_second_process_shares_the_tenants(rig: Rig) -> None:
         assert first.logged("releasing a tenant to another process")
         await finished(traffic, consumers, len(traffic.seqs) + 50)
         assert [each.repeats for each in consumers] == [0] * TENANTS
+
+
+async def test_a_process_without_the_broker_leaves_its_tenants_to_another(rig: Rig) -> None:
+    """It reaches the database, where it could renew its leases for ever."""
+    broker, api = parse(rig.settings.rabbitmq_url).nodes[0], urlsplit(rig.settings.rabbitmq_api_url)
+    async with AsyncExitStack() as stack:
+        to_broker = await stack.enter_async_context(Route(broker.host, broker.port).open())
+        to_api = await stack.enter_async_context(Route(str(api.hostname), int(api.port or 15672)).open())
+        consumers = await connect_consumers(rig, stack)
+        first = await rig.feed(
+            FEED_LEASE_MILLIS=SHORT_LEASE,
+            RABBITMQ_URL=rig.settings.rabbitmq_url.replace(f":{broker.port}", f":{to_broker.port}"),
+            RABBITMQ_API_URL=rig.settings.rabbitmq_api_url.replace(f":{api.port}", f":{to_api.port}"),
+        )
+        traffic = await began(rig, consumers)
+        second = await rig.feed(FEED_LEASE_MILLIS=SHORT_LEASE)
+        await until("the second serves one", lambda: second.logged("serving a tenant"))
+        await to_broker.cut()
+        await to_api.cut()
+        await until("the second serves all", lambda: len(second.lines("serving a tenant")) == TENANTS)
+        assert first.logged("another feed process reaches the broker, this one does not")
+        served = len(first.lines("serving a tenant"))
+        await to_broker.restore()
+        await to_api.restore()
+        await until("the first serves one again", lambda: len(first.lines("serving a tenant")) > served)
+        await finished(traffic, consumers, len(traffic.seqs) + 50)
+        assert all(each.repeats <= 2 * rig.settings.feed_window for each in consumers)

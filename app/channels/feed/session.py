@@ -1,7 +1,8 @@
 """One lifetime of a feed process: its name, its broker user, its lease, and the tenants that it serves.
 
-It ends when the lease has expired or the broker no longer knows the user; the process then begins another one
-under a new name, and never publishes a byte of the former one.
+It ends when the lease has expired, the broker no longer knows the user, or this process cannot reach the
+broker while another one can; the process then begins another one under a new name, and never publishes a byte
+of the former one.
 """
 
 import asyncio
@@ -52,6 +53,11 @@ from app.store.cursors import LeasedTenant, TenantReport
 from app.store.transaction import Tx
 
 _DRAIN_SECONDS = 3.0
+#: The broker sends a heartbeat each five seconds on a connection that has nothing else.
+_HEARD_SECONDS = 8.0
+#: For so many leases another process must have reached the broker before ours ends its session: after the
+#: broker's restart every process needs a moment to connect.
+_PATIENCE_LEASES = 2
 log = get_logger(__name__)
 
 
@@ -99,6 +105,7 @@ class FeedSession:
         self._bindings = BindingTracker(
             management, broker, config.event_vhost, config.exchange, self.relay.publishers
         )
+        self._without_broker_since: float | None = None
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
 
@@ -225,7 +232,8 @@ class FeedSession:
             await cursors.release(tx, mine, unserved)
             await cursors.save_reports(tx, mine, self._reports())
             await cursors.create_missing(tx)
-            await heartbeats.record(tx, mine, heartbeats.FEED, self._clock())
+            reaches = self._reaches_broker()
+            await heartbeats.record(tx, mine, heartbeats.FEED, self._clock(), reaches_broker=reaches)
             share = await self._share(tx)
             free = max(0, share - len(held) + len(unserved))
             acquired = await cursors.acquire(tx, mine, free, self._lease.millis)
@@ -261,9 +269,27 @@ class FeedSession:
         return {tenant_id: publisher.report for tenant_id, publisher in self.relay.publishers.items()}
 
     async def _share(self, tx: Tx) -> int:
-        """How many tenants are ours to serve, by the number of feed processes."""
-        holders = await heartbeats.alive_since(tx, heartbeats.FEED, self._clock() - self._lease.millis)
-        return math.ceil(await cursors.tenant_count(tx) / max(1, len(holders)))
+        """How many tenants are ours to serve, by the number of feed processes that reach the broker. Raises
+        `LeaseLost` when only others have reached it for a while."""
+        since = self._clock() - self._lease.millis
+        alive = await heartbeats.alive_since(tx, heartbeats.FEED, since)
+        reaching = [holder for holder, reaches in alive.items() if reaches]
+        if reaching and self.holder not in reaching:
+            self._wait_for_broker()
+            return len(self._tasks)
+        self._without_broker_since = None
+        return math.ceil(await cursors.tenant_count(tx) / max(1, len(reaching)))
+
+    def _wait_for_broker(self) -> None:
+        now = time.monotonic()
+        self._without_broker_since = self._without_broker_since or now
+        if now - self._without_broker_since > _PATIENCE_LEASES * self._lease.millis / 1000:
+            log.warning("another feed process reaches the broker, this one does not", holder=self.holder)
+            raise LeaseLost("the broker is not reached")
+
+    def _reaches_broker(self) -> bool:
+        connections = [each.connection for each in self.relay.publishers.values() if each.connection]
+        return self._bindings.reached or any(each.silent_seconds < _HEARD_SECONDS for each in connections)
 
     def _release_surplus(self, share: int) -> None:
         """Stop publishing to what is more than our share; it is released once it is drained."""

@@ -124,8 +124,10 @@ async def test_the_book_is_complete_once_the_recovery_is(rig: Rig, store: Store)
     match = await story.match(Status.UPCOMING)
     await story.offer(match, offer(1))
     await rig.feed()
-    async with rest(rig, tenant) as api:
-        client = Client(url, "", "", exchange=rig.settings.exchange, rest=api)
+    async with (
+        rest(rig, tenant) as api,
+        Client(url, "", "", exchange=rig.settings.exchange, rest=api) as client,
+    ):
         async for update in client:
             if isinstance(update.message, m.SnapshotComplete):
                 break
