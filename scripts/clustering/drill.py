@@ -202,13 +202,14 @@ def _try(fault: Fault) -> Outcome:
 
 
 def wait_equal(since: float, seconds: float) -> float | None:
-    """Seconds from `since` until the book equals REST, with open markets, for some looks in a row."""
+    """Seconds from `since` until the book equals REST, with open markets, for some looks in a row. Messages
+    count from the first look after it: those before it may have been on their way."""
     deadline = monotonic() + seconds
-    before = max((look.messages for look in looks() if look.at <= since), default=0)
     while monotonic() < deadline:
         row: list[Look] = []
-        for look in looks():
-            new = look.at > since and look.messages >= before + _NEW_MESSAGES
+        later = [look for look in looks() if look.at > since]
+        for look in later:
+            new = look.messages >= later[0].messages + _NEW_MESSAGES
             equal = new and look.open > 0 and look.compared and look.differences == 0
             row = [*row, look] if equal else []
             if len(row) == _EQUAL_LOOKS:
