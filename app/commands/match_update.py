@@ -81,7 +81,8 @@ async def prepare(
         kept = without_ended(after, changes, book, now, pricing)
         if kept is not after:
             after, changes = kept, (*changes, c.ControlsChanged())
-    left_open = before is not None and engine.was_left_open(before, book)
+    acted = book | {market.key: market for market in action(book).markets}
+    left_open = before is not None and engine.was_left_open(before, acted)
     past = await history.timeline(tx, after.id) if left_open else ()
     reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past)
     doubted = _doubt_price(before, after, changes, book, reaction, now)

@@ -133,11 +133,11 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
 
 
 def was_left_open(before: Match, book: Book) -> bool:
-    """Whether a market of a round that was over in `before`, without a gap, is open: a process of 0.1.0
-    ended it, which does not know all types."""
+    """Whether a market of a round that was over in `before`, without a gap, is open and ours to settle: an
+    operator has returned it, or a process of 0.1.0 ended the round, which does not know all types."""
     over = {(play.number, one.number) for play in before.maps for one in play.counted if not one.gap}
     for (_, text), market in book.items():
-        if market.status in OPEN and not market.settled_by:
+        if market.status in OPEN and market.settled_by != HELD:
             specifiers = parse(text)
             if (specifiers.map, specifiers.round) in over:
                 return True

@@ -15,6 +15,7 @@ from app.channels.stream.transports import RawFrameProtocol
 from app.kit.clock import Clock, system_clock
 from app.main import create_app
 from app.settings import Settings
+from tests.support import ports
 
 Message = dict[str, Any]
 
@@ -33,7 +34,7 @@ async def streaming(
         access_log=False,
     )
     server = uvicorn.Server(config)
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = ports.listener()
     if buffer:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
     running = asyncio.create_task(server.serve(sockets=[listener]))

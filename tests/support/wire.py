@@ -1,7 +1,6 @@
 """The application behind a real server, and bytes sent to it as they are."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,6 +10,7 @@ from litestar import Litestar
 from app.cli.process_commands import server_config, tls_listener
 from app.http.tls import Server
 from app.settings import Settings
+from tests.support.ports import listener
 
 _PATIENCE_SECONDS = 60
 
@@ -20,10 +20,10 @@ async def listening(app: Litestar, settings: Settings | None = None, *ports: int
     """The port on which `app` is served over HTTP, as `serve` serves it; the first of `ports`, if any.
     The SDK address, if the settings have one, comes with it."""
     settings = settings or Settings()
-    sdk = socket.create_server(("127.0.0.1", settings.sdk_port)) if settings.sdk_port else None
+    sdk = listener(settings.sdk_port) if settings.sdk_port else None
     tls = tls_listener(sdk, settings) if sdk else None
     server = Server(server_config(app, settings), tls)
-    sockets = [socket.create_server(("127.0.0.1", port)) for port in ports or (0,)]
+    sockets = [listener(port) for port in ports or (0,)]
     sockets += [sdk] if sdk and not tls else []
     running = asyncio.create_task(server.serve(sockets))
     try:

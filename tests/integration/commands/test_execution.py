@@ -138,6 +138,22 @@ async def test_a_market_that_was_rolled_back_is_held_until_it_is_released(
     ]
 
 
+async def test_what_is_returned_after_its_round_is_settled_by_the_facts_of_that_round(
+    store: Store, server: Server, execute: Any
+) -> None:
+    """By its kills too, and at once."""
+    await server.begin()
+    await server.send(*logs.ct_win(1, 0))
+    await server.send(*logs.freeze(1, 0))
+    settled = {key: one for key, one in (await book(store, server.match)).items() if one.closed}
+    assert {13, 14, 15, 17} <= {type_id for type_id, _ in settled}
+    for type_id, specifiers in settled:
+        back = c.RollBackMarket(market_id=type_id, specifiers=specifiers, reason="a doubt", release=True)
+        await execute(back)
+    after = await book(store, server.match)
+    assert {key: after[key].result for key in settled} == {key: one.result for key, one in settled.items()}
+
+
 async def test_a_manual_void_stays(store: Store, server: Server, execute: Any) -> None:
     await server.begin()
     void = c.VoidMarket(market_id=13, specifiers=FIRST[1], reason="doubtful", void_reason_id=14)
