@@ -154,6 +154,7 @@ async def test_an_abusive_tenant_does_not_affect_others(rig: Rig, broker: Privat
         fold.check(honest, await fold.ledger_of(rig.store))
 
 
+@pytest.mark.long
 async def test_an_endless_message_delays_others_briefly(rig: Rig, broker: PrivateBroker) -> None:
     """It fills the broker to its alarm, for rights are looked at when a message is there; who sends it is cut
     off, and all that waited comes."""

@@ -113,6 +113,7 @@ async def test_nothing_is_lost_and_every_tenant_is_notified_once(
             check_the_notice_came_first(each, count, head)
 
 
+@pytest.mark.long
 async def test_odds_that_a_restart_took_from_a_durable_queue_are_notified(
     rig: Rig, broker: PrivateBroker
 ) -> None:

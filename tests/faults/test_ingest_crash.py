@@ -108,6 +108,7 @@ async def test_killed_again_and_again_it_counts_every_line_once(
             await check_all(match, store, real_log)
 
 
+@pytest.mark.long
 async def test_a_price_that_time_changes_survives_a_kill(
     quick: Settings, store: Store, real_log: str, tmp_path: Path
 ) -> None:
