@@ -25,7 +25,7 @@ from app.settings import DEVELOPMENT_SECRET, Settings, is_local, networks
 from app.store.migrations import migrate as bring_up_to_date
 from app.workers import BrokerKeys, run_ingest
 
-_GRACE_SECONDS = 5
+GRACE_SECONDS = 5
 _BACKLOG = 2048
 
 
@@ -88,7 +88,7 @@ def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config
         log_config=None,
         server_header=False,
         headers=[("x-content-type-options", "nosniff")],
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
 
@@ -156,7 +156,7 @@ async def _answer_broker(settings: Settings, listener: socket.socket) -> None:
         access_log=False,
         log_config=None,
         server_header=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     following = asyncio.create_task(run_forever("following keys", keys.run))
     try:

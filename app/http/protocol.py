@@ -28,6 +28,7 @@ _UNREADABLE = "This is no HTTP request that can be read: something in it is malf
 _LARGE = (
     f"The request's line and headers may have {_HEAD_BYTES} bytes and {_FIELDS} fields at most: send less."
 )
+_EVENT_STREAM = b"text/event-stream"
 _SLOW = "The request took too long to arrive; send it again, faster."
 _MANY = "Too many connections of this address are open: close some, or use them again."
 
@@ -88,6 +89,12 @@ class HttpProtocol(HttpToolsProtocol):
             return
         self._set_deadline(self._limits.head_seconds)
         self._check_deadline()
+
+    def shutdown(self) -> None:
+        """The server stops. A stream of events would not end by itself; its client connects again."""
+        super().shutdown()
+        if self.cycle and (b"accept", _EVENT_STREAM) in self.headers:
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._release()
