@@ -13,7 +13,7 @@ from app.amqp.envelope import EnvelopeRenderer
 from app.commands.settlement_audit import audit_settlements
 from app.domain.ids import match_urn
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.domain.types_off import Intervals, entry_offered
+from app.domain.types_off import Intervals, entry_offered, off_now
 from app.store import changes, history, matches, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
@@ -115,8 +115,8 @@ class Collector(msgspec.Struct, frozen=True):
                 for each in stream.frames
                 if not each.match or each.match in played
             ),
-            streamed=stream.shown(dict(played)),
-            rest={urn: _shown(one) for urn, one in rest.items()},
+            streamed={urn: _followed(one, off) for urn, one in stream.shown(dict(played)).items()},
+            rest={urn: _followed(_shown(one), off) for urn, one in rest.items()},
         )
 
     async def _rest(self, key: str, played: Mapping[str, str]) -> dict[str, Rest]:
@@ -222,3 +222,14 @@ def _quotes(markets: Sequence[Rest]) -> dict[str, Quote]:
 def _shown(rest: Rest) -> Shown:
     markets = {each["market_offer_id"]: market_fields(each) for each in rest["markets"]}
     return Shown(markets, match_fields(rest["match"]))
+
+
+def _followed(shown: Shown, off: Intervals) -> Shown:
+    """What the stream keeps equal to REST: of a market whose type is off only its status."""
+    return msgspec.structs.replace(
+        shown,
+        markets={
+            name: {"status": market["status"]} if market["id"] in off_now(off) else market
+            for name, market in shown.markets.items()
+        },
+    )
