@@ -24,6 +24,7 @@ from scripts.histories.stream_client import market_fields, match_fields
 from scripts.histories.tenant import TenantClients
 
 _PAGE = 5_000
+_SETTLEMENTS = 200
 _SECONDS = 15.0
 _STATUS = {"active": 1, "suspended": -1}
 Rest = dict[str, Any]
@@ -58,7 +59,7 @@ class Collector(msgspec.Struct, frozen=True):
             ]
         envelopes = list(EnvelopeRenderer(self.exchange, self.product).envelopes(log))
         found = [
-            await self._tenant(one, played, envelopes, ledger, off, mine)
+            await self._tenant(one, played, envelopes, ledger, off, mine, since)
             for one, off, mine in zip(clients, intervals, booked, strict=True)
         ]
         return Evidence(
@@ -82,9 +83,10 @@ class Collector(msgspec.Struct, frozen=True):
         ledger: Mapping[UUID, Sequence[LedgerEntry]],
         off: Intervals,
         booked: Collection[str],
+        since: int,
     ) -> Tenant:
         account, feed, stream = clients.account, clients.feed, clients.stream
-        rest = await self._rest(account.key, played)
+        rest = await self._rest(account.key, played, since)
         compared = await self.comparison(clients)
         ours = set(played.values())
         mine = UUID(account.tenant_id)
@@ -99,7 +101,7 @@ class Collector(msgspec.Struct, frozen=True):
             recoveries=tuple(feed.recoveries),
             away=tuple(feed.away),
             uncertain=frozenset(clients.uncertain),
-            book=_book(clients, ours),
+            book=_book(clients, ours - clients.unbooked),
             offer={urn: _quotes(one["markets"]) for urn, one in rest.items() if urn in booked},
             differences=None if compared is None else compared["count"],
             entries=frozenset(
@@ -119,10 +121,11 @@ class Collector(msgspec.Struct, frozen=True):
             rest={urn: _followed(_shown(one), off) for urn, one in rest.items()},
         )
 
-    async def _rest(self, key: str, played: Mapping[str, str]) -> dict[str, Rest]:
+    async def _rest(self, key: str, played: Mapping[str, str], since: int) -> dict[str, Rest]:
         """What REST shows of each match; matches that are not the tenant's are left out."""
         found = dict[str, Rest]()
         async with self._client(key) as http:
+            settlements = await _settlements(http, since)
             for match, urn in played.items():
                 path = f"/cs2/v1/matches/{match}"
                 resource = await http.get(path)
@@ -131,15 +134,18 @@ class Collector(msgspec.Struct, frozen=True):
                 found[urn] = {
                     "match": _data(resource),
                     "markets": _data(await http.get(f"{path}/markets")),
-                    "settlements": _data(await http.get(f"{path}/settlements", params={"limit": 1000})),
+                    "settlements": [each for each in settlements if each["match_id"] == match],
                 }
         return found
 
     async def comparison(self, clients: TenantClients) -> Any:
-        """The self-check of the tenant's book; None where it is not answered."""
+        """The self-check of the tenant's book, without matches that it has given back: nothing closes those
+        until it recovers. None where it is not answered."""
+        digest = clients.feed.book.digest()
+        kept = [each for each in digest["matches"] if each["match"] not in clients.unbooked]
         try:
             async with self._client(clients.account.key) as http:
-                response = await http.post("/cs2/v1/selfcheck", json=clients.feed.book.digest())
+                response = await http.post("/cs2/v1/selfcheck", json={**digest, "matches": kept})
         except httpx.TransportError:
             return None
         return response.json()["data"] if response.is_success else None
@@ -152,6 +158,17 @@ class Collector(msgspec.Struct, frozen=True):
 
 def _data(response: httpx.Response) -> Any:
     return response.raise_for_status().json()["data"]
+
+
+async def _settlements(http: httpx.AsyncClient, since: int) -> list[Rest]:
+    """All entries of the ledger after the one with this id."""
+    found = list[Rest]()
+    while page := _data(
+        await http.get("/cs2/v1/settlements", params={"limit": _SETTLEMENTS, "since_id": since})
+    ):
+        found += page
+        since = page[-1]["id"]
+    return found
 
 
 async def _log(tx: Tx, since: int) -> list[ChangeRow]:

@@ -245,7 +245,8 @@ class _Played:
         if match:
             one.uncertain.add(match.urn)
             path = f"/ops/v1/tenants/{one.account.slug}/bookings/{match.id}"
-            await self._operators.call("PUT", path, {"booked": step.booked})
+            await self._operators.insist("PUT", path, {"booked": step.booked})
+            (one.unbooked.discard if step.booked else one.unbooked.add)(match.urn)
 
     async def _tenant(self, step: SwitchType | NewKey | Leave | Recover) -> None:
         one = self.clients[step.tenant]

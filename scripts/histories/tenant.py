@@ -9,12 +9,13 @@ from scripts.histories.stream_client import StreamClient
 
 @dataclass
 class TenantClients:
-    """`uncertain`: matches (as the feed names them) whose booking was changed."""
+    """`uncertain`: matches (as the feed names them) whose booking was changed; `unbooked`: given back."""
 
     account: Account
     feed: FeedClient
     stream: StreamClient
     uncertain: set[str] = field(default_factory=set)
+    unbooked: set[str] = field(default_factory=set)
 
     def check(self) -> None:
         """Raises the error that ended a client."""
