@@ -116,7 +116,7 @@ DELIVERY = (
         "0s",
         "ticket",
         "Recoveries fail: {{ $value | humanize }} within 15 minutes.",
-        "The feed process's log says why, for each; a client that binds no key for its node id is told so.",
+        "The feed process's log says why, for each; the client reads it in the recovery's `error`.",
     ),
 )
 FACTS = (
