@@ -143,9 +143,10 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The delay in seconds after which bookmakers accept a bet, if its price still stands unchanged: our
     #: prices assume it, and a market whose result would be certain within it is closed before.
     bet_delay_seconds: Annotated[int, Meta(ge=0, le=60)] = 5
-    #: From a round's freeze time to its result, prices are published only when the odds of one have moved by
-    #: this fraction or more. Keep it below the margin, or a stale price has value.
-    price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.05
+    #: From a round's freeze time to its result, prices are published only when the odds of one are too long
+    #: by this fraction or more, or too short by three times as much. Keep it below the margin, or a stale
+    #: price has value.
+    price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.055
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
     #: The port on which a process serves its metrics, at `/metrics`; every process of a machine needs one of

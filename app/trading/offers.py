@@ -16,6 +16,8 @@ from app.trading.specifiers import Specifiers
 
 #: Smaller moves of a probability than this are not published.
 MIN_MOVE = 0.0025
+#: Odds that are too short wait for so many steps.
+FALLS = 3
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -91,12 +93,18 @@ def has_moved(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Mar
 
 
 def has_moved_by(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
-    """Whether an offer is not in the book, or its odds differ by this fraction or more."""
+    """Whether an offer is not in the book, or its odds have moved by a step."""
     return any(differs_by(step, offer.probability, book.get(offer.key)) for offer in offers)
 
 
 def differs_by(step: float, probability: float, market: Market | None) -> bool:
-    """Whether a market has to be opened at this probability, or its odds differ by this fraction or more."""
+    """Whether a market has to be opened at this probability, or its odds have moved by a step."""
     if market is None or market.status is not ACTIVE:
         return True
-    return abs(probability / market.probability - 1) >= step
+    return has_stepped(step, market.probability, probability)
+
+
+def has_stepped(step: float, quoted: float, probability: float) -> bool:
+    """Whether odds are too long by this fraction, now that the `quoted` probability has moved, or too short by
+    `FALLS` times as much: those that are too long are worth a bet, those that are too short none."""
+    return not 1 - FALLS * step < probability / quoted < 1 + step

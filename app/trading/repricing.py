@@ -8,7 +8,7 @@ from app.domain.market import ACTIVE, Market
 from app.trading.certainty import Certainty, is_decided
 from app.trading.forecast import Forecast
 from app.trading.offer_plan import PlannedGroup, PlannedMarket, planned_market
-from app.trading.offers import differs_by
+from app.trading.offers import differs_by, has_stepped
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.round_clock import is_over
@@ -95,8 +95,8 @@ def _planned(market: Market) -> PlannedMarket:
 
 
 def _moved_by(step: float, chance: float, moved: float) -> bool:
-    """Whether the odds of either result moved by this fraction."""
-    return abs(moved - chance) >= step * min(chance, 1 - chance)
+    """Whether the odds of either result moved by a step."""
+    return has_stepped(step, chance, moved) or has_stepped(step, 1 - chance, 1 - moved)
 
 
 def _must_change(
