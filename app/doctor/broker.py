@@ -21,7 +21,7 @@ _PLUGINS = ("rabbitmq_management", "rabbitmq_event_exchange")
 _AUTHORISATION_PLUGINS = ("rabbitmq_auth_backend_http", "rabbitmq_auth_backend_cache")
 _MAX_WAITING = 1000  #: log batches; more wait only if ingest does not keep up
 _STATISTICS_SECONDS = 6.0  #: RabbitMQ's `collect_statistics_interval` is 5 s
-DEPENDENT = ("broker plugins", "broker alarms", "ingest queues")
+DEPENDENT = ("broker plugins", "broker nodes", "broker alarms", "ingest queues")
 
 
 async def answers(management: Management) -> Finding:
@@ -47,7 +47,12 @@ async def login(rabbitmq_url: str, internal_vhost: str) -> Finding:
 async def examine(management: Management, internal_vhost: str, mode: str) -> list[Finding]:
     """What needs the management API alone."""
     nodes = await management.nodes()
-    return [_plugins(nodes, mode), _alarms(nodes), await _ingest_queues(management, internal_vhost)]
+    return [
+        _plugins(nodes, mode),
+        _members(nodes),
+        _alarms(nodes),
+        await _ingest_queues(management, internal_vhost),
+    ]
 
 
 async def tenants_in_step(store: Store, management: Management, config: BrokerAccessConfig) -> Finding:
@@ -77,8 +82,22 @@ def _plugins(nodes: Sequence[BrokerNode], mode: str) -> Finding:
     return judged("broker plugins", wrong, ", ".join(wanted), action)
 
 
+def _members(nodes: Sequence[BrokerNode]) -> Finding:
+    wrong = [f"{node.name} does not run" for node in nodes if not node.running]
+    wrong += [
+        f"{node.name} is separated from {', '.join(node.partitions)}" for node in nodes if node.partitions
+    ]
+    action = (
+        "Start a node that does not run. Nodes that were cut off from each other for a moment may stay"
+        " separated, and clients of one then receive nothing from the other: restart the one from which the"
+        " others are separated."
+    )
+    return judged("broker nodes", wrong, f"{len(nodes)} run together", action)
+
+
 def _alarms(nodes: Sequence[BrokerNode]) -> Finding:
-    wrong = [f"{node.name}: {trouble}" for node in nodes for trouble in _troubles(node)]
+    alarms = [(node, "memory") for node in nodes if node.mem_alarm]
+    alarms += [(node, "disk") for node in nodes if node.disk_free_alarm]
     if not nodes:
         return unknown("broker alarms", "no node is listed", _START)
     free = min(node.disk_free for node in nodes)
@@ -86,17 +105,8 @@ def _alarms(nodes: Sequence[BrokerNode]) -> Finding:
         "Nothing is published meanwhile. Free memory or disk on that machine, or see which queue is long:"
         " `matchfeed feed status`."
     )
+    wrong = [f"{node.name}: {what} alarm" for node, what in alarms]
     return judged("broker alarms", wrong, f"none; {free / 2**30:.1f} GiB of disk are free", action)
-
-
-def _troubles(node: BrokerNode) -> list[str]:
-    found = {
-        "it does not run": not node.running,
-        "memory alarm": node.mem_alarm,
-        "disk alarm": node.disk_free_alarm,
-        "it is separated from others": bool(node.partitions),
-    }
-    return [trouble for trouble, present in found.items() if present]
 
 
 async def _ingest_queues(management: Management, vhost: str) -> Finding:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -137,6 +138,17 @@ def control(record: Record, host: str, *arguments: str) -> str:
             f"rabbitmqctl {arguments[0]} on {host}: {(done.stdout + done.stderr).strip()[-300:]}"
         )
     return done.stdout
+
+
+def separated(record: Record) -> str:
+    """The host of a node that most of the others consider separated from them, which is to be restarted; ""
+    where all run together."""
+    counts = Counter[str]()
+    for host in BROKERS:
+        if answers(record, host):
+            status = msgspec.json.decode(control(record, host, "cluster_status", "--formatter", "json"))
+            counts.update(other.partition("@")[0] for each in status["partitions"].values() for other in each)
+    return max(counts, key=counts.__getitem__, default="")
 
 
 def _ensure_mapper(record: Record, host: str, found: Programs) -> None:

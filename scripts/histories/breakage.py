@@ -3,11 +3,14 @@
 import asyncio
 import time
 
+from scripts.clustering import brokers
 from scripts.clustering.hosts import BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
 from scripts.clustering.record import Record
 from scripts.histories.fault_table import FAULTS, Act, start
 from scripts.histories.history import Break
 from scripts.local_services.processes import ServiceError, find
+
+_RECONNECT_SECONDS = 3.0  #: nodes that reach each other again notice within so long that they were separated
 
 
 class Breakage:
@@ -26,6 +29,8 @@ class Breakage:
             await asyncio.sleep(step.seconds)
         finally:
             await self._act(f"mending: {step.fault}", fault.mends, step.host)
+            if step.host in BROKERS:
+                await self._reunite()
             self.mended = time.time()
 
     async def restart(self) -> None:
@@ -36,6 +41,15 @@ class Breakage:
         for host in (*BROKERS, *DATABASES, COUNTERS, *WEB, *INGEST, *FEED):
             if host in hosts or not self._record.of_host(host):
                 await self._act("starting again", start, host)
+
+    async def _reunite(self) -> None:
+        """As operators do by docs/scaling.md."""
+        await asyncio.sleep(_RECONNECT_SECONDS)
+        for _ in BROKERS:
+            if not (host := await asyncio.to_thread(brokers.separated, self._record)):
+                return
+            await asyncio.to_thread(self._record.kill, host)
+            await self._act("restarting a separated node", start, host)
 
     async def _act(self, what: str, act: Act, host: str) -> None:
         try:
