@@ -105,6 +105,6 @@ def differs_by(step: float, probability: float, market: Market | None) -> bool:
 
 
 def has_stepped(step: float, quoted: float, probability: float) -> bool:
-    """Whether odds are too long by this fraction, now that the `quoted` probability has moved, or too short by
-    `FALLS` times as much: those that are too long are worth a bet, those that are too short none."""
+    """Whether odds are too long by this fraction, now that the `quoted` probability has moved, or too short
+    by `FALLS` times as much: those that are too long are worth a bet, those that are too short none."""
     return not 1 - FALLS * step < probability / quoted < 1 + step
