@@ -49,7 +49,7 @@ async def examine(management: Management, internal_vhost: str, mode: str) -> lis
     nodes = await management.nodes()
     return [
         _plugins(nodes, mode),
-        _members(nodes),
+        members(nodes),
         _alarms(nodes),
         await _ingest_queues(management, internal_vhost),
     ]
@@ -82,7 +82,7 @@ def _plugins(nodes: Sequence[BrokerNode], mode: str) -> Finding:
     return judged("broker plugins", wrong, ", ".join(wanted), action)
 
 
-def _members(nodes: Sequence[BrokerNode]) -> Finding:
+def members(nodes: Sequence[BrokerNode]) -> Finding:
     wrong = [f"{node.name} does not run" for node in nodes if not node.running]
     wrong += [
         f"{node.name} is separated from {', '.join(node.partitions)}" for node in nodes if node.partitions
