@@ -89,8 +89,8 @@ def members(nodes: Sequence[BrokerNode]) -> Finding:
     ]
     action = (
         "Start a node that does not run. Nodes that were cut off from each other for a moment may stay"
-        " separated, and clients of one then receive nothing from the other: restart the one from which the"
-        " others are separated."
+        " separated, and clients of one then receive nothing from the other: restart the one that is"
+        " separated from most others."
     )
     return judged("broker nodes", wrong, f"{len(nodes)} run together", action)
 

@@ -141,14 +141,15 @@ def control(record: Record, host: str, *arguments: str) -> str:
 
 
 def separated(record: Record) -> str:
-    """The host of a node that most of the others consider separated from them, which is to be restarted; ""
-    where all run together."""
-    counts = Counter[str]()
+    """The host of the node that is separated from most others, which is to be restarted; "" where all run
+    together."""
+    pairs = set[frozenset[str]]()
     for host in BROKERS:
         if answers(record, host):
             status = msgspec.json.decode(control(record, host, "cluster_status", "--formatter", "json"))
-            counts.update(other.partition("@")[0] for each in status["partitions"].values() for other in each)
-    return max(counts, key=counts.__getitem__, default="")
+            pairs |= {frozenset((one, other)) for one, rest in status["partitions"].items() for other in rest}
+    counts = Counter(node for pair in pairs for node in pair)
+    return max(counts, key=counts.__getitem__, default="").partition("@")[0]
 
 
 def _ensure_mapper(record: Record, host: str, found: Programs) -> None:
