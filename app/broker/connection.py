@@ -9,7 +9,7 @@ from aio_pika.connection import Connection, make_url
 from aio_pika.exceptions import AMQPError
 
 from app.broker import integers
-from app.kit.background import abandon
+from app.kit.background import leave, run_isolated
 from app.kit.logging import get_logger, redact
 
 integers.use_signed_integers()
@@ -28,16 +28,13 @@ async def open_connection(url: str, seconds: float) -> AsyncIterator[AbstractCon
     """
     connection: AbstractConnection = Connection(make_url(url))
     try:
-        await connection.connect(timeout=seconds)
+        await run_isolated(connection.connect(), seconds)
         yield connection
     finally:
         # To a host that was cut off it takes until TCP gives up, up to a quarter of an hour.
         closing = asyncio.create_task(connection.close())
+        leave(closing)
         await asyncio.wait({closing}, timeout=_CLOSE_SECONDS)
-        if closing.done():
-            closing.result()
-        else:
-            abandon(closing)
 
 
 async def reachable(urls: Sequence[str], seconds: float) -> str:

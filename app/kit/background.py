@@ -8,6 +8,7 @@ from app.kit.logging import get_logger
 
 T = TypeVar("T")
 _RESTART_SECONDS = 0.25
+_left = set[asyncio.Task[Any]]()  #: the event loop itself holds tasks weakly
 log = get_logger(__name__)
 
 
@@ -43,12 +44,19 @@ async def run_isolated(work: Coroutine[Any, Any, T], seconds: float) -> T:
 
 
 def abandon(task: asyncio.Task[Any]) -> None:
-    """Cancel a task whose result nobody awaits. If it fails while ending, that is logged at debug level and
-    not reported by the event loop."""
+    """Cancel a task, and `leave` it."""
     task.cancel()
+    leave(task)
+
+
+def leave(task: asyncio.Task[Any]) -> None:
+    """Let a task end by itself, without anybody who awaits it. If it fails, that is logged at debug level and
+    not reported by the event loop."""
+    _left.add(task)
     task.add_done_callback(_log_late_failure)
 
 
 def _log_late_failure(task: asyncio.Task[Any]) -> None:
+    _left.discard(task)
     if not task.cancelled() and (error := task.exception()):
         log.debug("abandoned work failed", error=repr(error))
