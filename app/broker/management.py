@@ -97,7 +97,7 @@ class Management:
 
     async def nodes(self) -> list[BrokerNode]:
         """The broker's nodes."""
-        return msgspec.convert(await self._api.call("GET", "nodes"), list[BrokerNode])
+        return msgspec.convert(await self._api.listing("nodes"), list[BrokerNode])
 
     async def put_vhost(self, vhost: str) -> None:
         await self._api.call("PUT", f"vhosts/{_part(vhost)}", {})
@@ -107,7 +107,7 @@ class Management:
         await self._api.call("DELETE", f"vhosts/{_part(vhost)}")
 
     async def vhosts(self) -> list[str]:
-        return [row["name"] for row in await self._api.call("GET", "vhosts?columns=name")]
+        return [row["name"] for row in await self._api.listing("vhosts?columns=name")]
 
     async def put_user(self, user: str, password: str, tag: str = "") -> None:
         """Create a user without administrative tags, or set its password and its only tag."""
@@ -125,9 +125,8 @@ class Management:
 
     async def user_tags(self) -> dict[str, tuple[str, ...]]:
         """The tags of all users, by user."""
-        return {
-            row["name"]: tuple(row["tags"]) for row in await self._api.call("GET", "users?columns=name,tags")
-        }
+        rows = await self._api.listing("users?columns=name,tags")
+        return {row["name"]: tuple(row["tags"]) for row in rows}
 
     async def delete_user(self, user: str) -> None:
         await self._api.call("DELETE", f"users/{_part(user)}")
@@ -149,17 +148,17 @@ class Management:
 
     async def permissions(self) -> dict[tuple[str, str], Permission]:
         """All permissions, by vhost and user."""
-        rows = await self._api.call("GET", "permissions")
+        rows = await self._api.listing("permissions")
         return {(row["vhost"], row["user"]): msgspec.convert(row, Permission) for row in rows}
 
     async def topic_permissions(self) -> dict[tuple[str, str], TopicPermission]:
         """All topic permissions, by vhost and user."""
-        rows = await self._api.call("GET", "topic-permissions")
+        rows = await self._api.listing("topic-permissions")
         return {(row["vhost"], row["user"]): msgspec.convert(row, TopicPermission) for row in rows}
 
     async def user_limits(self) -> dict[str, dict[str, int]]:
         """The limits of all users, by user."""
-        return {row["user"]: row["value"] for row in await self._api.call("GET", "user-limits")}
+        return {row["user"]: row["value"] for row in await self._api.listing("user-limits")}
 
     async def limit_vhost(self, vhost: str, limits: Mapping[str, int]) -> None:
         """Set `max-connections`, `max-queues`."""
@@ -218,7 +217,7 @@ class Management:
 
     async def exchanges(self) -> list[ListedExchange]:
         """The exchanges of all vhosts."""
-        return msgspec.convert(await self._api.call("GET", _INVENTORY["exchanges"]), list[ListedExchange])
+        return msgspec.convert(await self._api.listing(_INVENTORY["exchanges"]), list[ListedExchange])
 
     async def bindings(self, vhost: str, exchange: str) -> list[ExchangeBinding]:
         """The present bindings of queues to an exchange; none when there is no such exchange."""
@@ -238,8 +237,11 @@ class Management:
 
     async def inventory(self) -> Inventory:
         """What all vhosts have, up to some seconds old."""
-        rows = {name: await self._api.call("GET", path) for name, path in _INVENTORY.items()}
-        return msgspec.convert(rows, Inventory)
+        rows = {name: await self._api.listing(path) for name, path in _INVENTORY.items()}
+        try:
+            return msgspec.convert(rows, Inventory)
+        except msgspec.ValidationError as error:  # of a queue on a node that is down the name alone
+            raise Unavailable(f"RabbitMQ's lists are not complete now ({error}).", retry_after=5) from error
 
     async def delete_queue(self, vhost: str, queue: str) -> None:
         """Delete a queue; no error when there is none."""
@@ -256,7 +258,7 @@ class Management:
 
     async def user_connections(self) -> list[UserConnection]:
         """The connections of all users, up to some seconds old."""
-        rows = await self._api.call("GET", "connections?columns=user,peer_host,vhost")
+        rows = await self._api.listing("connections?columns=user,peer_host,vhost")
         return msgspec.convert(rows, list[UserConnection])
 
     async def close_connection(self, connection: ClientConnection, reason: str) -> None:

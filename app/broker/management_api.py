@@ -52,6 +52,15 @@ class ManagementApi:
         """The response's JSON; None for an empty response and for 404, the only error that is expected."""
         return self.content(method, path, await self.send(method, path, body, headers=headers))
 
+    async def listing(self, path: str) -> list[Any]:
+        """The rows of a list that every broker has; a node that is starting may respond with 404, or with
+        nothing."""
+        rows = await self.call("GET", path)
+        if not isinstance(rows, list):
+            what = f"RabbitMQ's management API at {self._nodes[0]} has no list {path.partition('?')[0]} now."
+            raise Unavailable(what, retry_after=5)
+        return rows
+
     async def send(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:

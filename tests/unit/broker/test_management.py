@@ -1,0 +1,58 @@
+"""Lists of the management API while the broker's nodes come and go."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.broker.management import Management
+from app.kit.errors import Unavailable
+
+pytestmark = pytest.mark.anyio
+LISTS: list[Callable[[Management], Awaitable[object]]] = [
+    Management.nodes,
+    Management.vhosts,
+    Management.user_tags,
+    Management.permissions,
+    Management.topic_permissions,
+    Management.user_limits,
+    Management.exchanges,
+    Management.inventory,
+    Management.user_connections,
+]
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+EMPTY = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+NAMELESS = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\n[{}]"
+
+
+@asynccontextmanager
+async def answering(response: bytes) -> AsyncIterator[Management]:
+    """A node that answers every request so."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(response)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1]
+        async with Management(f"http://guest:guest@127.0.0.1:{port}") as management:
+            yield management
+
+
+@pytest.mark.parametrize("response", [NOT_FOUND, EMPTY], ids=["not found", "empty"])
+@pytest.mark.parametrize("listing", LISTS, ids=lambda each: each.__name__)
+async def test_a_list_that_a_node_does_not_have_yet_is_unavailable(
+    listing: Callable[[Management], Awaitable[object]], response: bytes
+) -> None:
+    async with answering(response) as management:
+        with pytest.raises(Unavailable, match="no list"):
+            await listing(management)
+
+
+async def test_a_list_that_is_not_complete_is_unavailable() -> None:
+    async with answering(NAMELESS) as management:
+        with pytest.raises(Unavailable, match="not complete"):
+            await management.inventory()
