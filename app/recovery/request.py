@@ -11,7 +11,7 @@ from app.domain.recovery import RecoveryInFlight, RecoveryJob, RecoveryKind, Rec
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Conflict, Field, Invalid, NotFound
-from app.store import matches, recovery_jobs, tenants
+from app.store import changes, matches, recovery_jobs, tenants
 from app.store.connections import Store
 from app.store.transaction import Tx
 from app.wire.xml.dialect import SPECIFICATION, Dialect
@@ -110,7 +110,10 @@ class RecoveryService(msgspec.Struct, frozen=True):
         now = self.clock()
         async with self.store.transaction() as tx:
             match_id = await _requested_match_id(tx, received)
-            request = _validated(received, match_id, now=now, window_millis=self.recovery_window_millis)
+            # A client has its time from our messages: those of a process whose clock is ahead of ours are no
+            # future.
+            latest = max(now, await changes.newest_stamp(tx))
+            request = _validated(received, match_id, now=latest, window_millis=self.recovery_window_millis)
             await _check_vhost(tx, received.tenant)
             given = (tx, received.tenant.id, request, now)
             if match_id is None and not received.dialect.queues_recoveries:

@@ -132,6 +132,12 @@ async def head(tx: Tx) -> int:
     return seq
 
 
+async def newest_stamp(tx: Tx) -> int:
+    """The timestamp (ms) of the change with the highest visible seq, 0 before the first one."""
+    stamp: int | None = await tx.one_value(_newest())
+    return stamp or 0
+
+
 async def oldest(tx: Tx) -> int:
     """The lowest seq in the log, 0 when it is empty: a cursor below `oldest - 1` may have missed changes."""
     seq: int = await tx.one_value(_oldest())
@@ -163,6 +169,11 @@ async def prune_seqs(tx: Tx) -> int:
 @prepared
 def _head() -> Select[Change]:
     return Change.select(Coalesce(Max(Change.seq), 0))
+
+
+@prepared
+def _newest() -> Select[Change]:
+    return Change.select(Change.at).order_by(Change.seq, ascending=False).limit(1)
 
 
 @prepared

@@ -25,6 +25,9 @@ class Comparison:
     differences: tuple[dict[str, Any], ...]
 
 
+_AHEAD = '"in_the_future"'  #: the code of a time beyond the service's clock: it is accepted soon
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How a recovery's request was answered; `wait`: seconds after which another one makes sense."""
@@ -67,7 +70,7 @@ class Rest:
             return Answer(accepted=False, wait=1.0)
         if response.status_code in (401, 403):
             raise ClientError(f"The key may not request recoveries: {_detail(response)}")
-        if response.status_code == 422:
+        if response.status_code == 422 and _AHEAD not in response.text:
             return Answer(accepted=False, too_old=True)
         if response.is_success:
             return Answer(accepted=True)

@@ -66,6 +66,16 @@ async def test_outside_the_window_the_earliest_moment_is_told(
     assert field.ctx and field.ctx["earliest"] == NOW - WINDOW
 
 
+async def test_a_time_of_our_messages_is_no_future(
+    store: Store, recoveries: RecoveryService, tenant: Tenant
+) -> None:
+    """They have the clock of another process, which is ahead of the one that receives the request."""
+    await Story(store, now=lambda: NOW + 30_000).announce()
+    (field,) = await refused(recoveries, tenant, request_id="7", after=str(NOW + 31_000))
+    assert field.type == "in_the_future"
+    await ask(recoveries, tenant, request_id="7", after=str(NOW + 30_000))
+
+
 async def test_everything_wrong_is_told_at_once(recoveries: RecoveryService, tenant: Tenant) -> None:
     fields = await refused(recoveries, tenant, node_id="x", after="y")
     assert [field.loc[1] for field in fields] == ["after", "request_id", "node_id"]
