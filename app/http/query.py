@@ -17,6 +17,7 @@ from app.kit.errors import Field, Invalid, NotFound
 
 _PARAMETERS = 100
 _NUMBER = re.compile(r"[-+.0-9eE_]+\Z")
+_WHOLE = re.compile(r"-?[0-9]+\Z")
 
 
 def refuse_unknown(query: bytes, known: tuple[str, ...]) -> None:
@@ -30,32 +31,36 @@ def refuse_unknown(query: bytes, known: tuple[str, ...]) -> None:
 
 def refuse_misread(scope: Scope) -> None:
     """Raise `Invalid` for values that the framework would misread: null as an absent parameter, unless it is
-    a text, and a number as a time."""
-    is_time = _misreadable(cast(HTTPRouteHandler, scope["route_handler"]))
-    if is_time:
+    a text, a number as a time, and one with a point or an exponent as a whole number."""
+    readable = _misreadable(cast(HTTPRouteHandler, scope["route_handler"]))
+    if readable:
         parameters = parse_qsl(scope["query_string"].decode("latin-1"))
         read = [
-            (name, value, _misread(value, is_time[name])) for name, value in parameters if name in is_time
+            (name, value, _misread(value, readable[name])) for name, value in parameters if name in readable
         ]
         if wrong := [Field(("query", name), what, "misread", value) for name, value, what in read if what]:
             raise Invalid(*wrong)
 
 
-def _misread(value: str, is_time: bool) -> str:
+def _misread(value: str, types: frozenset[object]) -> str:
     """What is wrong with a value, if anything."""
     if value.lower() == "null":
         return "There is no null in a query; leave the parameter out."
-    return "A moment looks like 2031-04-02T18:00:00Z." if is_time and _NUMBER.match(value) else ""
+    if not _NUMBER.match(value):
+        return ""
+    if datetime in types:
+        return "A moment looks like 2031-04-02T18:00:00Z."
+    return "This must be a whole number, in digits." if int in types and not _WHOLE.match(value) else ""
 
 
 @lru_cache(maxsize=1024)
-def _misreadable(handler: HTTPRouteHandler) -> dict[str, bool]:
-    """The optional parameters of a route that are not texts; whether each is a time."""
+def _misreadable(handler: HTTPRouteHandler) -> dict[str, frozenset[object]]:
+    """The types of each parameter of a route that is a number, or that is optional and no text."""
     found = {}
     for key, field in handler.parsed_fn_signature.parameters.items():
-        types = [one.annotation for one in field.inner_types]
-        if field.is_optional and str not in types:
-            found[getattr(field.kwarg_definition, "name", None) or key] = datetime in types
+        types = frozenset((field.annotation, *(one.annotation for one in field.inner_types)))
+        if str not in types and (field.is_optional or int in types):
+            found[getattr(field.kwarg_definition, "name", None) or key] = types
     return found
 
 

@@ -58,7 +58,7 @@ async def show_alerts(
         found = await alerts.listing(
             tx,
             kinds=[AlertKind(kind)] if kind else tuple(AlertKind),
-            match_id=(await matches.by_ref(tx, match)).id if match else None,
+            match_id=(await matches.by_ref(tx, match, parameter=("query", "match"))).id if match else None,
             ended=None if is_open is None else not is_open,
             limit=limit,
         )

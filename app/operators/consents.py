@@ -52,7 +52,7 @@ async def show_consents(
 ) -> Many[ConsentView]:
     """Requests for the consent of a second person, newest first: those that wait, and those before them."""
     async with ops.store.autocommit() as tx:
-        match_id = (await matches.by_ref(tx, match)).id if match else None
+        match_id = (await matches.by_ref(tx, match, parameter=("query", "match"))).id if match else None
         found = await consent_requests.listing(tx, match_id=match_id, limit=limit)
     now = ops.clock()
     return many([consent_view(one, now) for one in found])

@@ -155,7 +155,9 @@ async def _requested_match_id(tx: Tx, received: _Received) -> UUID | None:
     """The match of an event-level request; None for a full one."""
     if received.match_ref is None:
         return None
-    match = await matches.by_ref(tx, received.match_ref, finished_only=received.finished_only)
+    match = await matches.by_ref(
+        tx, received.match_ref, finished_only=received.finished_only, parameter=("path", "event_id")
+    )
     if not await tenants.booked(tx, received.tenant.id, [match.id]):
         ref = received.match_ref
         raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)

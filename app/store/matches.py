@@ -165,12 +165,18 @@ async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None
     return match
 
 
-async def by_ref(tx: Tx, ref: str, *, finished_only: bool = False) -> Match:
-    """The result of `find`; raises `Invalid` when `ref` has neither form, `NotFound` when there is no
-    match."""
+async def by_ref(
+    tx: Tx,
+    ref: str,
+    *,
+    finished_only: bool = False,
+    parameter: tuple[str, str] = ("path", "match_id"),
+) -> Match:
+    """The result of `find`; raises `Invalid`, which names the parameter, when `ref` has neither form,
+    `NotFound` when there is no match."""
     if match_number(ref) is None and match_uuid(ref) is None:
         how = "A match is named by its UUID, or as od:match:<number>."
-        raise Invalid(Field(("path", "match_id"), how, "match_id", ref))
+        raise Invalid(Field(parameter, how, "match_id", ref))
     match = await find(tx, ref, finished_only=finished_only)
     if match is None:
         raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)

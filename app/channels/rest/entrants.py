@@ -13,9 +13,9 @@ from app.store.transaction import Tx
 T = TypeVar("T")
 
 
-async def team(tx: Tx, grant: Grant, ref: str) -> Competitor:
+async def team(tx: Tx, grant: Grant, ref: str, *, parameter: str = "team_id") -> Competitor:
     """The team with its squad."""
-    number = parse_reference("team", ref, "competitor", "team")
+    number = parse_reference("team", ref, "competitor", "team", parameter=parameter)
     return found_or_404(
         await match_entrants.competitor(tx, number, finished_only=grant.finished_only), "team", ref
     )
@@ -36,11 +36,12 @@ async def tournament(tx: Tx, grant: Grant, ref: str) -> Tournament:
     )
 
 
-def parse_reference(what: str, ref: str, *kinds: str) -> int:
-    """The number in a reference to a `what` (team, player, …), whose URN is of one of these kinds."""
+def parse_reference(what: str, ref: str, *kinds: str, parameter: str | None = None) -> int:
+    """The number in a reference to a `what` (team, player, …), whose URN is of one of these kinds. The path
+    parameter that has it is `what` with `_id`, unless it is named."""
     if not is_entrant_reference(ref):
         how = f"A {what} is named by its number, or by a URN that ends in it."
-        raise Invalid(Field(("path", f"{what}_id"), how, "entrant_id", ref))
+        raise Invalid(Field(("path", parameter or f"{what}_id"), how, "entrant_id", ref))
     return found_or_404(entrant_number(ref, *kinds), what, ref)
 
 

@@ -129,7 +129,7 @@ async def head_to_head(
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
         team = await named.team(tx, request.auth, team_id)
-        opponent = await named.team(tx, request.auth, opponent_id)
+        opponent = await named.team(tx, request.auth, opponent_id, parameter="opponent_id")
         if team.id == opponent.id:
             what = "A team does not play against itself."
             raise Invalid(Field(("path", "opponent_id"), what, "same_team", opponent_id))

@@ -113,6 +113,12 @@ async def test_a_request_for_one_match_without_an_id_is_assigned_one(
     assert acknowledged(await recover(path.format(event=match.id), request_id="77"))["request_id"] == "77"
 
 
+@pytest.mark.parametrize("path", EVENTS)
+async def test_an_event_that_cannot_be_read_is_named(recover: RecoveryClient, path: str) -> None:
+    (field,) = detail(await recover(path.format(event="x")), 422)
+    assert (field["loc"], field["input"]) == (["path", "event_id"], "x")
+
+
 async def test_everything_needs_an_id(recover: RecoveryClient) -> None:
     (field,) = detail(await recover(ALL), 422)
     assert field["loc"] == ["query", "request_id"]

@@ -98,7 +98,10 @@ async def test_pages_put_together_are_the_list_in_order(
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"start": -1}, {"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"start": "1.5"}, {"start": 2**80}],
+    [
+        *({"start": -1}, {"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"start": "1.5"}, {"start": 2**80}),
+        *({"limit": "1e2"}, {"start": "1.0"}),
+    ],
 )
 async def test_an_invalid_page_is_422(
     client: httpx.AsyncClient, basic: Headers, wrong: dict[str, Any]

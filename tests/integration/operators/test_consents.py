@@ -95,6 +95,13 @@ async def test_a_command_waits_for_the_key_of_another_holder(
     assert listed["data"] == [given.json()["data"]]
 
 
+async def test_a_match_that_cannot_be_read_is_named(client: httpx.AsyncClient, issue: IssueKey) -> None:
+    house = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
+    for path in ("consents", "alerts"):
+        answer = await client.get(f"/ops/v1/{path}?match=x", headers=house)
+        assert [field["loc"] for field in answer.json()["detail"]] == [["query", "match"]]
+
+
 async def test_bookmakers_have_no_part_in_it(client: httpx.AsyncClient, basic: Headers) -> None:
     for path in ("", "/1/preview"):
         assert (await client.get(f"/ops/v1/consents{path}", headers=basic)).status_code == 403

@@ -137,7 +137,9 @@ async def test_rotating_ends_the_old_key_at_once(
     assert (await whoami(client, raw)).status_code == 403
     assert (await whoami(client, new)).status_code == 200
     again = await person.post(f"{PATH}/{old.id}/rotate")
-    assert again.status_code == 409 and len(await own(store)) == 2
+    both = await own(store)
+    assert again.status_code == 409 and len(both) == 2
+    assert {key.scopes for key in both} == {old.scopes}
     ended = await person.get(f"{PATH}?list=ended")
     assert old.hint in ended.text and new[:8] in ended.text
     (record, _) = await about(store, str(old.id))

@@ -116,6 +116,26 @@ async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
     assert again[1:] == messages[1:], "only the odds are stamped anew"
 
 
+async def test_results_are_replayed_match_by_match_in_the_order_of_their_timestamps(
+    store: Store, tenant: Tenant, story: Story
+) -> None:
+    first, second = await story.match(), await story.match()
+    for match in (first, second):
+        await story.offer(match, offer(1), offer(2), offer(3))
+    after = story.at
+    await story.settle(second, offer(1))
+    await story.void(first, offer(1))
+    await story.settle(first, offer(2))
+    await story.void(second, offer(2))
+    messages = await replayed(store, job(tenant, after=after))
+    assert [(message.name, message.number) for message in messages] == [
+        *(("odds_change", first.number), ("odds_change", second.number)),
+        *(("bet_cancel", first.number), ("bet_settlement", first.number)),
+        *(("bet_settlement", second.number), ("bet_cancel", second.number)),
+    ]
+    assert all(one.at < two.at for one, two in (messages[2:4], messages[4:6]))
+
+
 async def test_only_the_latest_transition_of_a_market_is_told(
     store: Store, tenant: Tenant, story: Story
 ) -> None:

@@ -33,7 +33,9 @@ async def refused(recoveries: RecoveryService, tenant: Tenant, **parameters: str
     return list(caught.value.fields)
 
 
-@pytest.mark.parametrize("after", [None, "0", "000", str(NOW), str(NOW - WINDOW), str(NOW - 1)])
+@pytest.mark.parametrize(
+    "after", [None, "0", "000", *map(str, (NOW, NOW - 1, NOW + 250, NOW - WINDOW, NOW - WINDOW - 1000))]
+)
 async def test_accepted(recoveries: RecoveryService, tenant: Tenant, after: str | None) -> None:
     parameters = {"request_id": "7" * 64, "node_id": "12"} | ({"after": after} if after is not None else {})
     job = await ask(recoveries, tenant, **parameters)
@@ -57,7 +59,7 @@ async def test_after_is_a_whole_number(recoveries: RecoveryService, tenant: Tena
     assert field.loc == ("query", "after")
 
 
-@pytest.mark.parametrize("after", [NOW + 60_000, int("9" * 30), NOW - WINDOW - 60_000, 1])
+@pytest.mark.parametrize("after", [NOW + 251, NOW + 60_000, int("9" * 30), NOW - WINDOW - 1001, 1])
 async def test_outside_the_window_the_earliest_moment_is_told(
     recoveries: RecoveryService, tenant: Tenant, after: int
 ) -> None:

@@ -59,6 +59,11 @@ def test_specifiers_are_typed_and_in_canonical_order() -> None:
         assert parse(text).text == text
 
 
+def test_no_type_has_outcomes_that_vary_by_match() -> None:
+    assert [market.key for market in catalogue.markets if "variant" in market.placeholders] == []
+    assert not [one for market in catalogue.markets for one in market.specifiers if one.name == "variant"]
+
+
 def test_every_specifier_is_shown_in_every_name() -> None:
     for market in catalogue.markets:
         assert market.placeholders == {specifier.name for specifier in market.specifiers}

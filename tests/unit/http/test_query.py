@@ -21,13 +21,19 @@ def test_every_unknown_parameter_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("query", "named"),
-    [(b"status=null", ["status"]), (b"limit=NULL&q=null&from=null", ["limit", "from"]), (b"to=0.5", ["to"])],
+    [
+        (b"status=null", ["status"]),
+        (b"limit=NULL&q=null&from=null", ["limit", "from"]),
+        (b"to=0.5", ["to"]),
+        (b"limit=1e2&start=1.0&q=1e2", ["limit", "start"]),
+    ],
 )
-async def test_null_is_no_value_but_in_texts_and_a_number_no_moment(query: bytes, named: list[str]) -> None:
-    @get("/", opt={"query": ("status", "limit", "from", "to", "q")})
+async def test_what_the_framework_would_misread_is_refused(query: bytes, named: list[str]) -> None:
+    @get("/", opt={"query": ("status", "limit", "start", "from", "to", "q")})
     async def handler(
         status: Annotated[Literal["on"] | None, QueryParameter()] = None,
         limit: Annotated[int | None, QueryParameter()] = None,
+        start: Annotated[int, QueryParameter()] = 0,
         since: Annotated[date | None, QueryParameter(name="from")] = None,
         to: Annotated[datetime | None, QueryParameter()] = None,
         q: Annotated[str | None, QueryParameter()] = None,
@@ -37,7 +43,8 @@ async def test_null_is_no_value_but_in_texts_and_a_number_no_moment(query: bytes
     with pytest.raises(Invalid) as refused:
         refuse_misread(scope)
     assert [field.loc for field in refused.value.fields] == [("query", name) for name in named]
-    refuse_misread(scope | {"query_string": b"q=null&status=on&unknown=null&limit=5&to=2031-04-02T18:00:00Z"})
+    good = b"q=null&status=on&unknown=null&limit=5&start=-1&to=2031-04-02T18:00:00Z"
+    refuse_misread(scope | {"query_string": good})
 
 
 def _routed(handler: Any) -> Any:

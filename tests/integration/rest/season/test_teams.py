@@ -91,11 +91,19 @@ async def test_unknown_teams_are_not_found(outsider: Get, ref: str) -> None:
 
 @pytest.mark.parametrize("ref", ["0", "-1", "x", "1" * 30, "mf:competitor:"])
 async def test_an_invalid_reference_is_refused_with_the_field(outsider: Get, ref: str) -> None:
-    for path in (f"teams/{ref}", f"teams/{ref}/extras", f"teams/{ref}/h2h/5", f"players/{ref}"):
+    for path, parameter in (
+        *((f"teams/{ref}", "team_id"), (f"teams/{ref}/extras", "team_id"), (f"players/{ref}", "player_id")),
+        *((f"teams/{ref}/h2h/5", "team_id"), (f"tournaments/{ref}", "tournament_id")),
+    ):
         answer = await outsider(path)
         assert answer.status_code == 422, path
         (field,) = answer.json()["detail"]
-        assert field["loc"][0] == "path" and field["input"] == ref
+        assert field["loc"] == ["path", parameter] and field["input"] == ref
+
+
+async def test_an_invalid_opponent_is_refused_as_the_opponent(season: Season, outsider: Get) -> None:
+    answer = await outsider(f"teams/{team_id(season, A)}/h2h/x")
+    assert [field["loc"] for field in answer.json()["detail"]] == [["path", "opponent_id"]]
 
 
 async def test_a_team_that_has_not_played_has_rates_of_nothing(season: Season, get: Get) -> None:
