@@ -31,6 +31,7 @@ _CREATED, _DELETED = "binding.created", "binding.deleted"
 _CONNECT_SECONDS = 10.0
 _POLL_SECONDS = 1.0
 _POLLS = 10  #: so often the management API is polled before the events are tried again
+_RETRY_SECONDS = 0.2  #: until another connection, when one that was established has ended
 _QUIET_SECONDS = 3.0  #: after so long the subscription asks whether the broker still answers
 _ANSWER_SECONDS = 5.0
 log = get_logger(__name__)
@@ -60,6 +61,7 @@ class BindingTracker:
         while True:
             try:
                 await self._follow()
+                await asyncio.sleep(_RETRY_SECONDS)
                 continue
             except ChannelNotFoundEntity:
                 self.reached = True
