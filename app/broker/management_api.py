@@ -15,6 +15,7 @@ from app.kit.logging import get_logger
 from app.kit.servers import listed_servers
 
 _SECONDS = 10.0
+_CONNECTIONS = 32  #: to all nodes together
 _PORTS = {"http": 15672, "https": 15671}
 log = get_logger(__name__)
 
@@ -41,7 +42,10 @@ class ManagementApi:
         self.user = unquote(user or "guest")
         self._http = httpx.AsyncClient(
             auth=(self.user, unquote(password or "guest")),
-            timeout=httpx.Timeout(_SECONDS, connect=_SECONDS / len(servers)),
+            # That a request waits for its turn is no failure of the node: a feed process that starts connects
+            # to hundreds of tenants at once.
+            timeout=httpx.Timeout(_SECONDS, connect=_SECONDS / len(servers), pool=None),
+            limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
             verify=_tls_context(),
             trust_env=False,
         )

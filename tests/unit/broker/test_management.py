@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from app.broker import management_api
 from app.broker.management import Management
 from app.kit.errors import Unavailable
 
@@ -27,13 +28,15 @@ NAMELESS = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\n[{
 
 
 @asynccontextmanager
-async def answering(response: bytes) -> AsyncIterator[Management]:
-    """A node that answers every request so."""
+async def answering(response: bytes, pause: float = 0) -> AsyncIterator[Management]:
+    """A node that answers every request so, after a pause."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(response)
-        await writer.drain()
+        with suppress(asyncio.IncompleteReadError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                await asyncio.sleep(pause)
+                writer.write(response)
+                await writer.drain()
         writer.close()
 
     async with await asyncio.start_server(answer, "127.0.0.1") as server:
@@ -56,3 +59,11 @@ async def test_a_list_that_is_not_complete_is_unavailable() -> None:
     async with answering(NAMELESS) as management:
         with pytest.raises(Unavailable, match="not complete"):
             await management.inventory()
+
+
+async def test_a_request_that_waits_for_its_turn_does_not_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node that answers one request after the other, each in a moment, and many at once."""
+    monkeypatch.setattr(management_api, "_SECONDS", 0.5)
+    monkeypatch.setattr(management_api, "_CONNECTIONS", 1)
+    async with answering(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]", pause=0.02) as management:
+        assert await asyncio.gather(*(management.vhosts() for _ in range(50))) == [[]] * 50
