@@ -6,8 +6,8 @@
 
 Starts a cluster, unless one is running. Each history takes one or two minutes. One that breaks is run again
 with fewer and fewer steps (`--attempts` times at most), and the shortest that breaks is written to
-`var/history-SEED.json`. Every outcome is appended to `var/histories.jsonl`, which `--table` prints. Fails if
-anything was wrong.
+`var/history-SEED.json`. Every outcome is appended to `var/histories.jsonl`; `--table` prints the last one of
+each history. Fails if anything was wrong.
 """
 
 import argparse

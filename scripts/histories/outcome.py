@@ -46,10 +46,11 @@ def store(outcome: Outcome, file: Path = FILE) -> None:
 
 
 def stored(file: Path = FILE) -> list[Outcome]:
-    """All that were stored."""
+    """Of each history the last outcome that was stored."""
     if not file.exists():
         return []
-    return [msgspec.json.decode(line, type=Outcome) for line in file.read_bytes().splitlines()]
+    found = [msgspec.json.decode(line, type=Outcome) for line in file.read_bytes().splitlines()]
+    return list({(each.seed, each.faults): each for each in found}.values())
 
 
 def longest_silence(

@@ -52,6 +52,9 @@ def test_outcomes_are_stored(tmp_path: Path) -> None:
     store(first, file)
     store(second, file)
     assert stored(file) == [first, second]
+    again = outcome("a", "b", heal=2.5)
+    store(again, file)
+    assert stored(file) == [again, second], "the last outcome of a history counts"
 
 
 def test_the_tables_have_a_row_for_each_fault_and_each_pair() -> None:
