@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from litestar import post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
@@ -50,15 +50,16 @@ async def show_alerts(
     kind: Annotated[
         str | None, QueryParameter(pattern=_KINDS, description="Of all kinds, if left out.")
     ] = None,
-    match: Annotated[str | None, QueryParameter(description="UUID or `od:match:<n>`.")] = None,
+    match: FromQuery[str | None] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> Single[list[AlertView]]:
     """Open and ended alerts, newest first."""
     async with ops.store.autocommit() as tx:
+        about = None if match is None else await matches.by_ref(tx, match, parameter=("query", "match"))
         found = await alerts.listing(
             tx,
             kinds=[AlertKind(kind)] if kind else tuple(AlertKind),
-            match_id=(await matches.by_ref(tx, match, parameter=("query", "match"))).id if match else None,
+            match_id=about.id if about else None,
             ended=None if is_open is None else not is_open,
             limit=limit,
         )

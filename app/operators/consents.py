@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from litestar import post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import Meta
 
 from app.commands import consent
@@ -47,13 +47,13 @@ class Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
 @get("/ops/v1/consents", opt=_LISTED)
 async def show_consents(
     ops: NamedDependency[OperatorDependencies],
-    match: Annotated[str | None, QueryParameter(description="UUID or `od:match:<n>`.")] = None,
+    match: FromQuery[str | None] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> Many[ConsentView]:
     """Requests for the consent of a second person, newest first: those that wait, and those before them."""
     async with ops.store.autocommit() as tx:
-        match_id = (await matches.by_ref(tx, match, parameter=("query", "match"))).id if match else None
-        found = await consent_requests.listing(tx, match_id=match_id, limit=limit)
+        about = None if match is None else await matches.by_ref(tx, match, parameter=("query", "match"))
+        found = await consent_requests.listing(tx, match_id=about.id if about else None, limit=limit)
     now = ops.clock()
     return many([consent_view(one, now) for one in found])
 

@@ -55,6 +55,7 @@ PARAMETERS = {
     "market_id": ParameterDoc("The market's type in the catalogue.", "1"),
     "consent_id": ParameterDoc("The request's number, as in the list of requests for consent.", 1),
     "alert_id": ParameterDoc("The alert's number, as in the list of alerts.", 1),
+    "match": ParameterDoc(f"Those of one match: {_MATCHES}", "od:match:1", _MATCH),
     "match_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "name": ParameterDoc("The file's name.", "feed.xsd"),
     "node_id": ParameterDoc("Digits; the last section of every routing key of the replay.", "7", _DIGITS),

@@ -93,7 +93,7 @@ async def test_connections_with_unfinished_heads_and_bodies_are_closed(port: int
 
 async def test_requests_in_time_are_not_touched_by_it(port: int, issue: IssueKey) -> None:
     """Nor is a connection that is used again and again, for longer than one request may take."""
-    key = (await issue(bundles=("cs2.odds.basic",))).encode()
+    key = (await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)).encode()
     request = b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n"
     begun = time.monotonic()
     async with connected(port) as (reader, writer), asyncio.timeout(PATIENCE):
