@@ -39,7 +39,7 @@ log = get_logger(__name__)
 
 class BindingTracker:
     """Updates the bindings of every publisher. `vhost` is where the broker's events are; `reached` is whether
-    the broker answered when it was last asked something over AMQP."""
+    the broker answered the last request over AMQP."""
 
     def __init__(
         self,

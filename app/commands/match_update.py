@@ -81,15 +81,15 @@ async def prepare(
         kept = without_ended(after, changes, book, now, pricing)
         if kept is not after:
             after, changes = kept, (*changes, c.ControlsChanged())
-    acted = book | {market.key: market for market in action(book).markets}
-    left_open = before is not None and engine.was_left_open(before, acted)
+    manual = action(book)
+    left_open = before is not None and engine.was_left_open(before, _acted(manual, book))
     past = await history.timeline(tx, after.id) if left_open else ()
-    reaction = decide(action, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past)
+    reaction = decide(manual, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:
         after, changes = doubted, (*changes, c.DetailsChanged())
         reaction = decide(
-            action, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past
+            manual, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past
         )
     return MatchUpdate(before, after, changes, book, reaction, now)
 
@@ -116,7 +116,7 @@ async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingC
 
 
 def decide(
-    action: ManualMarketAction,
+    manual: Reaction,
     after: Match,
     changes: Sequence[c.MatchChange],
     book: Book,
@@ -126,14 +126,18 @@ def decide(
     pricing: PricingConfig,
     past: Sequence[TimelineEvent] = (),
 ) -> Reaction:
-    """What an operator's `action` and then the engine do to a book, merged: both change markets in the same
-    envelopes."""
-    manual = action(book)
-    acted = book | {market.key: market for market in manual.markets}
+    """What an operator's `manual` action and then the engine do to a book, merged: both change markets in the
+    same envelopes."""
+    acted = _acted(manual, book)
     reaction = engine.react(after, changes, acted, now=now, may_price=may_price, pricing=pricing, past=past)
     changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
     entries = engine.in_order((*manual.entries, *reaction.entries))
     return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
+
+
+def _acted(manual: Reaction, book: Book) -> Book:
+    """The book after an operator's action: itself after none, as whenever a log is applied."""
+    return book | {market.key: market for market in manual.markets} if manual.markets else book
 
 
 def _doubt_price(

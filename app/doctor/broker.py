@@ -83,6 +83,9 @@ def _plugins(nodes: Sequence[BrokerNode], mode: str) -> Finding:
 
 
 def members(nodes: Sequence[BrokerNode]) -> Finding:
+    """Whether all nodes run, together."""
+    if not nodes:
+        return unknown("broker nodes", "no node is listed", _START)
     wrong = [f"{node.name} does not run" for node in nodes if not node.running]
     wrong += [
         f"{node.name} is separated from {', '.join(node.partitions)}" for node in nodes if node.partitions

@@ -25,9 +25,6 @@ class Comparison:
     differences: tuple[dict[str, Any], ...]
 
 
-_AHEAD = '"in_the_future"'  #: the code of a time beyond the service's clock: it is accepted soon
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How a recovery's request was answered; `wait`: seconds after which another one makes sense."""
@@ -70,7 +67,7 @@ class Rest:
             return Answer(accepted=False, wait=1.0)
         if response.status_code in (401, 403):
             raise ClientError(f"The key may not request recoveries: {_detail(response)}")
-        if response.status_code == 422 and _AHEAD not in response.text:
+        if response.status_code == 422 and "too_old" in _codes(response):
             return Answer(accepted=False, too_old=True)
         if response.is_success:
             return Answer(accepted=True)
@@ -90,7 +87,21 @@ class Rest:
 
 
 def _detail(response: httpx.Response) -> str:
+    """What the service says of a refusal: a sentence, or with 422 one for each field."""
+    detail = _refusal(response)
+    if isinstance(detail, list):
+        return " ".join(str(field["msg"]) for field in detail)
+    return str(detail or f"status {response.status_code}")
+
+
+def _codes(response: httpx.Response) -> set[str]:
+    """The codes of what is wrong with the fields of a request."""
+    detail = _refusal(response)
+    return {field["type"] for field in detail} if isinstance(detail, list) else set()
+
+
+def _refusal(response: httpx.Response) -> Any:
     try:
-        return str(response.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return f"status {response.status_code}"
+        return response.json()["detail"]
+    except (ValueError, KeyError, TypeError):  # of a proxy between us and the service
+        return None

@@ -85,7 +85,9 @@ class TradedMatch:
     def _react(self, before: Match, changes: Any, action: ManualMarketAction = no_action) -> None:
         """One transaction: its change rows, and the book and the ledger after it."""
         after, now = self.server.match, self.server.now
-        reaction = decide(action, after, changes, self.book, now=now, may_price=True, pricing=PricingConfig())
+        reaction = decide(
+            action(self.book), after, changes, self.book, now=now, may_price=True, pricing=PricingConfig()
+        )
         drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.envelopes = [
             message for message, _ in groupby(drafts, key=lambda draft: draft.message) if message

@@ -80,7 +80,7 @@ class TradedMap(Trader):
         """Whether a second person must consent."""
         after, changes, action = effect.after, effect.changes, effect.action
         reaction = decide(
-            action, after, changes, self.book, now=self.server.now, may_price=True, pricing=PRICING
+            action(self.book), after, changes, self.book, now=self.server.now, may_price=True, pricing=PRICING
         )
         oldest = oldest_changed(reaction.entries, self.ledger)
         return oldest is not None and oldest < self.server.now - OLD
@@ -105,7 +105,9 @@ class TradedMap(Trader):
     ) -> None:
         before, now = self.match, self.server.now
         after = without_ended(after, changes, self.book, now, PRICING)
-        reaction = decide(action, after, changes, self.book, now=now, may_price=True, pricing=PRICING)
+        reaction = decide(
+            action(self.book), after, changes, self.book, now=now, may_price=True, pricing=PRICING
+        )
         drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.match = self.server.match = after
         self.now = now

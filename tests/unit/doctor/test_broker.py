@@ -22,3 +22,7 @@ def test_a_node_that_is_separated_from_another_is_to_be_restarted() -> None:
 def test_a_node_that_does_not_run_is_to_be_started() -> None:
     found = members([ONE, BrokerNode("mq2@host")])
     assert (found.state, "mq2@host does not run" in found.detail) == (State.ILL, True)
+
+
+def test_without_a_list_of_nodes_nothing_is_known() -> None:
+    assert members([]).state is State.UNKNOWN

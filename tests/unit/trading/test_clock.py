@@ -10,12 +10,18 @@ from tests.unit.trading.test_engine import TradedServer, team
 STEP = PricingConfig().price_step
 
 
-def test_a_planted_bomb_ticks_without_lines() -> None:
+def planted() -> TradedServer:
+    """A round in which five play against four, and the bomb is planted."""
     server = TradedServer()
     server.start_map()
     server.go_live()
     server.kill("home", 0, 0)
     server.plant("away", 0)
+    return server
+
+
+def test_a_planted_bomb_ticks_without_lines() -> None:
+    server = planted()
     before = server.trader.of(13, team(1)).probability
     server.trader.now += 20_000
     server.trader.react()
@@ -23,11 +29,7 @@ def test_a_planted_bomb_ticks_without_lines() -> None:
 
 
 def test_a_clock_behind_the_newest_fact_counts_as_there() -> None:
-    server = TradedServer()
-    server.start_map()
-    server.go_live()
-    server.kill("home", 0, 0)
-    server.plant("away", 0)
+    server = planted()
     facts = collect_facts(server.match, ())
     late, early = Forecast(facts, server.match.last_arrived_at), Forecast(facts, 0)
     assert early.round_win(1, 1) == late.round_win(1, 1)
@@ -35,11 +37,7 @@ def test_a_clock_behind_the_newest_fact_counts_as_there() -> None:
 
 def test_odds_are_never_too_long_by_a_step_and_wait_while_too_short() -> None:
     """Those that are too long are worth a bet, those that are too short none."""
-    server = TradedServer()
-    server.start_map()
-    server.go_live()
-    server.kill("home", 0, 0)
-    server.plant("away", 0)
+    server = planted()
     ratios, published = [], set()
     for _ in range(40):
         server.trader.react()
