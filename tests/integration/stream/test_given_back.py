@@ -3,6 +3,7 @@
 import pytest
 
 from app.access.bookings import set_booked
+from app.channels.stream.projection import Projection
 from app.kit.clock import system_clock
 from app.store import tenants
 from tests.integration.stream.test_types_off import head, of_markets, snapshot, until_present
@@ -44,3 +45,17 @@ async def test_its_markets_are_followed_as_before(
         assert of_markets(await until_alive(client)) == [("market.updated", 1, "active")]
     async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:
         assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
+
+
+@pytest.mark.usefixtures("with_vhost")
+async def test_a_booking_is_an_update_of_the_match_alone(story: Story) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2))
+    projection = Projection(story.store, None)
+    begun = await head(story)
+    await projection.advance()
+    for booked in (False, True):
+        await book(story, str(match.id), booked)
+        assert {one.kind for one in await projection.advance()} == {"match"}
+    changed = await projection.changes_since(begun, 100)
+    assert changed is not None and {row.entity for row in changed} == {"match"}
