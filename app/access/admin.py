@@ -1,4 +1,4 @@
-"""Changes to tenants, keys and bookings: each validated, written and audited in the caller's transaction.
+"""Changes to tenants and keys: each validated, written and audited in the caller's transaction.
 
 `by` names the actor, `now` is Unix ms. A change that changes nothing writes no audit record.
 """
@@ -15,20 +15,15 @@ from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
-from app.domain import frame_types
-from app.domain.ids import match_urn
-from app.domain.match import summarize
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict, Field, Invalid
-from app.store import audit, changes, keys, matches, tenants
-from app.store.changes import ChangeDraft
+from app.store import audit, keys, tenants
 from app.store.connections import Store
 from app.store.keys import Key
 from app.store.transaction import Tx
 
 #: Vhosts are named after tenants, and so are users (`op-<slug>`): these names are reserved.
 RESERVED = frozenset({"matchfeed", "guest", "admin", "internal"})
-_encode = msgspec.json.Encoder().encode
 _SLUG = re.compile(r"[a-z][a-z0-9-]{0,29}[a-z0-9]")
 
 
@@ -184,22 +179,6 @@ async def alter_key(tx: Tx, key_id: UUID, alteration: KeyAlteration, *, by: str,
         return key
     await keys.save(tx, changed)
     await _audit(tx, by, now, "key.alter", str(key.id), key.tenant_id, **fields)
-    return changed
-
-
-async def set_booked(tx: Tx, slug: str, ref: str, booked: bool, *, by: str, now: int) -> bool:
-    """Book or unbook the match `ref` (UUID or `od:match:<n>`) for the tenant; whether that changed anything.
-    It appends to the change log, so it must be the transaction's last statement. Raises `NotFound`."""
-    tenant = await tenants.lock(tx, slug)
-    match = await matches.by_ref(tx, ref)
-    change = tenants.book if booked else tenants.unbook
-    changed = await change(tx, tenant.id, match.id)
-    if changed:
-        await _audit(tx, by, now, "match.book" if booked else "match.unbook", str(match.id), tenant.id)
-        draft = ChangeDraft(
-            "match", match_urn(match.number), frame_types.UPDATED, "", _encode(summarize(match))
-        )
-        await changes.append(tx, match, [draft], now)
     return changed
 
 

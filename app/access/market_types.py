@@ -11,7 +11,8 @@ from app.domain.market import Market, MarketStatus
 from app.domain.tenant import Tenant
 from app.domain.types_off import TypeOff
 from app.kit.errors import Field, Invalid
-from app.store import audit, market_types, markets, recovery_queries, tenants
+from app.store import audit, markets, recovery_queries, tenant_rows, tenants
+from app.store.tenant_rows import SWITCH, Place
 from app.store.transaction import Tx
 
 
@@ -66,19 +67,19 @@ async def _switch(tx: Tx, tenant: Tenant, type_ids: Sequence[int], on: bool, now
     """A fresh timestamp makes the messages about the switch newer than all before them. A match on which such
     a market is opened between the first read and the second keeps its timestamp, which is as new."""
     await recovery_queries.assign_timestamps(tx, list(await markets.open_of_types(tx, type_ids)), now)
-    seq = await market_types.take_place(tx)
+    seq = await tenant_rows.take_place(tx)
     present = await markets.open_of_types(tx, type_ids)
     if on:
         intervals = _ended(tenant.types_off, type_ids, now, seq)
         changed: Mapping[UUID, Sequence[Market]] = present
     else:
-        newest = await market_types.newest_opened(tx, type_ids, now)
+        newest = await markets.newest_opened(tx, type_ids, now)
         # Clocks of several processes differ: what was published before the switch was offered, in any case.
         begun = (TypeOff(each, max(now, newest.get(each, 0)), seq) for each in type_ids)
         intervals = (*tenant.types_off, *begun)
         changed = _suspended(present)
     await tenants.save_types_off(tx, tenant.id, intervals)
-    await market_types.append(tx, seq, tenant.id, changed, now)
+    await tenant_rows.append(tx, Place(seq, SWITCH), tenant.id, changed, now)
     return msgspec.structs.replace(tenant, types_off=intervals)
 
 

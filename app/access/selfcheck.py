@@ -48,8 +48,7 @@ async def compare(store: Store, tenant_id: UUID, digest: Digest, *, finished_onl
         places = await _places(tx, tenant_id, named, finished_only=finished_only, everything=digest.complete)
         _refuse_twice(places, named)
         intervals = await tenants.types_off_of(tx, tenant_id)
-        if intervals:
-            places = await _with_switches(tx, tenant_id, places)
+        places = await _with_own_messages(tx, tenant_id, places, named)
         markets, found = await _compared(tx, places, named, off_now(intervals))
     found += await run_in_thread(_unknown, places, named)
     shown = tuple(difference_view(match, each, behind) for match, behind, each in found[:LISTED])
@@ -136,9 +135,13 @@ def _refuse_twice(places: Sequence[MatchPosition], named: Named) -> None:
             raise Invalid(Field(("body", "matches"), what, "twice", match_urn(place.number)))
 
 
-async def _with_switches(tx: Tx, tenant_id: UUID, places: Sequence[MatchPosition]) -> list[MatchPosition]:
-    """The matches at the newest message of each to this tenant, which may be about a switch of a type."""
-    own = await selfcheck_queries.newest_switches(tx, tenant_id, [place.id for place in places])
+async def _with_own_messages(
+    tx: Tx, tenant_id: UUID, places: Sequence[MatchPosition], named: Named
+) -> list[MatchPosition]:
+    """The matches at the newest message of each to this tenant, which may be the tenant's alone. It matters
+    for those of which the client sent what it has."""
+    ids = [place.id for place in places if place.number in named or place.id in named]
+    own = await selfcheck_queries.newest_of_tenant(tx, tenant_id, ids)
     return [msgspec.structs.replace(place, seq=max(place.seq, own.get(place.id, 0))) for place in places]
 
 

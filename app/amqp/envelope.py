@@ -28,7 +28,7 @@ from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, Intervals, OffTypes, changed_market, off_at_seq, was_offered
 from app.kit.logging import get_logger
 from app.store.changes import ChangeRow
-from app.store.market_types import TENANT_MARKET, decode_tenant_market, tenant_of
+from app.store.tenant_rows import PUBLISHED, decode_tenant_market, tenant_of
 from app.wire.xml import feed
 
 log = get_logger(__name__)
@@ -37,7 +37,7 @@ _decode_market = msgspec.json.Decoder(Market).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
 _decode_fixture = msgspec.json.Decoder(FixtureChange).decode
 _ODDS = "odds_change"
-_OF_MARKET = frozenset({"market", "settlement", TENANT_MARKET})  #: rows about a market
+_OF_MARKET = frozenset({"market", "settlement"}) | PUBLISHED  #: rows about a market
 
 
 class MatchMessage(msgspec.Struct, frozen=True):
@@ -138,7 +138,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
     def envelopes(self, rows: Iterable[ChangeRow]) -> Iterator[Envelope]:
         """The envelopes of `rows` (whole groups, in order); rows without a message have none."""
         for _, group in groupby(rows, key=lambda row: row.envelope_seq):
-            published = [row for row in group if row.message or row.entity == TENANT_MARKET]
+            published = [row for row in group if row.message or row.entity in PUBLISHED]
             if published:
                 yield self._rendered(published)
 
@@ -261,7 +261,7 @@ def _match_message(rows: Sequence[ChangeRow], off: OffTypes) -> MatchMessage:
 
 
 def _changed_market(row: ChangeRow, off: OffTypes) -> Market | None:
-    if row.entity == TENANT_MARKET:
+    if row.entity in PUBLISHED:
         return decode_tenant_market(row.body)
     if row.entity != "market":
         return None

@@ -27,7 +27,7 @@ from app.store import changes, cursors, notifications, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
-from app.store.market_types import SWITCH
+from app.store.tenant_rows import BOOKING, SWITCH
 from app.store.transaction import Tx
 
 _POLL_SECONDS = 0.25
@@ -44,9 +44,8 @@ log = get_logger(__name__)
 
 class Relay:
     """Reads the change log for the publishers that it has. `lock` serializes statements about the same
-    leases; `unbooked` is every (tenant, match) that is not published, `with_probabilities` are the tenants
-    that receive probabilities with the odds. A tenant whose next envelope is older than `lag_millis` is moved
-    to the present."""
+    leases; `with_probabilities` are the tenants that receive probabilities with the odds. A tenant whose next
+    envelope is older than `lag_millis` is moved to the present."""
 
     def __init__(
         self,
@@ -62,7 +61,6 @@ class Relay:
     ) -> None:
         self.publishers: dict[UUID, TenantPublisher] = {}
         self.live_delay = LiveDelay(lambda: (each.waiting_since for each in self.publishers.values()))
-        self.unbooked: set[tuple[UUID, UUID]] = set()
         self.with_probabilities: set[UUID] = set()
         self.lock = asyncio.Lock()
         self._store, self._renderer, self._lease = store, renderer, lease
@@ -72,6 +70,9 @@ class Relay:
         self._history = 0
         self._types_off: Mapping[UUID, Intervals] = {}
         self._last_switch = 0
+        #: Every (tenant, match) that is not booked, with the change up to which it is published.
+        self._unbooked: Mapping[tuple[UUID, UUID], int] = {}
+        self._bookings_read = self._newest_bookings = 0
         self._feed = feed
         self._read_at = 0.0
         self._shared_at = float("-inf")
@@ -223,13 +224,24 @@ class Relay:
         return len(rows) >= _PAGE
 
     async def _read_rows(self, tx: Tx, after: int) -> list[ChangeRow]:
-        """The next page; where market types are switched in it, the publishers know of that before they take
-        an envelope of it."""
+        """The next page; where market types or bookings change in it, the publishers know of that before they
+        take an envelope of it."""
         self.require_same_history(tx)
         rows = await changes.read(tx, after, _PAGE)
-        if any(row.entity == SWITCH for row in rows):
+        entities = {row.entity for row in rows}
+        if SWITCH in entities:
             await self._read_types_off(tx)
+        if BOOKING in entities:
+            await self.read_bookings(tx)
         return rows
+
+    async def read_bookings(self, tx: Tx) -> None:
+        """Read which matches are not booked. Of two reads that overlap the one that began later stays."""
+        self._bookings_read += 1
+        own = self._bookings_read
+        found = await tenants.unbooked(tx)
+        if own > self._newest_bookings:
+            self._unbooked, self._newest_bookings = found, own
 
     async def _read_types_off(self, tx: Tx) -> None:
         """Two readers may overlap: what was read later is longer, and stays."""
@@ -263,8 +275,9 @@ class Relay:
         publisher.backlog = backlog
         publisher.pump()
 
-    def _is_booked(self, tenant_id: UUID, match_id: UUID) -> bool:
-        return (tenant_id, match_id) not in self.unbooked
+    def _is_booked(self, tenant_id: UUID, match_id: UUID, seq: int) -> bool:
+        last = self._unbooked.get((tenant_id, match_id))
+        return last is None or seq <= last
 
     def _receives_probabilities(self, tenant_id: UUID) -> bool:
         return tenant_id in self.with_probabilities

@@ -63,10 +63,10 @@ class TenantPublisher:
     `served`: there was a connection to the tenant's vhost; `attached` is set when there is a new one.
     `releasing`: the tenant is given to another process, or is lost to one; nothing is published any more but
     `alive`, until the lease ends. `request_backlog` is called when neither has the next envelope,
-    `cursor_moved` when the cursor may have moved. `is_booked` returns whether the tenant receives a match,
-    `receives_probabilities` whether it receives probabilities with the odds, `live` measures how long
-    confirms take, `is_stale` whether an envelope with that timestamp (ms) is too old to publish; the cursor
-    is then moved to the present.
+    `cursor_moved` when the cursor may have moved. `is_booked` returns whether the tenant receives a match
+    at a place in the change log, `receives_probabilities` whether it receives probabilities with the odds,
+    `live` measures how long confirms take, `is_stale` whether an envelope with that timestamp (ms) is too old
+    to publish; the cursor is then moved to the present.
 
     While no queue of the tenant is bound to live messages, none is published: the cursor moves past each
     envelope once it is no longer young (`is_young`: a queue may be bound in time for it). If a queue was ever
@@ -81,7 +81,7 @@ class TenantPublisher:
         window: int,
         lease: LeaseDeadline,
         recent: RecentEnvelopes,
-        is_booked: Callable[[UUID, UUID], bool],
+        is_booked: Callable[[UUID, UUID, int], bool],
         request_backlog: Callable[["TenantPublisher"], None],
         cursor_moved: Callable[["TenantPublisher"], None],
         is_stale: Callable[[int], bool] = lambda _: False,
@@ -304,10 +304,10 @@ class TenantPublisher:
         return len(self._unsaved) < self._window and self._lease.held
 
     def _receives(self, envelope: Envelope) -> bool:
-        """Whether it is for this tenant: of a match that it has booked, and not for another tenant alone."""
+        """Whether it is for this tenant: of a match that was booked then, and not for another one alone."""
         if envelope.tenant_id is not None and envelope.tenant_id != self.tenant_id:
             return False
-        return self._is_booked(self.tenant_id, envelope.match_id)
+        return self._is_booked(self.tenant_id, envelope.match_id, envelope.seq)
 
     def _source(self) -> RecentEnvelopes | None:
         """Where the next envelope is, None when it must be read first."""

@@ -5,7 +5,7 @@ from uuid import UUID
 import click
 import msgspec
 
-from app.access import admin
+from app.access import admin, bookings
 from app.access.market_types import TypeState, market_types_of, set_market_types
 from app.access.properties import KeyAlteration, KeyProperties
 from app.cli.runtime import actor, async_command, broker_config, command_store, load_settings, print_json
@@ -258,6 +258,6 @@ async def unbook(slug: str, match: str) -> None:
 
 async def _set_booked(slug: str, match: str, booked: bool) -> None:
     async with command_store(load_settings()) as store, store.transaction() as tx:
-        changed = await admin.set_booked(tx, slug, match, booked, by=actor(), now=system_clock())
+        changed = await bookings.set_booked(tx, slug, match, booked, by=actor(), now=system_clock())
     state = "booked" if booked else "not booked"
     click.echo(f"{match} is {state} for {slug}{'' if changed else ' (it was so already)'}")

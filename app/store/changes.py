@@ -32,7 +32,7 @@ CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
 class ChangeDraft(msgspec.Struct, frozen=True):
     """A change without a seq yet.
 
-    `entity`: match, round, event, scoreboard, market or settlement (`store.market_types` has two more);
+    `entity`: match, round, event, scoreboard, market or settlement (`store.tenant_rows` has more);
     `key` names it within the match. `frame` is the WebSocket frame's type or "", `message` the feed message
     that carries it or "". `body` is the domain struct as msgspec's JSON: Market, TimelineEvent; of a match
     MatchSummary, or FixtureChange under `fixture_change`; of a round RoundLive when it begins, else Round; of

@@ -14,12 +14,12 @@ from piccolo.query import Count, Select
 
 from app.domain.tenant import Tenant
 from app.store.changes import ChangeRow
-from app.store.market_types import TENANT_MARKET, tenant_market_key
 from app.store.prepared import prepared
-from app.store.sql import interval_columns, not_exists
+from app.store.sql import TO_ONE_TENANT, interval_columns, not_exists
 from app.store.statements import envelopes as statements
 from app.store.tables.change import Change
 from app.store.tables.tenant import Unbooked
+from app.store.tenant_rows import tenant_market_key
 from app.store.transaction import Tx
 
 LAST = 2**63 - 1  #: the highest seq and the latest moment
@@ -29,8 +29,8 @@ _DISORDER_MILLIS = 60_000
 _NEVER_OFF: list[list[object]] = [[], [], [], []]  #: `interval_columns` of a tenant without intervals
 
 
-#: Rows that are published: to all, or in a switch of market types to the tenant that their keys begin with.
-_TO_TENANT = f"({{}} <> '' OR ({{}} = '{TENANT_MARKET}' AND starts_with({{}}, {{}}::text)))"
+#: Rows that are published: to all, or to the tenant alone that their keys begin with.
+_TO_TENANT = f"({{}} <> '' OR ({{}} IN {TO_ONE_TENANT} AND starts_with({{}}, {{}}::text)))"
 
 
 class EnvelopeSearch(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,10 +16,10 @@ from app.domain.market import Market, MarketKey, MarketStatus, market_name
 from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
 from app.domain.types_off import Intervals, off_at_seq, suspended
-from app.store.market_types import TENANT_MARKET, tenant_market_key
 from app.store.prepared import prepared
 from app.store.sql import any_of, interval_columns, literals, offered
 from app.store.tables.change import Change
+from app.store.tenant_rows import TENANT_MARKET, tenant_market_key
 from app.store.transaction import Row, Tx
 
 _market = msgspec.json.Decoder(Market).decode

@@ -11,7 +11,7 @@ from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.domain.types_off import Intervals, markets_in_list, off_now
 from app.store.prepared import prepared
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
-from app.store.statements import bulk_writes
+from app.store.statements import bulk_writes, reads
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Row, Tx, Write
 
@@ -78,6 +78,13 @@ async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
 async def open_of_types(tx: Tx, type_ids: Collection[int]) -> dict[UUID, list[Market]]:
     """The open markets of these types, by match."""
     return _by_match(await tx.run(_open_of_types(list(type_ids))))
+
+
+async def newest_opened(tx: Tx, type_ids: Collection[int], now: int) -> dict[int, int]:
+    """For each of these types when its newest market was first opened (Unix ms); types without a market in
+    matches that are not over, or have just ended, are omitted."""
+    rows = await tx.fetch(reads.NEWEST_OPENED, list(type_ids), now)
+    return {row["type_id"]: row["at"] for row in rows}
 
 
 async def matches_with_active(tx: Tx) -> list[UUID]:

@@ -24,11 +24,10 @@ from app.domain.recovery import RecoveryState
 from app.kit.errors import Unavailable
 from app.store import changes, cursors, heartbeats
 from app.store.connections import SESSION_NAME
-from app.store.market_types import NO_MATCH
 from app.store.prepared import prepared
 from app.store.sql import holds, literals, now
-from app.store.statements import market_types, session
 from app.store.statements import restoration as statements
+from app.store.statements import session, tenant_rows
 from app.store.tables.change import Change, PastSeq
 from app.store.tables.history import LedgerEntry
 from app.store.tables.key import ApiKey
@@ -37,6 +36,7 @@ from app.store.tables.recovery import RecoveryJob, RecoverySlot
 from app.store.tables.tenant import RefusedRecovery, TenantCursor
 from app.store.tables.user import PortalLink, PortalSession, PortalUser
 from app.store.tables.worker import WorkerBeat
+from app.store.tenant_rows import NO_MATCH
 from app.store.transaction import Tx
 
 MARK = "restored"  #: the `entity` of the row
@@ -101,7 +101,7 @@ async def known_numbers(tx: Tx) -> KnownNumbers:
 async def last_numbers(tx: Tx) -> KnownNumbers:
     """`known_numbers`, and nobody else assigns any until the transaction ends. A transaction that locks
     matches must have locked them before."""
-    await tx.execute(market_types.LOCK_LOG)
+    await tx.execute(tenant_rows.LOCK_LOG)
     return await known_numbers(tx)
 
 
@@ -158,9 +158,9 @@ async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: 
     broker; otherwise every feed process counts as a former holder of every tenant, since a lease that was
     acquired last may have been forgotten. Raises `Unavailable` if somebody else prunes the log.
     """
-    await tx.execute(market_types.LOCK_LOG)
+    await tx.execute(tenant_rows.LOCK_LOG)
     await tx.execute(statements.SET_NUMBERS, seq, match_number)
-    mark: int = await tx.value(market_types.TAKE_NUMBER)
+    mark: int = await tx.value(tenant_rows.TAKE_NUMBER)
     await tx.change(_mark(mark, at))
     while await changes.prune(tx, _ALL):
         pass

@@ -30,6 +30,10 @@ class _AnyOf(ComparisonOperator):
 
 #: Above every moment (Unix ms) and id, where a list begins that is newest first.
 NEWEST = 2**63 - 1, UUID(int=2**128 - 1)
+#: Entities of the rows that are published to one tenant alone, and of those that the stream sends nothing of
+#: where they have no frame; as `store.tenant_rows`.
+TO_ONE_TENANT = "('tenant_market', 'feed_market')"
+WITHOUT_FRAME = "('match', 'market_type', 'tenant_market', 'booking', 'feed_market')"
 NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1
 _LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as losing messages
 #: Whether the tenant of a cursor is losing messages.

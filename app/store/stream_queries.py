@@ -10,10 +10,10 @@ from uuid import UUID
 from piccolo.query import Select
 
 from app.store.changes import ChangeRow
-from app.store.market_types import NO_MATCH
 from app.store.prepared import prepared
 from app.store.statements import reads
 from app.store.tables.change import Change
+from app.store.tenant_rows import NO_MATCH
 from app.store.transaction import Tx
 
 _COLUMNS = (
@@ -43,7 +43,7 @@ async def changes(tx: Tx, after: int, match_id: UUID | None, limit: int) -> list
 
 
 async def switched(tx: Tx, after: int) -> bool:
-    """Whether a market type was switched for a tenant after the change `after`."""
+    """Whether a market type was switched for a tenant, or a booking changed, after the change `after`."""
     return bool(await changes(tx, after, NO_MATCH, 1))
 
 

@@ -128,9 +128,10 @@ async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
     return await _rebooked(tx, tenant_id, _book(tenant_id, match_id))
 
 
-async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
-    """Unbook the match; whether that changed anything."""
-    return await _rebooked(tx, tenant_id, _unbook(tenant_id, match_id))
+async def unbook(tx: Tx, tenant_id: UUID, match_id: UUID, seq: int = 0) -> bool:
+    """Unbook the match, which is published to the tenant up to the change `seq`; whether that changed
+    anything."""
+    return await _rebooked(tx, tenant_id, _unbook(tenant_id, match_id, seq))
 
 
 async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UUID]:
@@ -146,9 +147,9 @@ async def receivers(tx: Tx, match_id: UUID) -> list[str]:
     return [row["slug"] for row in await tx.run(_receivers(match_id))]
 
 
-async def unbooked(tx: Tx) -> set[tuple[UUID, UUID]]:
-    """Every unbooked (tenant, match)."""
-    return {(row["tenant_id"], row["match_id"]) for row in await tx.run(_unbooked())}
+async def unbooked(tx: Tx) -> dict[tuple[UUID, UUID], int]:
+    """Every unbooked (tenant, match), with the change up to which it is published."""
+    return {(row["tenant_id"], row["match_id"]): row["seq"] for row in await tx.run(_unbooked())}
 
 
 async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
@@ -249,8 +250,8 @@ def _book(tenant_id: UUID, match_id: UUID) -> Delete:
 
 
 @prepared
-def _unbook(tenant_id: UUID, match_id: UUID) -> Insert[Any]:
-    return Unbooked.insert(Unbooked(tenant_id=tenant_id, match_id=match_id)).on_conflict(
+def _unbook(tenant_id: UUID, match_id: UUID, seq: int) -> Insert[Any]:
+    return Unbooked.insert(Unbooked(tenant_id=tenant_id, match_id=match_id, seq=seq)).on_conflict(
         target=(Unbooked.tenant_id, Unbooked.match_id), action="DO NOTHING"
     )
 
@@ -263,7 +264,7 @@ def _unbooked_of(tenant_id: UUID, match_ids: Collection[UUID]) -> Select[Any]:
 
 @prepared
 def _unbooked() -> Select[Any]:
-    return Unbooked.select(Unbooked.tenant_id, Unbooked.match_id)
+    return Unbooked.select(Unbooked.tenant_id, Unbooked.match_id, Unbooked.seq)
 
 
 @prepared

@@ -239,7 +239,7 @@ class FeedSession:
             acquired = await cursors.acquire(tx, mine, free, self._lease.millis)
             await refused_recoveries.delete(tx, self._notified_of_refused())
             refused = await refused_recoveries.due(tx, mine, list(relay.publishers))
-            relay.unbooked = await tenants.unbooked(tx)
+            await relay.read_bookings(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
         self._lease.renewed(started_at)
         self._require_lease()

@@ -11,7 +11,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromQuery, QueryParameter
 
-from app.access import admin
+from app.access import bookings
 from app.access.reach import reach_of
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.channels.portal.permissions import Permission
@@ -84,7 +84,7 @@ async def change_bookings(
         for ref in refs:
             async with portal.store.transaction() as tx:
                 await matches.by_ref(tx, ref, finished_only=await _sees_finished_only(tx, request))
-                await admin.set_booked(
+                await bookings.set_booked(
                     tx, signed_in.tenant.slug, ref, booked, by=signed_in.actor, now=portal.clock()
                 )
     except Refusal as refusal:

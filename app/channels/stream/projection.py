@@ -12,7 +12,7 @@ from app.domain.types_off import Intervals
 from app.store import changes, history, markets, matches, stream_queries, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
-from app.store.market_types import NO_MATCH
+from app.store.tenant_rows import FEED_MARKET, NO_MATCH
 from app.store.transaction import Tx
 
 _PAGE = 2000
@@ -90,7 +90,7 @@ class Projection:
             rows = await stream_queries.changes(tx, since, self.match_id, limit + 1)
         if len(rows) > limit:
             return None
-        return [row for row in rows if row.seq <= self.seq and row.match_id != NO_MATCH]
+        return [row for row in rows if row.seq <= self.seq and _streamed(row)]
 
     async def load_others(self, ids: Collection[UUID]) -> dict[UUID, MatchState]:
         """The present states of those of these matches that are not held."""
@@ -115,7 +115,7 @@ class Projection:
             tx, rows[-1].seq if rows else self.seq, self.match_id, _PAGE
         ):
             rows += page
-        rows = [row for row in rows if row.match_id != NO_MATCH]
+        rows = [row for row in rows if _streamed(row)]
         ids = {row.match_id for row in rows}
         fresh = await load_states(tx, ids - self.states.keys())
         held = ids & self.states.keys()
@@ -136,6 +136,11 @@ class Projection:
         unbooked = sorted(await tenants.unbooked(tx)) if self.tenants else []
         by_tenant = groupby(unbooked, key=lambda pair: pair[0])
         return {tenant: {match for _, match in pairs} for tenant, pairs in by_tenant}
+
+
+def _streamed(row: ChangeRow) -> bool:
+    """Whether the stream follows it: it has every match, booked or not."""
+    return row.match_id != NO_MATCH and row.entity != FEED_MARKET
 
 
 async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:

@@ -1,5 +1,7 @@
 """The change log's statements."""
 
+from app.store.sql import WITHOUT_FRAME
+
 #: Seqs are assigned under the log's lock, which all other writers wait for, and what depends on them (seq,
 #: timestamp, a settlement's own id) is computed in the same statement, which writes three tables: with two
 #: statements the lock would be held for one round trip more.
@@ -50,7 +52,7 @@ ORDER BY seq
 """
 #: Deletes from one table what it inserts into two others: one statement, so that a reader of the three
 #: misses nothing and sees nothing twice.
-PRUNE = """
+PRUNE = f"""
 WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2),
 deleted AS (
     DELETE FROM change WHERE seq < (
@@ -62,7 +64,7 @@ deleted AS (
     SELECT match_id, kind, key, max(seq) FROM (
         SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
             CASE entity WHEN 'market' THEN key ELSE '' END AS key
-        FROM deleted WHERE NOT (entity IN ('match', 'market_type', 'tenant_market') AND frame = '')
+        FROM deleted WHERE NOT (entity IN {WITHOUT_FRAME} AND frame = '')
     ) AS pruned
     WHERE EXISTS (SELECT FROM match WHERE id = match_id AND status NOT IN ('finished', 'cancelled'))
     GROUP BY 1, 2, 3

@@ -1,7 +1,7 @@
 """Statements that read the change log backwards, for people who look at its envelopes."""
 
 from app.domain import frame_types
-from app.store.sql import OFFERED, OPEN_MARKETS
+from app.store.sql import OFFERED, OPEN_MARKETS, TO_ONE_TENANT
 
 #: A binary search by time, as a recursion: the log has no index on time, which every write of a change would
 #: pay for. Envelopes are in the order of their timestamps but for the seconds by which processes' clocks and
@@ -23,8 +23,8 @@ SELECT low FROM halves WHERE low >= high
 """
 
 
-#: Rows of a switch of market types are for one tenant, whose id their key begins with.
-_OWN = "entity = 'tenant_market' AND starts_with(key, {}::uuid::text || ' ')"
+#: Whether a row is for this tenant alone, whose id its key begins with.
+_OWN = f"entity IN {TO_ONE_TENANT} AND starts_with(key, {{}}::uuid::text || ' ')"
 _OWN_OF_PAGE = _OWN.format("$1")
 #: Whether an envelope lists the market of a row to the tenant, as `domain.types_off.changed_market`: while
 #: its type is off, an open market is listed as little as one that was opened after the switch, unless a
@@ -64,7 +64,7 @@ WITH scanned AS MATERIALIZED (
     HAVING ($5 = '' OR $5 = CASE WHEN bool_or(c.listed) THEN c.message ELSE 'odds_change' END)
         AND ($6 = '' OR bool_or(c.listed AND CASE c.entity
             WHEN 'market' THEN starts_with(c.key, $6) WHEN 'settlement' THEN starts_with(c.key, $6)
-            WHEN 'tenant_market' THEN starts_with(c.key, $1::uuid::text || ' ' || $6) END))
+            ELSE c.entity IN {TO_ONE_TENANT} AND starts_with(c.key, $1::uuid::text || ' ' || $6) END))
     ORDER BY 1 DESC LIMIT $9
 )
 SELECT ends.next, found.seq, found.match_id, found.number, found.name, found.at, m.home, m.away

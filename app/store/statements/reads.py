@@ -3,8 +3,10 @@ them, with the rows of another query. Piccolo joins a table by one column, and e
 
 from app.domain.entrants import MAX_FILE_NUMBER
 from app.domain.match import Status
-from app.store.sql import NOW, OPEN_MARKETS, booked_by
+from app.store.sql import NOW, OPEN_MARKETS, TO_ONE_TENANT, WITHOUT_FRAME, booked_by
 
+_OVER = f"('{Status.FINISHED}', '{Status.CANCELLED}')"
+_ENDED_LATELY_MILLIS = 3_600_000  #: a clock that is wrong by more would be noticed elsewhere
 _MAX_BEHIND = 100_000  #: more envelopes than this are not counted
 _WHEN = "status = 'finished' AND finished_at >= $2 AND finished_at < $3"
 _NEWEST = "ORDER BY finished_at DESC LIMIT $4"
@@ -96,11 +98,18 @@ JOIN ledger_entry e ON e.match_id = read.match_id AND e.id <= read.seq AND e.at 
 ORDER BY e.match_id, e.id
 """
 #: A join of each match with its rows after its last message, which are few.
-NEWEST_SWITCHES = """
+NEWEST_OF_TENANT = f"""
 SELECT m.id AS match_id, max(c.envelope_seq) AS seq
 FROM match m JOIN change c ON c.match_id = m.id AND c.seq > m.last_seq
-WHERE m.id = ANY($1) AND c.entity = 'tenant_market' AND starts_with(c.key, $2)
+WHERE m.id = ANY($1) AND c.entity IN {TO_ONE_TENANT} AND starts_with(c.key, $2)
 GROUP BY m.id
+"""
+#: A join and a group: for each type when the newest market was opened that can have a later result.
+NEWEST_OPENED = f"""
+SELECT k.type_id, max(k.first_opened_at) AS at
+FROM match m JOIN market k ON k.match_id = m.id AND k.type_id = ANY($1)
+WHERE m.status NOT IN {_OVER} OR m.closed_at > $2::bigint - {_ENDED_LATELY_MILLIS}
+GROUP BY k.type_id
 """
 #: A join with the union of two tables: `PRUNE` moves rows from one to the other.
 FIXTURE_CHANGES = f"""
@@ -142,12 +151,12 @@ SELECT id FROM match WHERE status = '{Status.LIVE}'
 UNION SELECT match_id FROM market WHERE status IN {OPEN_MARKETS}
 """
 #: Groups the union of two tables: `PRUNE` moves rows from one to the other.
-NEWEST_SEQS = """
+NEWEST_SEQS = f"""
 SELECT match_id, kind, key, max(seq) AS seq FROM (
     SELECT match_id, seq, CASE frame WHEN '' THEN 'match' ELSE entity END AS kind,
         CASE entity WHEN 'market' THEN key ELSE '' END AS key
     FROM change WHERE match_id = ANY($1)
-        AND NOT (entity IN ('match', 'market_type', 'tenant_market') AND frame = '')
+        AND NOT (entity IN {WITHOUT_FRAME} AND frame = '')
     UNION ALL SELECT match_id, seq, kind, key FROM past_seq WHERE match_id = ANY($1)
 ) AS seen GROUP BY 1, 2, 3
 """

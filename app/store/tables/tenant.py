@@ -23,10 +23,12 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
 
 
 class Unbooked(Table, tablename="unbooked", db=DIALECT):
-    """A match that a tenant has unbooked; every match without such a row is booked."""
+    """A match that a tenant has unbooked; every match without such a row is booked. Up to the change `seq` it
+    is published to the tenant."""
 
     tenant_id = UUID(primary_key=True)
     match_id = UUID()
+    seq = BigInt(default=0)
 
 
 class RefusedRecovery(Table, tablename="refused_recovery", db=DIALECT):

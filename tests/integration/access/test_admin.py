@@ -2,7 +2,7 @@ from uuid import uuid4
 
 import pytest
 
-from app.access import admin
+from app.access import admin, bookings
 from app.access.grants import Grants
 from app.access.properties import KeyAlteration, KeyProperties
 from app.domain.match import Match
@@ -108,14 +108,14 @@ async def test_booking_per_tenant(store: Store) -> None:
         match = Match(id=uuid4(), number=await matches.next_number(tx), home="a", away="b", event="c")
         await matches.insert(tx, match)
         ref = f"od:match:{match.number}"
-        assert not await admin.set_booked(tx, "acme", ref, True, **BY)
-        assert await admin.set_booked(tx, "acme", ref, False, **BY)
-        assert not await admin.set_booked(tx, "acme", str(match.id), False, **BY)
-        assert await tenants.unbooked(tx) == {(acme.id, match.id)}
+        assert not await bookings.set_booked(tx, "acme", ref, True, **BY)
+        assert await bookings.set_booked(tx, "acme", ref, False, **BY)
+        assert not await bookings.set_booked(tx, "acme", str(match.id), False, **BY)
+        assert (await tenants.unbooked(tx)).keys() == {(acme.id, match.id)}
         assert await tenants.booked(tx, acme.id, [match.id]) == set()
         assert await tenants.booked(tx, beta.id, [match.id]) == {match.id}
-        assert await admin.set_booked(tx, "acme", ref, True, **BY)
-        assert await tenants.unbooked(tx) == set()
+        assert await bookings.set_booked(tx, "acme", ref, True, **BY)
+        assert not await tenants.unbooked(tx)
     assert await actions(store) == ["tenant.create", "match.unbook", "match.book"]
 
 
@@ -127,8 +127,8 @@ async def test_unknown_tenants_keys_and_matches_are_not_found(store: Store) -> N
             admin.revoke_key(tx, uuid4(), **BY),
             admin.rotate_key(tx, uuid4(), secret=SECRET, **BY),
             admin.set_tenant_active(tx, "nobody", True, **BY),
-            admin.set_booked(tx, "nobody", "od:match:1", True, **BY),
-            admin.set_booked(tx, "acme", "od:match:1", True, **BY),
+            bookings.set_booked(tx, "nobody", "od:match:1", True, **BY),
+            bookings.set_booked(tx, "acme", "od:match:1", True, **BY),
         ):
             with pytest.raises(NotFound):
                 await work

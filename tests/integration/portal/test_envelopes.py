@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
+from app.access.bookings import set_booked
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
@@ -214,6 +215,29 @@ async def test_envelopes_of_types_that_are_off_are_listed_as_the_tenant_received
     following = [seq for seq, _ in own if seq > added[0]][-1]
     assert f'"{PAGE}/{added[0]}"' in (await person.get(f"{PAGE}/{following}")).text
     assert f'"{PAGE}/{added[0]}"' not in (await other.get(f"{PAGE}/{following}")).text
+
+
+async def test_the_last_and_first_message_of_a_booking_are_the_tenants_alone(
+    sign_in: SignIn, store: Store
+) -> None:
+    """A match that is given back is not listed; once it is booked again, both messages are."""
+    person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2, type_id=14))
+    everything = await seqs(store)
+    for booked in (False, True):
+        async with store.transaction() as tx:
+            await set_booked(tx, "acme", str(match.id), booked, by="test", now=1)
+        own = await listed(person)
+        assert booked or own == []
+    first, last = own[:2]
+    assert own[2:] == everything == await listed(other) and first > last
+    for seq, status in ((last, "-1"), (first, "1")):
+        body = (await person.get(f"{PAGE}/{seq}/body")).text
+        assert body.count("<market ") == body.count(f'status="{status}"') == 2
+        assert (await other.get(f"{PAGE}/{seq}")).status_code == 404
+    assert await listed(person, "type=14") == own
+    assert f'"{PAGE}/{last}"' in (await person.get(f"{PAGE}/{first}")).text
 
 
 async def test_a_search_by_type_finds_only_what_lists_the_type_to_the_tenant(

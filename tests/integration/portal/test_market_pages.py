@@ -9,7 +9,7 @@ import pytest
 from markupsafe import escape
 from msgspec.structs import replace
 
-from app.access import admin
+from app.access import bookings
 from app.domain.doubts import LOG_GAP
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, market_name
@@ -168,7 +168,7 @@ async def test_what_a_tenant_does_not_see_does_not_exist(
     async with store.transaction() as tx:
         await tx.execute("UPDATE tenant SET amqp = slug = 'vhost'")
         urn = match_urn(match.number)
-        await admin.set_booked(tx, "vhost", urn, False, by="tester", now=1)
+        await bookings.set_booked(tx, "vhost", urn, False, by="tester", now=1)
     await issuing(store, settings.secret_key)("stats", bundles=("cs2.stats",))
     stats = await sign_in(Role.OWNER, "stats")
     for path in (markets_of(match), history_of(match), f"{history_of(match)}/history.json"):

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.access import admin
+from app.access import bookings
 from app.access.selfcheck import BODY_BYTES
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
@@ -60,7 +60,7 @@ async def test_our_own_book_equals_ours(person: Person, match: Match, story: Sto
     await story.offer(given_back, offer(1))
     async with story.store.transaction() as tx:
         urn = match_urn(given_back.number)
-        await admin.set_booked(tx, "acme", urn, False, by="tester", now=1)
+        await bookings.set_booked(tx, "acme", urn, False, by="tester", now=1)
     example = await person.get("/portal/selfcheck.json")
     assert "attachment" in example.headers["content-disposition"]
     (own,) = example.json()["matches"]

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.access import admin
+from app.access import bookings
 from app.domain import changes as c
 from app.domain.ids import match_urn
 from app.domain.match import Match, MatchPlayer, Round, TimelineEvent
@@ -220,7 +220,7 @@ async def test_a_tenant_with_a_vhost_alone_sees_what_it_has_booked(
     mine, given_back = await settled(story), await settled(story)
     async with store.transaction() as tx:
         await tx.execute("UPDATE tenant SET amqp = true")
-        await admin.set_booked(tx, "acme", match_urn(given_back.number), False, by="tester", now=1)
+        await bookings.set_booked(tx, "acme", match_urn(given_back.number), False, by="tester", now=1)
     page = await person.get("/portal/settlements")
     assert match_urn(mine.number) in page.text and match_urn(given_back.number) not in page.text
     hidden = await ledger_id(store, given_back)

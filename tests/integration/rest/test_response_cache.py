@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.access import admin
+from app.access import bookings
 from app.domain import scopes
 from app.domain.match import Match
 from app.store import matches
@@ -169,7 +169,7 @@ async def test_bookings_are_the_tenants_own(
         await warm(client, path, headers, reads)
         assert await status(headers) == ("booked", True)
     async with store.transaction() as tx:
-        await admin.set_booked(tx, "acme", str(live.id), False, by="test", now=1)
+        await bookings.set_booked(tx, "acme", str(live.id), False, by="test", now=1)
 
     async def fetch() -> tuple[str, bool]:
         return await status(ours)

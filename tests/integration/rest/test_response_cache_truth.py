@@ -7,7 +7,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.access import admin
+from app.access import bookings
 from app.commands import creation, execution
 from app.commands.creation import NewMatch
 from app.commands.match_commands import Cancel
@@ -84,7 +84,7 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
         await server.send(*lines)
         await compare(clients, str(match.id), keys)
     async with store.transaction() as tx:
-        await admin.set_booked(tx, "beta", str(match.id), False, by="test", now=1)
+        await bookings.set_booked(tx, "beta", str(match.id), False, by="test", now=1)
     await compare(clients, str(match.id), keys)
     order = Cancel(request_id="cancel")
     await execution.execute(store, str(match.id), order, by="test", now=server.now, pricing=CONFIG.pricing)

@@ -13,7 +13,7 @@ from hypothesis import settings as tuned
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from app.access import admin
+from app.access import bookings
 from app.commands import creation, execution, match_commands
 from app.commands.creation import NewMatch
 from app.domain import scopes
@@ -168,7 +168,7 @@ class Life(RuleBasedStateMachine):
 
     async def _book(self, ref: str, booked: bool) -> None:
         async with self.service.store.transaction() as tx:
-            await admin.set_booked(tx, "acme", ref, booked, by="t", now=system_clock())
+            await bookings.set_booked(tx, "acme", ref, booked, by="t", now=system_clock())
 
     async def _compare(self) -> None:
         head = await self.service.head()

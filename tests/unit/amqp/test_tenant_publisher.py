@@ -85,7 +85,7 @@ class World:
             window=WINDOW,
             lease=self.lease,
             recent=self.recent,
-            is_booked=lambda tenant, match: match == BOOKED,
+            is_booked=lambda tenant, match, seq: match == BOOKED,
             request_backlog=lambda _: setattr(self, "starving", True),
             cursor_moved=lambda _: None,
         )

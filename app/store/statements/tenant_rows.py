@@ -1,26 +1,14 @@
-"""Statements of a switch of market types, which are run one after the other in one transaction.
+"""Statements that write rows for one tenant alone, which are run one after the other in one transaction.
 
-A switch has a place in the change log, and what it changes for the tenant is read at exactly that place. So
-it waits for the log's lock by itself; `APPEND`, which assigns numbers to the changes of one match, takes the
-lock in its own statement.
+What happens for a tenant has a place in the change log, and what the tenant learns of it is read at exactly
+that place. So it waits for the log's lock by itself; `APPEND`, which assigns numbers to the changes of one
+match, takes the lock in its own statement.
 """
-
-from app.domain.match import Status
-
-_OVER = f"('{Status.FINISHED}', '{Status.CANCELLED}')"
-_ENDED_LATELY_MILLIS = 3_600_000  #: a clock that is wrong by more would be noticed elsewhere
 
 #: The lock that every writer of the log holds until its transaction is visible (`take_change_numbers`).
 LOCK_LOG = "SELECT pg_advisory_xact_lock(7232651)"
 #: A number of the log, once its lock is held.
 TAKE_NUMBER = "SELECT nextval('change_seq')"
-#: A join and a group: for each type when the newest market was opened that can have a later result.
-NEWEST_OPENED = f"""
-SELECT k.type_id, max(k.first_opened_at) AS at
-FROM match m JOIN market k ON k.match_id = m.id AND k.type_id = ANY($1)
-WHERE m.status NOT IN {_OVER} OR m.closed_at > $2::bigint - {_ENDED_LATELY_MILLIS}
-GROUP BY k.type_id
-"""
 #: Many rows from arrays, and the sequence moved past their numbers.
 APPEND_FOR_TENANT = """
 WITH inserted AS (

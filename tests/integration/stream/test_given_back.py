@@ -1,0 +1,61 @@
+"""A match that a tenant gives back: the stream has every match, so nothing of it changes there."""
+
+import pytest
+
+from app.access.bookings import set_booked
+from app.channels.stream.projection import Projection
+from app.kit.clock import system_clock
+from app.store import tenants
+from tests.integration.stream.test_types_off import head, of_markets, snapshot, until_present
+from tests.support.story import Story, offer
+from tests.support.streaming import subscribed, until_alive
+
+pytestmark = pytest.mark.anyio
+
+
+async def book(story: Story, ref: str, booked: bool) -> None:
+    async with story.store.transaction() as tx:
+        await set_booked(tx, "acme", ref, booked, by="test", now=system_clock())
+
+
+@pytest.fixture
+async def with_vhost(story: Story, raw: str) -> None:
+    async with story.store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
+        await tx.execute("UPDATE tenant SET amqp = true WHERE id = $1", tenant.id)
+
+
+@pytest.mark.usefixtures("with_vhost")
+@pytest.mark.parametrize("of_one_match", [False, True])
+async def test_its_markets_are_followed_as_before(
+    host: str, raw: str, story: Story, of_one_match: bool
+) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2))
+    since = await head(story)
+    async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:
+        assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
+        await book(story, str(match.id), False)
+        assert of_markets(await until_present(client, story)) == []
+        await story.offer(match, offer(1, odds=offer(1).odds + 1))
+        assert of_markets(await until_present(client, story)) == [("market.updated", 1, "active")]
+        await book(story, str(match.id), True)
+        assert of_markets(await until_present(client, story)) == []
+    async with subscribed(host, raw, str(match.id) if of_one_match else "", since=since) as client:
+        assert of_markets(await until_alive(client)) == [("market.updated", 1, "active")]
+    async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:
+        assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
+
+
+@pytest.mark.usefixtures("with_vhost")
+async def test_a_booking_is_an_update_of_the_match_alone(story: Story) -> None:
+    match = await story.match()
+    await story.offer(match, offer(1), offer(2))
+    projection = Projection(story.store, None)
+    begun = await head(story)
+    await projection.advance()
+    for booked in (False, True):
+        await book(story, str(match.id), booked)
+        assert {one.kind for one in await projection.advance()} == {"match"}
+    changed = await projection.changes_since(begun, 100)
+    assert changed is not None and {row.entity for row in changed} == {"match"}
