@@ -139,8 +139,8 @@ class Collector(msgspec.Struct, frozen=True):
         return found
 
     async def comparison(self, clients: TenantClients) -> Any:
-        """The self-check of the tenant's book, without matches that it has given back: nothing closes those
-        until it recovers. None where it is not answered."""
+        """The self-check of the tenant's book, without matches that it has given back: their markets
+        stay in the book, suspended, until it recovers. None where it is not answered."""
         digest = clients.feed.book.digest()
         kept = [each for each in digest["matches"] if each["match"] not in clients.unbooked]
         try:

@@ -97,12 +97,15 @@ FROM unnest($1::uuid[], $2::bigint[]) AS read (match_id, seq)
 JOIN ledger_entry e ON e.match_id = read.match_id AND e.id <= read.seq AND e.at > $3
 ORDER BY e.match_id, e.id
 """
-#: A join of each match with its rows after its last message, which are few.
+#: A lateral subquery: each match's rows after its last message are few, and found by an index. As a join the
+#: whole change log is read.
 NEWEST_OF_TENANT = f"""
-SELECT m.id AS match_id, max(c.envelope_seq) AS seq
-FROM match m JOIN change c ON c.match_id = m.id AND c.seq > m.last_seq
-WHERE m.id = ANY($1) AND c.entity IN {TO_ONE_TENANT} AND starts_with(c.key, $2)
-GROUP BY m.id
+SELECT m.id AS match_id, newest.seq
+FROM match m CROSS JOIN LATERAL (
+    SELECT max(envelope_seq) AS seq FROM change
+    WHERE match_id = m.id AND seq > m.last_seq AND entity IN {TO_ONE_TENANT} AND starts_with(key, $2)
+) AS newest
+WHERE m.id = ANY($1) AND newest.seq IS NOT NULL
 """
 #: A join and a group: for each type when the newest market was opened that can have a later result.
 NEWEST_OPENED = f"""

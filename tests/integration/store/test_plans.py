@@ -1,5 +1,6 @@
 """Reads of large tables go by indexes: what a request costs does not grow with what is stored."""
 
+import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from uuid import UUID
@@ -7,7 +8,17 @@ from uuid import UUID
 import pytest
 
 from app.domain.reach import Reach
-from app.store import entrants, history, past_matches, search, settlements, statistics
+from app.store import (
+    changes,
+    entrants,
+    history,
+    past_matches,
+    search,
+    selfcheck_queries,
+    settlements,
+    statistics,
+    stream_queries,
+)
 from app.store.connections import Store
 from app.store.entrants import MAX_FILE_NUMBER, PLAYERS, TEAMS, TOURNAMENTS
 from app.store.settlements import LedgerFilter, LedgerResult
@@ -52,9 +63,25 @@ _FILL = (
         json_build_object('new_status', CASE n % 500 WHEN 0 THEN 'pending' ELSE 'settled' END)
     FROM generate_series(1, 80000) n
     """,
+    """
+    INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body)
+    SELECT n, md5((n % 100)::text)::uuid, n % 100, 'market', n::text, 'market.updated', 'odds_change', n, n,
+        n - 100, '{}' FROM generate_series(1, 80000) n
+    """,
+    "UPDATE match SET last_seq = 79900 + number % 100",
     "ANALYZE",
 )
-_LARGE = ("team", "tournament", "player", "match", "team_map", "player_map", "ledger_entry", "name_piece")
+_LARGE = (
+    "team",
+    "tournament",
+    "player",
+    "match",
+    "team_map",
+    "player_map",
+    "ledger_entry",
+    "name_piece",
+    "change",
+)
 #: After trigrams have selected rows, a sequential scan of a short table may still be cheaper.
 _NAMES = ("team", "tournament", "player")
 
@@ -95,7 +122,13 @@ def ledger_page(tx: Tx, reach: Reach = Reach.EVERYTHING, **wanted: Any) -> Await
 
 
 Read = Callable[[Tx], Awaitable[Any]]
+#: Twenty of the matches that have changes.
+_IDS = [UUID(hashlib.md5(str(number).encode()).hexdigest()) for number in range(20)]
 READS: dict[str, Read] = {
+    "changes": lambda tx: changes.read(tx, 70_000, 500),
+    "newest change": lambda tx: changes.newest_stamp(tx),
+    "newest messages of a tenant": lambda tx: selfcheck_queries.newest_of_tenant(tx, UUID(int=1), _IDS),
+    "changes for a stream": lambda tx: stream_queries.newest_seqs(tx, _IDS),
     "maps of a team": lambda tx: statistics.of_team(tx, 7, since=9, limit=5000),
     "maps of a match": lambda tx: statistics.of_matches(tx, 7, [UUID(int=1)]),
     "a map": lambda tx: statistics.of_maps(tx, ["de_1", "de_2"], since=9, limit=1000),
