@@ -1,10 +1,10 @@
 """The values that a count may come to (rounds of a map, a lead, kills), and the lines between them."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from operator import add, mul, sub
+from operator import add, itemgetter, mul, sub
 from typing import NamedTuple, overload
 
 from propcache.api import cached_property
@@ -12,6 +12,7 @@ from propcache.api import cached_property
 Measure = Callable[[int, int], int]  #: of a final score (home, away)
 Score = tuple[int, int]
 Finals = tuple[tuple[Score, float], ...]  #: final scores with their probabilities
+FinalChances = tuple[tuple[Score, ...], tuple[float, ...]]  #: the same: the scores, and their probabilities
 Line = tuple[float, float]  #: a line, and the probability to exceed it
 Tails = Sequence[float] | Mapping[int, float]  #: by index
 
@@ -42,14 +43,18 @@ class LineSequence(Sequence[Line]):
     def __getitem__(self, index: int) -> Line: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[Line]: ...
+    def __getitem__(self, index: slice) -> "LineSequence": ...
 
-    def __getitem__(self, index: int | slice) -> Line | list[Line]:
-        between, tails = self._between, self._tails
+    def __getitem__(self, index: int | slice) -> "Line | LineSequence":
         if isinstance(index, slice):
-            return [(between[at], tails[at + 1]) for at in self._indices[index]]
+            return LineSequence(self._between, self._tails, self._indices[index])
         at = self._indices[index]
-        return between[at], tails[at + 1]
+        return self._between[at], self._tails[at + 1]
+
+    def among(self, lines: Container[float]) -> list[Line]:
+        """Those that are among `lines`."""
+        between, tails = self._between, self._tails
+        return [(between[at], tails[at + 1]) for at in self._indices if between[at] in lines]
 
     def first_at_most(self, chance: float) -> int:
         """The index of the first line whose chance is this or less: they fall from line to line."""
@@ -149,13 +154,12 @@ class Mixture:
 class FinalScores:
     """The final scores in which each of several cases may end, to be measured in more than one way."""
 
-    def __init__(self, cases: Iterable[Finals]) -> None:
+    def __init__(self, cases: Iterable[FinalChances]) -> None:
         #: Cases mostly share their scores: these once, and of each case which ones it has, and their chances.
         self._scores: dict[tuple[Score, ...], int] = {}
-        self._cases: list[tuple[int, tuple[float, ...]]] = []
-        for case in cases:
-            scores, chances = zip(*case, strict=True)
-            self._cases.append((self._scores.setdefault(scores, len(self._scores)), chances))
+        self._cases = [
+            (self._scores.setdefault(scores, len(self._scores)), chances) for scores, chances in cases
+        ]
 
     def measured(self, measure: Measure) -> Mixture:
         """What `measure` may come to in each case."""
@@ -169,10 +173,11 @@ class FinalScores:
 
 
 class _Places(NamedTuple):
-    """Which of some scores have each of some values: `first` has the index of the first score of each value
-    (behind the last score: none), `others` the value's index and the score's of all others."""
+    """Which of some scores have each of some values: `first` takes from the chances of the scores, and a 0
+    behind them, that of the first score of each value (0: none), `others` are the value's index and the
+    score's of all others."""
 
-    first: tuple[int, ...]
+    first: Callable[[tuple[float, ...]], tuple[float, ...]]
     others: tuple[tuple[int, int], ...]
 
 
@@ -195,13 +200,13 @@ def _places(measures: Sequence[int], values: tuple[int, ...]) -> _Places:
             first[value] = index
         else:
             others.append((values.index(value), index))
-    return _Places(tuple(first.values()), tuple(others))
+    #: With one index alone `itemgetter` returns no tuple.
+    return _Places(itemgetter(*first.values(), none), tuple(others))
 
 
 def _sums(places: _Places, chances: tuple[float, ...]) -> list[float]:
     """The chance of each value."""
-    padded = (*chances, 0.0)
-    found = [padded[index] for index in places.first]
+    *found, _ = places.first((*chances, 0.0))
     for value, index in places.others:
         found[value] += chances[index]
     return found
