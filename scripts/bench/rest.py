@@ -148,7 +148,7 @@ def report(seen: Seen, loads: dict[str, Load]) -> None:
         rival = f"{subject}, reference"
         if rival in seen and rival != name:
             against += f"; {ratio(seen, name, rival):.1f}x reference"
-        print(_REPORT.format(name, rate, cpu, loads[name].slowest() * 1000, against))
+        print(_REPORT.format(name, rate, cpu, loads[name].percentile(0.99) * 1000, against))
 
 
 async def measure(seconds: float, repetitions: int, connections: int) -> Seen:

@@ -91,7 +91,7 @@ async def measure(sizes: list[int], seconds: float, repetitions: int, connection
         for load in turns.values():
             load.close()
         return [
-            Point(size, {name: load.quickest() * 1000 for name, load in by_size[size].items()})
+            Point(size, {name: load.percentile(0.1) * 1000 for name, load in by_size[size].items()})
             for size in sizes
         ]
 

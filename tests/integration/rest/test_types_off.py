@@ -7,7 +7,6 @@ import pytest
 from lxml import etree
 
 from app.access.market_types import set_market_types
-from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import specifier_values
 from app.domain.match import Match
@@ -23,7 +22,6 @@ from tests.support.web import IssueKey
 ROUND_WINNER, OTHER = 13, 1
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
 Headers = dict[str, str]
-_SCOPES = (scopes.LIST, scopes.READ, scopes.DETAIL, scopes.MARKETS, scopes.SETTLEMENTS)
 
 
 @pytest.fixture
