@@ -15,7 +15,6 @@ from app.restoration.procedure import Restored, RestoreOptions
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from tests.integration.ingest import conftest as log_server
-from tests.support.story import Story
 
 PutInOrder = Callable[..., Awaitable[Restored]]
 
@@ -38,11 +37,6 @@ def now(monkeypatch: pytest.MonkeyPatch) -> int:
 def settings(settings: Settings) -> Settings:
     """Other tests' processes are connected to the internal queues of this run."""
     return msgspec.structs.replace(settings, rabbitmq_internal_vhost="nobody-has-this-vhost")
-
-
-@pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
 
 
 @pytest.fixture
