@@ -165,7 +165,7 @@ def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
     if not tenant.active:
         return TenantPermissions(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
     return TenantPermissions(
-        permissions.permission(tenant.slug, config.exchange, config.mode),
+        permissions.permission(config.exchange, config.mode),
         permissions.topic_permission(config.exchange, config.mode),
         provisioning.USER_LIMITS,
     )

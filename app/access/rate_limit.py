@@ -18,7 +18,7 @@ import msgspec
 from app.access.grants import Grants
 from app.access.key_format import is_well_formed
 from app.domain.tenant import Grant
-from app.kit.clock import Clock, system_clock
+from app.kit.clock import Clock
 from app.kit.errors import BadRequest, Forbidden, TooManyRequests, Unauthenticated, Unavailable
 from app.kit.metrics import rate_limit_unchecked, unauthenticated
 from app.store.counters import WINDOW_MILLIS, Counters
@@ -59,12 +59,11 @@ async def health(counters: Counters) -> str:
 
 
 class UnauthenticatedLimiter:
-    """Limits refused requests by address: 600 at once, then ten a second. Counts the newest `addresses`
+    """Limits refused requests by address: 600 at once, then ten a second. Counts the newest addresses
     only."""
 
-    def __init__(self, clock: Clock = system_clock, addresses: int = _MAX_ADDRESSES) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._addresses = addresses
         self._looking_up: Counter[str] = Counter()
         self._one_at_a_time = asyncio.Lock()
         #: When the refusals of each address will have expired (ms).
@@ -76,7 +75,7 @@ class UnauthenticatedLimiter:
         block, now = address_block(address), self._clock()
         clear_at = max(self._clear_at.pop(block, now), now)
         self._clear_at[block] = clear_at + 1000 / _REFUSALS_PER_SECOND
-        if len(self._clear_at) > self._addresses:
+        if len(self._clear_at) > _MAX_ADDRESSES:
             self._clear_at.popitem(last=False)
 
     def retry_after(self, address: str) -> int:

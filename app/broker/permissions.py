@@ -93,7 +93,7 @@ def is_allowed(access: ResourceCheck, exchange: str) -> bool:
             return False
 
 
-def permission(slug: str, exchange: str, mode: AuthorisationMode) -> Permission | None:
+def permission(exchange: str, mode: AuthorisationMode) -> Permission | None:
     """The tenant's permission as the broker stores it; None in mode `http`."""
     if mode == "http":
         return None

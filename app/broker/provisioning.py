@@ -94,7 +94,7 @@ async def apply_permissions(
     """Set the permissions and limits of every tenant for this user, which may log in again with them."""
     user = tenant_user(slug)
     permission, topics = (
-        permissions.permission(slug, exchange, mode),
+        permissions.permission(exchange, mode),
         permissions.topic_permission(exchange, mode),
     )
     if permission:

@@ -4,8 +4,8 @@ import click
 import msgspec
 
 from app.access import operators, users
-from app.access.users import IssuedLink
 from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
+from app.cli.user_commands import link_view
 from app.domain.user import OperatorRole, User
 from app.kit.clock import iso_seconds, system_clock
 
@@ -30,7 +30,7 @@ async def operator_create(email: str, name: str, role: str) -> None:
         link = await users.issue_link(
             tx, made.tenant_id, made.id, secret=settings.secret_key, by=actor(), now=now
         )
-    print_json(_link_view(settings.console_url, link) | _view(made))
+    print_json(link_view(f"{settings.console_url}/link/{link.raw}", link) | _view(made))
 
 
 @operator.command("link")
@@ -51,7 +51,7 @@ async def operator_link(email: str, without_second_factor: bool) -> None:
             now=now,
             without_second_factor=without_second_factor,
         )
-    print_json(_link_view(settings.console_url, link) | _view(found))
+    print_json(link_view(f"{settings.console_url}/link/{link.raw}", link) | _view(found))
 
 
 @operator.command("role")
@@ -84,14 +84,6 @@ async def operator_end(email: str) -> None:
             tx, found.tenant_id, found.id, by=actor(), now=system_clock(), operator=True
         )
     print_json(_view(ended))
-
-
-def _link_view(console_url: str, link: IssuedLink) -> dict[str, object]:
-    return {
-        "link": f"{console_url}/link/{link.raw}",
-        "purpose": link.purpose.value,
-        "expires_at": iso_seconds(link.expires_at),
-    }
 
 
 def _view(each: User) -> dict[str, object]:

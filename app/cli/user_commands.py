@@ -33,7 +33,7 @@ async def user_create(slug: str, email: str, name: str, role: str) -> None:
         link = await users.issue_link(
             tx, made.tenant_id, made.id, secret=settings.secret_key, by=actor(), now=now
         )
-    print_json(_link_view(settings.public_url, link) | _user_view(made))
+    print_json(link_view(users.link_address(settings.public_url, link.raw), link) | _user_view(made))
 
 
 @user.command("link")
@@ -54,7 +54,7 @@ async def user_link(email: str, without_second_factor: bool) -> None:
             now=now,
             without_second_factor=without_second_factor,
         )
-    print_json(_link_view(settings.public_url, link) | _user_view(found))
+    print_json(link_view(users.link_address(settings.public_url, link.raw), link) | _user_view(found))
 
 
 @user.command("list")
@@ -87,9 +87,9 @@ async def _by_email(tx: Tx, email: str) -> User:
     return record.user
 
 
-def _link_view(public_url: str, link: IssuedLink) -> dict[str, object]:
+def link_view(address: str, link: IssuedLink) -> dict[str, object]:
     return {
-        "link": users.link_address(public_url, link.raw),
+        "link": address,
         "purpose": link.purpose.value,
         "expires_at": iso_seconds(link.expires_at),
     }

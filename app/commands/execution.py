@@ -196,14 +196,14 @@ async def _check_window(tx: Tx, match_id: UUID, command: Command) -> None:
 async def _effect(tx: Tx, command: Command, match: Match, now: int) -> tuple[Effect, list[Write]]:
     """The effect of `command`, and what is to be written with it."""
     if isinstance(command, Undo):
-        return await _undo(tx, command, match, now), []
+        return await _undo(tx, command, match), []
     if not isinstance(command, FollowSource):
         return effect_of(command, match, now), []
     after, changes, writes = await source_switch.follow(tx, match, command.source, now)
     return Effect(after, tuple(changes)), writes
 
 
-async def _undo(tx: Tx, command: Undo, match: Match, now: int) -> Effect:
+async def _undo(tx: Tx, command: Undo, match: Match) -> Effect:
     executed = await match_commands.get(tx, match.id, command.of)
     if executed is None:
         raise NotFound(f"No command on this match has the revision {command.of}.")
@@ -212,7 +212,7 @@ async def _undo(tx: Tx, command: Undo, match: Match, now: int) -> Effect:
     undone = _decode_command(executed.command)
     await _check_window_undone(tx, match.id, undone)
     before, after = _decode_state(executed.before), _decode_state(executed.after)
-    return undo_effect(undone, before, after, match, now, command.reason or f"revision {command.of} undone")
+    return undo_effect(undone, before, after, match, command.reason or f"revision {command.of} undone")
 
 
 async def _check_window_undone(tx: Tx, match_id: UUID, undone: Command) -> None:

@@ -47,14 +47,11 @@ async def react_and_write(
     now: int,
     may_price: bool,
     pricing: PricingConfig,
-    action: ManualMarketAction = no_action,
     extra_writes: Sequence[Write] = (),
     arrived_at: int = 0,
 ) -> Match:
     """`prepare` an update and `write` it."""
-    update = await prepare(
-        tx, before, after, changes, now=now, may_price=may_price, pricing=pricing, action=action
-    )
+    update = await prepare(tx, before, after, changes, now=now, may_price=may_price, pricing=pricing)
     return await write(tx, update, extra_writes, arrived_at)
 
 

@@ -31,9 +31,9 @@ def is_undoable(command: Command) -> bool:
 
 
 def undo_effect(
-    command: Command, before: CommandState, after: CommandState, match: Match, now: int, reason: str
+    command: Command, before: CommandState, after: CommandState, match: Match, reason: str
 ) -> Effect:
-    """The effect of taking back `command`, which led from `before` to `after`, on this match at `now` (ms).
+    """The effect of taking back `command`, which led from `before` to `after`, on this match.
 
     Raises `Conflict` where it cannot be taken back; where the book does not allow it, the effect's `action`
     does.

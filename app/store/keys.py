@@ -1,6 +1,6 @@
 """Stored keys: never the key itself, only its keyed hash. Every change sends a notification."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -181,11 +181,7 @@ def _key_with_tenant(row: Row) -> KeyWithTenant:
 
 def _values(key: Key) -> dict[str, Any]:
     values = msgspec.structs.asdict(key)
-    return values | {name: _sorted(values[name]) for name in ("scopes", "sports", "networks")}
-
-
-def _sorted(words: Iterable[str]) -> list[str]:
-    return sorted(words)
+    return values | {name: sorted(values[name]) for name in ("scopes", "sports", "networks")}
 
 
 def _key(row: Row) -> Key:

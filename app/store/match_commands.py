@@ -1,6 +1,5 @@
 """The commands that operators gave on a match, each with what it changed."""
 
-from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +8,7 @@ from piccolo.query import Insert, Select, Update
 
 from app.store.prepared import prepared
 from app.store.tables.command import MatchCommand
-from app.store.transaction import Row, Tx, Write
+from app.store.transaction import Tx, Write
 
 _COLUMNS = (
     MatchCommand.revision,
@@ -69,7 +68,7 @@ def undone_statement(match_id: UUID, revision: int, by: int) -> Write:
 
 async def listing(tx: Tx, match_id: UUID, limit: int) -> list[ExecutedCommand]:
     """The newest `limit` commands on a match, newest first."""
-    return _executed(await tx.run(_newest(match_id, limit=limit)))
+    return [ExecutedCommand(**row) for row in await tx.run(_newest(match_id, limit=limit))]
 
 
 async def get(tx: Tx, match_id: UUID, revision: int) -> ExecutedCommand | None:
@@ -81,10 +80,6 @@ async def newest_of_others(tx: Tx, match_id: UUID, since: int, person: str) -> E
     """The newest command after the revision `since` that somebody other than `person` sent."""
     row = await tx.first(_of_others(match_id, since, person))
     return ExecutedCommand(**row) if row else None
-
-
-def _executed(rows: Iterable[Row]) -> list[ExecutedCommand]:
-    return [ExecutedCommand(**row) for row in rows]
 
 
 @prepared

@@ -217,11 +217,11 @@ async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     return ids
 
 
-async def trim_to(tx: Tx, keep: int, limit: int = 20) -> list[UUID]:
+async def trim_to(tx: Tx, keep: int) -> list[UUID]:
     """`trim`, for all except the `keep` matches that ended last; their ids."""
     newest: int | None = await tx.one_value(_finished_at(behind=keep))
     before = newest + 1 if newest is not None else None
-    return await trim(tx, before, limit) if before is not None else []
+    return await trim(tx, before) if before is not None else []
 
 
 async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:

@@ -37,7 +37,8 @@ from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.feed_rig import database, internal_vhost, operator_key, processes, provisioned
+from scripts.bench.feed_rig import internal_vhost, operator_key, processes, provisioned
+from scripts.bench.own_data import database, issue_key
 
 MOST_TIMES = 3.0
 _BODY_BYTES = 2_621_440
@@ -171,7 +172,7 @@ async def measure(settings: Settings, seconds: float) -> dict[str, tuple[Seen, S
         store = await stack.enter_async_context(await open_store(url, 2))
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
         _, amqp_url = await provisioned(settings, store, management, stack)
-        keys = {slug: await _key(settings, store, slug, rpm) for slug, rpm in _TENANTS.items()}
+        keys = {slug: await issue_key(store, settings, _rights(rpm), slug) for slug, rpm in _TENANTS.items()}
         base_url, _ = await stack.enter_async_context(processes(settings))
         headers = {"X-API-Key": await operator_key(settings, store)}
         client = await stack.enter_async_context(
@@ -193,12 +194,8 @@ async def measure(settings: Settings, seconds: float) -> dict[str, tuple[Seen, S
 _TENANTS = {"victim": 1_000_000, "attacker": 6_000}
 
 
-async def _key(settings: Settings, store: Store, slug: str, rpm: int) -> str:
-    async with store.transaction() as tx:
-        await admin.create_tenant(tx, slug, slug, by="bench", now=1)
-        properties = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=rpm)
-        issued = await admin.issue_key(tx, slug, properties, secret=settings.secret_key, by="bench", now=1)
-    return issued.raw
+def _rights(rpm: int) -> KeyProperties:
+    return KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=rpm)
 
 
 async def _ready(client: httpx.AsyncClient) -> str:

@@ -11,16 +11,13 @@ database of its own, which it removes.
 import asyncio
 import multiprocessing
 import os
-import secrets
 import statistics
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 import click
 import msgspec
 import uvicorn
@@ -28,14 +25,13 @@ import uvloop
 from litestar import Litestar, get
 
 from app import settings as configuration
-from app.access import admin
 from app.access.properties import KeyProperties
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
 from app.store.connections import open_store
-from app.store.migrations import migrate
 from scripts import services
+from scripts.bench import own_data
 from scripts.bench.load import Load
 
 PROMISE = 0.7
@@ -53,25 +49,15 @@ async def hello() -> Greeting:
 @asynccontextmanager
 async def database(settings: Settings) -> AsyncIterator[Settings]:
     """The settings with a migrated database of our own, which is dropped in the end."""
-    name = f"matchfeed_bench_{secrets.token_hex(4)}"
-    url = urlunsplit(urlsplit(settings.database_url)._replace(path=f"/{name}"))
-    await migrate(url)
-    try:
+    async with own_data.database(settings.database_url) as url:
         yield msgspec.structs.replace(settings, database_url=url, log_level="ERROR")
-    finally:
-        server = urlunsplit(urlsplit(settings.database_url)._replace(path="/postgres"))
-        connection = await asyncpg.connect(server)
-        await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-        await connection.close()
 
 
-async def key(settings: Settings) -> str:
+async def key(settings: Settings, bundle: str) -> str:
     """A key with the highest rate."""
-    properties = KeyProperties(bundles=("cs2.stats",), rate_limit_rpm=1_000_000)
-    async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
-        await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
-    return issued.raw
+    properties = KeyProperties(bundles=(bundle,), rate_limit_rpm=1_000_000)
+    async with await open_store(settings.database_url, 1) as store:
+        return await own_data.issue_key(store, settings, properties)
 
 
 def serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, int]]") -> None:
@@ -144,7 +130,7 @@ async def measure(seconds: float, repetitions: int, connections: int) -> float:
     context = multiprocessing.get_context("spawn")
     ports: multiprocessing.Queue[tuple[int, int]] = context.Queue()
     async with database(configuration.load()) as settings:
-        raw = await key(settings)
+        raw = await key(settings, "cs2.stats")
         server = context.Process(target=serve, args=(settings, ports), daemon=True)
         server.start()
         try:

@@ -139,7 +139,7 @@ async def measure(seconds: float, repetitions: int, connections: int, events: in
     shares = {}
     async with database(configuration.load()) as settings:
         await create_world(settings, events)
-        headers = {"X-API-Key": await key(settings)}
+        headers = {"X-API-Key": await key(settings, "cs2.stats")}
         with tempfile.TemporaryDirectory() as folder, server(settings, folder) as (process, ports):
             for name, path in PAGES.items():
                 size = await asyncio.to_thread(fetch, ports[0], path, headers, Path(folder) / name)

@@ -9,16 +9,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Self
-from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
 import aio_pika
-import asyncpg
 import httpx
 import msgspec
 from pamqp import commands
 
-from app.access import admin
 from app.access.properties import KeyProperties
 from app.amqp.connection import PublisherConnection, connect
 from app.broker import provisioning
@@ -33,7 +30,7 @@ from app.sandbox.simulator.pace import Pace
 from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
-from app.store.migrations import migrate
+from scripts.bench.own_data import issue_key
 from scripts.local_services import ports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,20 +107,6 @@ class Probe:
                     await anext(messages)
                     self.delays.append((time.perf_counter() - began) * 1000)
                     await asyncio.sleep(0.05)
-
-
-@asynccontextmanager
-async def database(server: str) -> AsyncIterator[str]:
-    """A migrated database of our own, dropped afterwards."""
-    name = f"matchfeed_bench_{secrets.token_hex(3)}"
-    url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
-    await migrate(url)
-    try:
-        yield url
-    finally:
-        administrator = await asyncpg.connect(urlunsplit(urlsplit(server)._replace(path="/postgres")))
-        await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
-        await administrator.close()
 
 
 @asynccontextmanager
@@ -222,11 +205,7 @@ async def _tenant(settings: Settings, store: Store, management: Management, stac
 
 async def operator_key(settings: Settings, store: Store) -> str:
     """A key of our own house that may do what operators do."""
-    async with store.transaction() as tx:
-        await admin.create_tenant(tx, "house", "House", by="bench", now=1)
-        properties = KeyProperties(bundles=("cs2.operator",))
-        issued = await admin.issue_key(tx, "house", properties, secret=settings.secret_key, by="bench", now=1)
-    return issued.raw
+    return await issue_key(store, settings, KeyProperties(bundles=("cs2.operator",)), "house")
 
 
 async def _listening(settings: Settings, slug: str, stack: AsyncExitStack) -> Consumer:

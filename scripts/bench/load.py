@@ -109,14 +109,8 @@ class Load:
             raise RuntimeError(failures[0])
         return rate
 
-    def slowest(self, share: float = 0.01) -> float:
-        """Seconds within which all but the slowest `share` of the answers so far have come."""
-        times = sorted(took for asker in self._askers for took in asker.times)
-        return times[int(len(times) * (1 - share))] if times else 0.0
-
-    def quickest(self, share: float = 0.1) -> float:
-        """Seconds within which the quickest `share` of the answers so far have come: what an answer takes
-        when nothing is in its way."""
+    def percentile(self, share: float) -> float:
+        """Seconds within which `share` of the answers so far have come."""
         times = sorted(took for asker in self._askers for took in asker.times)
         return times[int(len(times) * share)] if times else 0.0
 

@@ -27,16 +27,13 @@ import uvloop
 from litestar import Litestar
 
 from app import settings as configuration
-from app.access import admin
-from app.access.properties import KeyProperties
 from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
-from app.store.connections import open_store
 from scripts import services
 from scripts.bench import rest_matches, xml_subjects
-from scripts.bench.auth import Figure, database, figure, hello
+from scripts.bench.auth import Figure, database, figure, hello, key
 from scripts.bench.load import Load
 from scripts.bench.rest_reference import application
 
@@ -77,15 +74,6 @@ def cases(match_id: str) -> list[Case]:
         Case("markets as XML, not cached", "uncached", f"{match}/markets", xml),
         Case("markets as XML, reference", "reference", f"/matches/{match_id}/markets", xml),
     ]
-
-
-async def key(settings: Settings) -> str:
-    """A bookmaker's key with the highest rate."""
-    properties = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
-    async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
-        await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
-    return issued.raw
 
 
 def serve(settings: Settings, ports: "multiprocessing.Queue[Ports]") -> None:
@@ -148,14 +136,14 @@ def report(seen: Seen, loads: dict[str, Load]) -> None:
         rival = f"{subject}, reference"
         if rival in seen and rival != name:
             against += f"; {ratio(seen, name, rival):.1f}x reference"
-        print(_REPORT.format(name, rate, cpu, loads[name].slowest() * 1000, against))
+        print(_REPORT.format(name, rate, cpu, loads[name].percentile(0.99) * 1000, against))
 
 
 async def measure(seconds: float, repetitions: int, connections: int) -> Seen:
     context = multiprocessing.get_context("spawn")
     ports: multiprocessing.Queue[Ports] = context.Queue()
     async with database(configuration.load()) as settings:
-        raw = await key(settings)
+        raw = await key(settings, "cs2.odds.basic")
         match_id = await rest_matches.write(settings.database_url)
         server = context.Process(target=serve, args=(settings, ports), daemon=True)
         server.start()

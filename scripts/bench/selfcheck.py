@@ -24,8 +24,6 @@ import uvicorn
 import uvloop
 
 from app import settings as configuration
-from app.access import admin
-from app.access.properties import KeyProperties
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
@@ -35,7 +33,7 @@ from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.auth import database, processor_seconds
+from scripts.bench.auth import database, key, processor_seconds
 
 PROMISE_MILLIS, PROMISED_MARKETS = 200.0, 20_000
 _SELECT = "SELECT match_id, type_id, specifiers, status, odds FROM market WHERE status IN (1, -1)"
@@ -75,17 +73,15 @@ def offers(count: int) -> list[Market]:
 
 async def fill(settings: Settings, count: int, each: int) -> tuple[str, list[int]]:
     """`count` live matches with `each` open markets; a bookmaker's key, and the matches' numbers."""
-    properties = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    raw = await key(settings, "cs2.odds.basic")
     async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
-        await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
         numbers = []
         for _ in range(count):
             numbers.append(await matches.next_number(tx))
             match = Match(uuid4(), numbers[-1], "Northwind", "Harbour", "Bench", status=Status.LIVE)
             await matches.insert(tx, match)
             await tx.write(markets.save_statements(match.id, offers(each)))
-    return issued.raw, numbers
+    return raw, numbers
 
 
 def digest(numbers: list[int], each: int) -> bytes:

@@ -23,7 +23,6 @@ import msgspec
 import uvloop
 
 from app import settings as configuration
-from app.access import admin
 from app.access.properties import KeyProperties
 from app.commands import creation
 from app.commands.creation import NewMatch
@@ -39,6 +38,7 @@ from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
 from scripts.bench.auth import database
+from scripts.bench.own_data import issue_key
 from scripts.bench.stream_clients import Audience
 from scripts.bench.stream_plot import draw
 from scripts.bench.stream_servers import Process, Sent, broadcasting, serving
@@ -106,10 +106,7 @@ class Bench(msgspec.Struct, frozen=True):
 
 async def key(store: Store, settings: Settings) -> str:
     properties = KeyProperties(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
-    async with store.transaction() as tx:
-        await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        issued = await admin.issue_key(tx, "bench", properties, secret=settings.secret_key, by="bench", now=1)
-    return issued.raw
+    return await issue_key(store, settings, properties)
 
 
 def figure(sent: Sent, arrived: list[tuple[float, int]], clients: int) -> Figure:

@@ -52,11 +52,7 @@ def _with_board(options: argparse.Namespace) -> None:
             boards.append(Board(demo["base_url"], demo["board"]["api_key"], demo["board"]["url"]))
             stack.enter_context(boards[0].shown())
 
-        def ending() -> None:
-            boards.clear()
-            stack.close()
-
-        supervisor.run(options.port, reset=options.reset, notify=notify, ready=ready, ending=ending)
+        supervisor.run(options.port, reset=options.reset, notify=notify, ready=ready)
 
 
 if __name__ == "__main__":

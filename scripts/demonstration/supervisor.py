@@ -41,17 +41,10 @@ _TEND_SECONDS = 1.0
 _EXCHANGE, _PRODUCER = "oddsfeed", 2
 
 
-def run(
-    port: int,
-    *,
-    reset: bool,
-    notify: Notify,
-    ready: Callable[[], None],
-    ending: Callable[[], None] | None = None,
-) -> None:
+def run(port: int, *, reset: bool, notify: Notify, ready: Callable[[], None]) -> None:
     """Run the demo until SIGINT, SIGTERM or SIGHUP; nothing that it started is left afterwards.
 
-    `ready` is called once, when `var/demo.json` is there for clients, `ending` before anything is ended.
+    `ready` is called once, when `var/demo.json` is there for clients.
     Raises `ServiceError` when it cannot start, or when a process of it keeps dying.
     """
     record = records.here(port)

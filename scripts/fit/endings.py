@@ -16,7 +16,6 @@ from scripts.reality.endings import Ending
 from scripts.reality.labels import RoundKey
 
 Weights = dict[str, dict[str, tuple[float, ...]]]
-_AFTER_PLANT = ("defuse", "bomb", "late_kills")
 #: Which endings a regression distinguishes: among the first ones, the second ones from the rest.
 _DISTINCTIONS: dict[str, tuple[tuple[Ending, ...], tuple[Ending, ...]]] = {
     "defuse": (("defuse", "time", "ct_kills"), ("defuse",)),

@@ -4,21 +4,18 @@ minimization", The Computer Journal 7 (1965), with their coefficients."""
 from collections.abc import Callable, Sequence
 
 Point = list[float]
-_ENOUGH = 1e-7
+_ENOUGH, _MOST_MOVES = 1e-7, 250
 
 
-def minimum(
-    loss: Callable[[Point], float], start: Sequence[float], steps: Sequence[float], most: int = 250
-) -> Point:
-    """Where `loss` is least, begun at `start` and one step from it in each direction, in at most
-    `most` moves."""
+def minimum(loss: Callable[[Point], float], start: Sequence[float], steps: Sequence[float]) -> Point:
+    """Where `loss` is least, begun at `start` and one step from it in each direction."""
     corners = [list(start)]
     corners += [
         [one + (step if at == index else 0.0) for at, one in enumerate(start)]
         for index, step in enumerate(steps)
     ]
     simplex = sorted((loss(corner), corner) for corner in corners)
-    for _ in range(most):
+    for _ in range(_MOST_MOVES):
         if simplex[-1][0] - simplex[0][0] < _ENOUGH:
             break
         simplex = sorted(_moved(loss, simplex))

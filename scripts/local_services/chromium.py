@@ -120,13 +120,13 @@ class Page:
                 return None
             raise
 
-    async def set_window(self, width: int, height: int, *, dark: bool = False, scale: float = 1.0) -> None:
+    async def set_window(self, width: int, height: int, *, dark: bool = False) -> None:
         """Set the window's size and the preferred colour scheme."""
         await self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=height,
-            deviceScaleFactor=scale,
+            deviceScaleFactor=1,
             mobile=width < 700,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

@@ -26,7 +26,8 @@ from app.sandbox.simulator.anomalies import RARE
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.feed_rig import Playing, database, internal_vhost, operator_key, provisioned
+from scripts.bench.feed_rig import Playing, internal_vhost, operator_key, provisioned
+from scripts.bench.own_data import database
 from scripts.soak import disruptions, plot, report, verdict
 from scripts.soak.bookmakers import Bookmaker, Customer, bookmakers_of
 from scripts.soak.sampler import Sampler

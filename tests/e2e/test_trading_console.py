@@ -118,7 +118,7 @@ def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
             await visitor.enter()
             assert "/console/matches/" in await visitor.page.value("location.pathname")
             await visitor.key("g", 71, "g")
-            await visitor.leave_by("a", 65)
+            await visitor.leave_by("a")
             assert await visitor.page.value("location.pathname") == "/console/audit"
 
     asyncio.run(by_keyboard())

@@ -19,6 +19,7 @@ from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.broker import PrivateBroker
 from tests.faults.rig import rigged, until_async
+from tests.support.command_line import set_environment
 from tests.support.ports import spare
 from tests.support.processes import started
 
@@ -137,8 +138,7 @@ async def missing_migration(store: Store, config: DoctorConfig) -> None:
 
 
 async def on_the_command_line(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
+    set_environment(monkeypatch, settings)
     named = set[str]()
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while named != {"feed process", "web process"} and time.monotonic() < deadline:  # see `until_ill`

@@ -1,30 +1,18 @@
 """Leases and slots that run out during a recovery: it completes, and nobody else's ends."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 from lxml import etree
 
 from app.domain.match import Match
 from app.domain.tenant import Tenant
-from app.store import matches, recovery_jobs
+from app.store import recovery_jobs
 from app.store.connections import Store
 from tests.faults.rig import Consumer, Rig, consuming, until
-from tests.support.recoveries import ended, recover
+from tests.support.recoveries import ended, held_up, recover
 from tests.support.story import Story
 
 pytestmark = pytest.mark.anyio
 MATCHES = 60  #: more than a page: the second page is held up
-
-
-@asynccontextmanager
-async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
-    """Nobody reads this match under its lock meanwhile, so that a replay stops before it."""
-    async with store.transaction() as tx:
-        await tx.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        await matches.lock(tx, match.id)
-        yield
 
 
 def replayed(consumer: Consumer, request_id: str) -> list[str]:

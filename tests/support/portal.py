@@ -60,28 +60,24 @@ def read_routes(client: httpx.AsyncClient) -> set[str]:
     return {each.path for each in found if each.path.startswith("/portal")}
 
 
-async def add_user(
-    store: Store, settings: Settings, slug: str, role: Role, email: str = "", password: str = PASSWORD
-) -> str:
+async def add_user(store: Store, settings: Settings, slug: str, role: Role) -> str:
     """Create a user with a password, and the tenant if there is none; the e-mail address."""
-    email = email or f"{role}-{secrets.token_hex(4)}@{slug}.test"
+    email = f"{role}-{secrets.token_hex(4)}@{slug}.test"
     by: dict[str, Any] = {"by": "tester", "now": 1}
     async with store.transaction() as tx:
         await admin.create_tenant(tx, slug, slug.title(), **by)
         user = await users.create_user(tx, slug, email, f"The {role}", role, **by)
         link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
-    await users.redeem_link(store, link.raw, password, secret=settings.secret_key, now=1)
+    await users.redeem_link(store, link.raw, PASSWORD, secret=settings.secret_key, now=1)
     return email
 
 
-async def add_operator(
-    store: Store, settings: Settings, role: OperatorRole, email: str = "", password: str = PASSWORD
-) -> str:
+async def add_operator(store: Store, settings: Settings, role: OperatorRole) -> str:
     """Create an operator with a password; the e-mail address."""
-    email = email or f"{role}-{secrets.token_hex(4)}@operators.test"
+    email = f"{role}-{secrets.token_hex(4)}@operators.test"
     by: dict[str, Any] = {"by": "tester", "now": 1}
     async with store.transaction() as tx:
         user = await operators.create_operator(tx, email, f"The {role}", role, **by)
         link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
-    await users.redeem_link(store, link.raw, password, secret=settings.secret_key, now=1)
+    await users.redeem_link(store, link.raw, PASSWORD, secret=settings.secret_key, now=1)
     return email

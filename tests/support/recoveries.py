@@ -1,10 +1,14 @@
 """Recoveries as a tenant requests them, and how they end."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from app.domain.match import Match
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.store import recovery_jobs
+from app.store import matches, recovery_jobs
 from app.store.connections import Store
 from tests.support.eventually import eventually
 
@@ -38,3 +42,12 @@ async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
     return await eventually(
         look, lambda seen: seen.state in (RecoveryState.COMPLETED, RecoveryState.FAILED), 60
     )
+
+
+@asynccontextmanager
+async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
+    """Nobody reads this match under its lock meanwhile, so that a replay stops before it."""
+    async with store.transaction() as tx:
+        await tx.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        await matches.lock(tx, match.id)
+        yield

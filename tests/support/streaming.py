@@ -65,11 +65,11 @@ async def next_frame(client: ClientConnection, seconds: float = 60) -> Message:
         return msgspec.json.decode(await client.recv())
 
 
-async def until_alive(client: ClientConnection, seconds: float = 60) -> list[Message]:
+async def until_alive(client: ClientConnection) -> list[Message]:
     """All frames up to the next `alive`, that one included."""
-    frames = [await next_frame(client, seconds)]
+    frames = [await next_frame(client)]
     while frames[-1]["type"] != "alive":
-        frames.append(await next_frame(client, seconds))
+        frames.append(await next_frame(client))
     return frames
 
 

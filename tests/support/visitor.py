@@ -88,10 +88,10 @@ class Visitor:
         await self.key("Enter", 13, "\r")
         await self.page.until(_LOADED)
 
-    async def leave_by(self, key: str, code: int) -> None:
-        """Press a key that opens another page, and wait for it."""
+    async def leave_by(self, key: str) -> None:
+        """Press a letter that opens another page, and wait for it."""
         await self.page.value(_LEAVE)
-        await self.key(key, code, key)
+        await self.key(key, ord(key.upper()), key)
         await self.page.until(_LOADED)
 
     async def sign_in(self, email: str, password: str) -> None:

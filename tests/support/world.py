@@ -24,9 +24,10 @@ from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.store import alerts, markets, matches
+from app.store import alerts, markets
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
+from tests.support.stored import present
 
 CONFIG = IngestConfig()
 EVENT = "Norland Masters"
@@ -75,7 +76,7 @@ async def made(store: Store) -> World:
         await alerts.begin(tx, about, "it has more queues than it may have", now)
     cancel = match_commands.Cancel()
     await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, pricing=CONFIG.pricing)
-    return World(*[await _present(store, match) for match in made])
+    return World(*[await present(store, match) for match in made])
 
 
 async def _request_consent(store: Store, match: Match, now: int) -> None:
@@ -89,13 +90,6 @@ async def _request_consent(store: Store, match: Match, now: int) -> None:
     later, by = now + 120_000, "operator ann@ops.example"
     pricing = CONFIG.pricing
     await consent.send(store, str(match.id), command, by=by, now=later, pricing=pricing, consent_seconds=60)
-
-
-async def _present(store: Store, match: Match) -> Match:
-    async with store.autocommit() as tx:
-        found = await matches.get(tx, match.id)
-    assert found
-    return found
 
 
 def _rows(home: FictionalTeam, away: FictionalTeam) -> Iterator[dict[str, Any]]:

@@ -1,11 +1,11 @@
 """One market: its price through time beside what happened in the match, as a plot and as a table."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 from litestar import Response
 from litestar.di import NamedDependency
-from litestar.params import FromPath, QueryParameter
+from litestar.params import FromPath
 
 from app.channels.console.command_forms import CommandForm, forms_for
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
@@ -20,6 +20,7 @@ from app.kit.errors import NotFound
 from app.kit.threads import run_in_thread
 from app.pages.ledger_kinds import kind_of
 from app.pages.market_names import key_of_name, names_of
+from app.pages.positions import NEWEST, Before
 from app.pages.price_history import Mark, Point, Suspension, price_history
 from app.pages.rendering import HEADERS, page, texts_for
 from app.pages.texts import Texts
@@ -30,10 +31,8 @@ from app.store.transaction import Tx
 _CHANGES = 100  #: rows of a page
 _POINTS = 5_000  #: changes that a plot shows at most, the newest
 _COMMANDS = 1_000  #: commands of operators that are shown at most, the newest
-_NEWEST = 2**63 - 1
 #: The commands on a market that has a result.
 _WITH_RESULT = ("settle_market", "void_market", "roll_back_market", "close_type", "open_type")
-Before = Annotated[int, QueryParameter(ge=1, le=_NEWEST)]
 
 
 class MarketPlot(msgspec.Struct, frozen=True):
@@ -62,7 +61,7 @@ async def market_page(
     console: NamedDependency[ConsoleDependencies],
     ref: FromPath[str],
     name: FromPath[str],
-    before: Before = _NEWEST,
+    before: Before = NEWEST,
 ) -> Response[str]:
     """The market, what changed it last, and what happened meanwhile."""
     texts = texts_for(request)
@@ -85,7 +84,7 @@ async def market_page(
         own_path=market_path(match.number, market.key),
         forms=_forms(request.auth.user.operator_role, market),
         windows=sorted(void_windows(entries, market.key)),
-        rows=_merged(shown, facts, newest=before == _NEWEST),
+        rows=_merged(shown, facts, newest=before == NEWEST),
         older=shown[-1].seq if len(found) > _CHANGES else None,
     )
 
@@ -100,9 +99,7 @@ async def market_plot(
     """What the plot shows, times in Unix ms."""
     async with console.store.snapshot() as tx:
         match, market = await _market(tx, ref, name)
-        found = await market_changes.newest_of_all(
-            tx, match.id, market.key, before=_NEWEST, limit=_POINTS + 1
-        )
+        found = await market_changes.newest_of_all(tx, match.id, market.key, before=NEWEST, limit=_POINTS + 1)
         happened = await _facts(tx, texts_for(request), match)
     complete = len(found) <= _POINTS
     locale = texts_for(request).locale

@@ -1,7 +1,6 @@
 """The feeds of the matches that somebody watches."""
 
 import time
-from collections.abc import Callable
 from uuid import UUID
 
 from app.channels.console.match_reader import MatchReader
@@ -16,12 +15,12 @@ _UNUSED_SECONDS = 60.0
 class MatchFeeds:
     """One feed for each match, however many watch it; one that nobody watches any more is dropped."""
 
-    def __init__(self, store: Store, clock: Clock, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._store, self._clock, self._monotonic = store, clock, monotonic
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
         self._feeds: dict[UUID, tuple[float, RowFeed]] = {}
 
     def of(self, match_id: UUID) -> RowFeed:
-        now = self._monotonic()
+        now = time.monotonic()
         _, feed = self._feeds.get(match_id, (now, None))
         if feed is None:
             feed = RowFeed(MatchReader(self._store, self._clock, match_id).read, render, self._clock)

@@ -5,8 +5,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromQuery
 
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.channels.console.positions import position
 from app.http.reading import get
+from app.pages.positions import position
 from app.pages.rendering import page
 from app.store import audit
 

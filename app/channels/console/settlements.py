@@ -6,10 +6,10 @@ from litestar.params import FromPath, FromQuery
 
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.channels.console.paths import market_path, match_path
-from app.channels.console.positions import position
 from app.http.reading import get
 from app.kit.errors import NotFound
 from app.pages.ledger_kinds import kind_of, withdraws
+from app.pages.positions import position
 from app.pages.rendering import page, texts_for
 from app.pages.settlement_facts import facts_of
 from app.pages.settlement_rows import rows_of

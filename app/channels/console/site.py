@@ -32,4 +32,3 @@ CONSOLE = Site(
     describe=_describe,
     check=lambda signed_in, permission: check(signed_in.user.operator_role, permission),
 )
-SIGN_IN = CONSOLE.sign_in_path

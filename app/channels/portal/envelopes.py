@@ -21,6 +21,7 @@ from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.pages import moments
 from app.pages.error_pages import sentences
+from app.pages.positions import position
 from app.pages.rendering import HEADERS, page
 from app.store import envelopes as stored
 from app.store import matches, tenants
@@ -66,7 +67,7 @@ async def envelopes(
     async with portal.store.autocommit() as tx:
         oldest = await stored.oldest_at(tx)
         try:
-            search, start = await _search(tx, tenant, fields), _seq(before)
+            search, start = await _search(tx, tenant, fields), position(before)
             if tenant.amqp:
                 found = await stored.page(tx, tenant, search, start, limit=_ROWS)
         except (Invalid, NotFound) as error:
@@ -162,14 +163,6 @@ async def _match_id(tx: Tx, tenant: Tenant, ref: str) -> UUID | None:
     if not tenant.amqp or not await tenants.booked(tx, tenant.id, [match.id]):
         raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match.id
-
-
-def _seq(before: str) -> int:
-    if not before:
-        return LAST
-    if not (before.isascii() and before.isdigit() and len(before) < 19):
-        raise Invalid(Field(("before",), "Follow the links of this page.", "position", before[:100]))
-    return int(before)
 
 
 HANDLERS: tuple[Any, ...] = (envelopes, envelope, envelope_body)

@@ -3,11 +3,11 @@
 A history reaches back as far as the change log, which is retained for some hours.
 """
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from litestar import Response
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.params import FromPath, FromQuery
 
 from app.access.reach import match_within, reach_of
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
@@ -24,6 +24,7 @@ from app.kit.errors import Field, Invalid, NotFound
 from app.kit.threads import run_in_thread
 from app.pages.ledger_kinds import kind_of
 from app.pages.market_names import key_of_name, names_of
+from app.pages.positions import NEWEST, Before
 from app.pages.price_history import PriceHistory, price_history
 from app.pages.rendering import HEADERS, page, texts_for
 from app.store import market_changes, markets
@@ -31,9 +32,7 @@ from app.store.transaction import Tx
 
 _MARKETS, _CHANGES = 100, 100  #: rows of a page
 _POINTS = 5_000  #: changes that a plot shows at most, the newest
-_NEWEST = 2**63 - 1
 _FIRST: MarketKey = (0, "")
-Before = Annotated[int, QueryParameter(ge=1, le=_NEWEST)]
 
 
 class MarketRow(NamedTuple):
@@ -92,7 +91,7 @@ async def market_history(
     portal: NamedDependency[PortalDependencies],
     ref: FromPath[str],
     name: FromPath[str],
-    before: Before = _NEWEST,
+    before: Before = NEWEST,
 ) -> Response[str]:
     """What the change log has of a market, newest first, and where its plot is."""
     tenant = request.auth.tenant
@@ -132,7 +131,7 @@ async def market_plot(
         match = await _match(tx, request, ref)
         market = await _market(tx, tenant, match, name)
         limit = _POINTS + 1
-        found = await market_changes.newest(tx, tenant, match.id, market.key, before=_NEWEST, limit=limit)
+        found = await market_changes.newest(tx, tenant, match.id, market.key, before=NEWEST, limit=limit)
     oldest_first = found[_POINTS - 1 :: -1] if len(found) > _POINTS else found[::-1]
     locale = texts_for(request).locale
     history = await run_in_thread(price_history, oldest_first, locale, complete=len(found) <= _POINTS)

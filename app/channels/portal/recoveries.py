@@ -15,6 +15,7 @@ from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.pages import moments
 from app.pages.error_pages import sentences
 from app.pages.forms import Form
+from app.pages.positions import NEWEST, position
 from app.pages.rendering import fragment, page, redirect
 from app.recovery.request import RecoveryParameters
 from app.store import recovery_jobs
@@ -22,7 +23,6 @@ from app.store.recovery_jobs import ListedRecovery
 
 _PATH = "/portal/recoveries"
 _ROWS = 50
-_LAST = 2**63 - 1
 _MAY_RECOVER: dict[str, Any] = {"permission": Permission.RECOVERY}
 
 
@@ -55,7 +55,7 @@ async def recoveries(
     chosen = "since" if since else "odds" if match else "full"
     at = moments.millis("since", since)
     fields = {"what": chosen, "since": moments.local(at), "match": match, "node_id": ""}
-    return await _recoveries_page(request, portal, fields, before=_position(before))
+    return await _recoveries_page(request, portal, fields, before=position(before))
 
 
 @post("/recoveries", opt=_MAY_RECOVER)
@@ -117,7 +117,7 @@ async def _recovery(request: SignedInRequest, portal: PortalDependencies, job_id
     """The tenant's recovery of that number; raises `NotFound`."""
     async with portal.store.autocommit() as tx:
         tenant_id = request.auth.tenant.id
-        found = await recovery_jobs.by_id(tx, tenant_id, job_id) if 0 < job_id < _LAST else None
+        found = await recovery_jobs.by_id(tx, tenant_id, job_id) if 0 < job_id < NEWEST else None
     if found is None:
         raise NotFound(f"There is no recovery {job_id}.", code="no_recovery", recovery=job_id)
     return found
@@ -129,7 +129,7 @@ async def _recoveries_page(
     fields: dict[str, str],
     refusal: Refusal | None = None,
     *,
-    before: int = _LAST,
+    before: int = NEWEST,
 ) -> Response[str]:
     async with portal.store.autocommit() as tx:
         found = await recovery_jobs.listing(tx, request.auth.tenant.id, before, _ROWS + 1)
@@ -152,14 +152,6 @@ async def _recoveries_page(
 
 def _is_open(job: RecoveryJob) -> bool:
     return job.state in (RecoveryState.SCHEDULED, RecoveryState.RUNNING)
-
-
-def _position(before: str) -> int:
-    if not before:
-        return _LAST
-    if not (before.isascii() and before.isdigit() and len(before) < 19):
-        raise Invalid(Field(("before",), "Follow the links of this page.", "position", before[:100]))
-    return int(before)
 
 
 HANDLERS = (recoveries, request_recovery, recovery, recovery_progress)

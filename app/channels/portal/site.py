@@ -43,4 +43,3 @@ PORTAL = Site(
     describe=_describe,
     check=lambda signed_in, permission: check(signed_in.user.role, permission),
 )
-SIGN_IN = PORTAL.sign_in_path

@@ -129,7 +129,7 @@ def purchases(
     for player in sorted(team, key=lambda _: rng.random()):
         for item, price in _wish_list(rng, side, player, full=full, force=force):
             if price <= player.money:
-                _equip(player, side, item)
+                _equip(player, item)
                 yield player, item, price
 
 
@@ -184,7 +184,7 @@ def _primary(rng: Random, side: Side, player: SimulatedPlayer) -> Iterator[tuple
         yield name, WEAPONS[name].price
 
 
-def _equip(player: SimulatedPlayer, side: Side, item: str) -> None:
+def _equip(player: SimulatedPlayer, item: str) -> None:
     if item == "item_defuser":
         player.defuser = True
     elif item in GEAR:

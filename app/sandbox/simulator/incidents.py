@@ -90,20 +90,20 @@ class Incidents:
 
     def during_round(self, state: MapState) -> Interruption | None:
         """What interrupts this round, if anything: half of all interruptions come in mid-round."""
-        return self._interruption(state, 0.5)
+        return self._interruption(state)
 
     def between_rounds(self, state: MapState) -> Lines:
         """After a round's end: perhaps an interruption, with the lines up to the next freeze."""
         self.back_up(state)
-        kind = self._interruption(state, 0.5)
+        kind = self._interruption(state)
         if kind:
             yield from self.resume_after(state, kind)
 
-    def _interruption(self, state: MapState, share: float) -> Interruption | None:
+    def _interruption(self, state: MapState) -> Interruption | None:
         odds = self.anomalies
         chances = (odds.restore, odds.restart * (state.played < _LAST_RESTART_ROUND), odds.crash)
         for kind, chance in zip(_INTERRUPTIONS, chances, strict=True):
-            if self.rng.random() < chance * share and self.interruptions < _MAX_INTERRUPTIONS:
+            if self.rng.random() < chance / 2 and self.interruptions < _MAX_INTERRUPTIONS:
                 self.interruptions += 1
                 return kind
         return None

@@ -108,13 +108,12 @@ class MapState:
         for player, side in players:
             yield _row(player.profile.account, 2 if side == "T" else 3, player, self.played)
 
-    def change_sides(self, *, log: bool = True) -> None:
-        if log:
-            for side, index in self.refs():
-                player = self.player((side, index))
-                who = f'"{player.profile.name}<{player.slot}><[U:1:{player.profile.account}]>"'
-                move = f"<{log_lines.TEAM[side]}> to <{log_lines.TEAM[other_side(side)]}>"
-                self.log.write(f"{who} switched from team {move}")
+    def change_sides(self) -> None:
+        for side, index in self.refs():
+            player = self.player((side, index))
+            who = f'"{player.profile.name}<{player.slot}><[U:1:{player.profile.account}]>"'
+            move = f"<{log_lines.TEAM[side]}> to <{log_lines.TEAM[other_side(side)]}>"
+            self.log.write(f"{who} switched from team {move}")
         self.home_side = other_side(self.home_side)
 
     def start_half(self, money: int) -> None:

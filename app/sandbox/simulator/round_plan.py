@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
-from app.sandbox.simulator.round_numbers import RoundNumbers, round_numbers
+from app.sandbox.simulator.round_numbers import round_numbers
 from app.sandbox.simulator.truth import Reason, Side, other_side
 
 PlayerRef = tuple[Side, int]
@@ -100,10 +100,9 @@ class RoundPlanner:
         fighters: Mapping[Side, Sequence[Fighter]],
         *,
         bomb: bool = True,
-        numbers: RoundNumbers | None = None,
     ) -> None:
         self.rng, self.edge, self.fighters, self.bomb = rng, edge, fighters, bomb
-        self.numbers = numbers or round_numbers()
+        self.numbers = round_numbers()
         self.alive: dict[Side, list[int]] = {"CT": list(range(5)), "T": list(range(5))}
         self.now = _FIRST_CONTACT
         self.plan = RoundPlan()

@@ -1,8 +1,5 @@
 """The application, keys of every kind, and one match in each state that matters."""
 
-from collections.abc import AsyncIterator
-
-import httpx
 import msgspec
 import pytest
 
@@ -11,23 +8,10 @@ from app.commands.creation import NewMatch
 from app.domain.match import Match, Status
 from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
-from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store
-from tests.support.web import IssueKey, issuing, serving
 
 CONFIG = IngestConfig(fresh_millis=10_000, silence_millis=30_000)
-
-
-@pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(settings) as client:
-        yield client
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from tests.contract.access.tables import OPEN, SPORTS
 from tests.contract.access.test_rights import SCOPES
 from tests.contract.openapi.present import Json, followed, made, operations
 from tests.support import world
-from tests.support.queues import private_vhost
-from tests.support.web import IssueKey, issuing, serving
+from tests.support.web import IssueKey, serving
 from tests.support.world import World
 
 JSON, XML = "application/json", "application/xml"
@@ -29,19 +28,14 @@ def document() -> Json:
 
 
 @pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with private_vhost(settings) as private, serving(private) as client:
+async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(private) as client:
         yield client
 
 
 @pytest.fixture
 async def populated(store: Store) -> World:
     return await world.made(store)
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 def example_requests(document: Json, **values: str) -> Iterator[ExampleRequest]:

@@ -7,20 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from app.settings import Settings
-from app.store.connections import Store
 from tests.support.facade import SDK, SDK_PORT
-from tests.support.web import IssueKey, issuing, serving
+from tests.support.web import IssueKey, serving
 
 
 @pytest.fixture
 async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
         yield client
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 @pytest.fixture

@@ -17,11 +17,9 @@ from app.domain.ids import competitor_urn, player_urn, tournament_urn
 from app.domain.match_entrants import FIRST_STAND_IN
 from app.main import create_app
 from app.settings import Settings
-from app.store.connections import Store
 from tests.contract.openapi.breaks import breaks
 from tests.contract.openapi.present import RECORDED, Json, faults, followed, made, operations
-from tests.support.queues import private_vhost
-from tests.support.web import IssueKey, issuing, serving
+from tests.support.web import IssueKey, serving
 
 #: Addresses that are no part of what clients may rely on, and why.
 UNDOCUMENTED = {
@@ -209,14 +207,9 @@ def _at(document: Json, path: str) -> Any:
 
 
 @pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with private_vhost(settings) as private, serving(private) as client:
+async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(private) as client:
         yield client
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 async def test_documents_need_a_key_and_those_for_operators_one_of_theirs(

@@ -12,6 +12,8 @@ from app.access.admin import IssuedKey
 from app.access.grants import Grants
 from app.access.properties import KeyProperties
 from app.store.connections import Store
+from app.store.counters import Counters
+from scripts.services import Services
 
 SECRET = "a-secret-of-at-least-thirty-two-characters"
 BY: dict[str, Any] = {"by": "tester", "now": 1000}
@@ -55,3 +57,9 @@ async def until(condition: Callable[[], bool]) -> None:
 async def grants(store: Store) -> AsyncIterator[Grants]:
     async with running(store) as listening:
         yield listening
+
+
+@pytest.fixture
+async def counters(services: Services) -> AsyncIterator[Counters]:
+    async with Counters(services.redis_url) as counters:
+        yield counters

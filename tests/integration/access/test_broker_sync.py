@@ -231,7 +231,7 @@ async def test_an_upgrade_closes_no_connection(store: Store, broker: BrokerConfi
         async with queue.iterator(timeout=60) as messages:
             assert (await anext(messages)).body == b"after"
     held = (await broker.management.permissions()).get((slug, permissions.tenant_user(slug)))
-    assert held == permissions.permission(slug, broker.exchange, "patterns")
+    assert held == permissions.permission(broker.exchange, "patterns")
     assert await broker_sync.repair(store, broker.management, entry(broker)) == []
 
 
@@ -248,7 +248,7 @@ async def test_permissions_of_an_earlier_version_are_corrected(
         async with asyncio.timeout(60):
             await ended.wait()
     held = (await broker.management.permissions()).get((slug, user))
-    assert held == permissions.permission(slug, broker.exchange, broker.mode)
+    assert held == permissions.permission(broker.exchange, broker.mode)
     assert await gets_in(url)
     assert await broker_sync.repair(store, broker.management, entry(broker)) == []
 

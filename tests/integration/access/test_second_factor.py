@@ -1,7 +1,5 @@
 """Codes of a second factor: required once confirmed, accepted once, not to be guessed."""
 
-from collections.abc import AsyncIterator
-
 import pyotp
 import pytest
 
@@ -14,19 +12,12 @@ from app.store import audit
 from app.store import users as stored
 from app.store.connections import Store
 from app.store.counters import Counters
-from scripts.services import Services
 from tests.integration.access.conftest import SECRET
 from tests.integration.access.people import NOW, PASSWORD, enter, link, person, some_email, valid
 
 pytestmark = pytest.mark.anyio
 STEP = 30_000
 LATER = NOW + 10 * STEP
-
-
-@pytest.fixture
-async def counters(services: Services) -> AsyncIterator[Counters]:
-    async with Counters(services.redis_url) as counters:
-        yield counters
 
 
 def code(raw: str, now: int) -> str:

@@ -1,7 +1,7 @@
 """Who may sign in, what a refusal shows, and how long a session lasts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,7 +16,6 @@ from app.store import sessions as stored
 from app.store import users as stored_users
 from app.store.connections import Store
 from app.store.counters import Counters
-from scripts.services import Services
 from tests.integration.access.conftest import SECRET
 from tests.integration.access.people import (
     BY,
@@ -35,12 +34,6 @@ from tests.support.redis import PrivateRedis
 
 pytestmark = pytest.mark.anyio
 WRONG = "wrong horse battery"
-
-
-@pytest.fixture
-async def counters(services: Services) -> AsyncIterator[Counters]:
-    async with Counters(services.redis_url) as counters:
-        yield counters
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from app.settings import Settings
-from app.store.connections import Store
 from tests.support.queues import private_vhost
-from tests.support.web import IssueKey, issuing, serving
+from tests.support.web import IssueKey, serving
 
 ASSETS = Path(__file__).resolve().parents[3] / "app" / "channels" / "board" / "assets"
 
@@ -27,11 +26,6 @@ async def client(settings: Settings, report: Path) -> AsyncIterator[httpx.AsyncC
     reporting = replace(settings, board_report=str(report))
     async with private_vhost(reporting) as private, serving(private) as client:
         yield client
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 async def test_the_page_loads_its_own_assets_only(client: httpx.AsyncClient) -> None:

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from unittest.mock import Mock
 from uuid import UUID
 
 import msgspec
 import pytest
 
-from app.amqp.connection import BrokerError, connect
+from app.amqp.connection import BrokerError, ConfirmListener, connect
 from app.broker.address import Address, Node, parse
 from app.broker.client_session import client_session
 from app.broker.connection import reachable
@@ -20,25 +21,11 @@ from app.ingest.queues import PARTITIONS
 from app.kit.errors import Unavailable
 from app.settings import Settings
 from tests.support.eventually import eventually
-from tests.support.queues import private_vhost, queues_of
+from tests.support.queues import queues_of
 from tests.support.route import Route
 
 pytestmark = pytest.mark.anyio
 REFUSES = Node("127.0.0.1", 1)
-
-
-class Listener:
-    def confirmed(self, tag: int, multiple: bool) -> None: ...
-
-    def rejected(self, tag: int, multiple: bool) -> None: ...
-
-    def unblocked(self) -> None: ...
-
-
-@pytest.fixture
-async def private(settings: Settings) -> AsyncIterator[Settings]:
-    async with private_vhost(settings) as private:
-        yield private
 
 
 @asynccontextmanager
@@ -60,14 +47,16 @@ def with_first(settings: Settings, node: Node) -> Address:
 async def test_a_publishers_connection_passes_over_a_node_that_refuses(private: Settings) -> None:
     for _ in range(8):  # the order is random
         address = with_first(private, REFUSES)
-        connection = await connect(address, private.rabbitmq_internal_vhost, "test", "feed", Listener())
+        connection = await connect(
+            address, private.rabbitmq_internal_vhost, "test", "feed", Mock(ConfirmListener)
+        )
         await connection.close()
 
 
 async def test_a_publishers_connection_fails_when_every_node_refuses(settings: Settings) -> None:
     address = Address((REFUSES, Node("127.0.0.1", 2)), "guest", "guest")
     with pytest.raises((OSError, BrokerError)):
-        await connect(address, "/", "test", "feed", Listener())
+        await connect(address, "/", "test", "feed", Mock(ConfirmListener))
 
 
 async def test_a_client_session_passes_over_a_node_that_refuses(private: Settings) -> None:

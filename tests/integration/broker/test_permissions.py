@@ -66,7 +66,7 @@ async def _withdraw(services: Services, slug: str) -> None:
 
 
 async def _permit(services: Services, vhost: str, user: str, password: str) -> None:
-    permission = permissions.permission(vhost, EXCHANGE, "patterns")
+    permission = permissions.permission(EXCHANGE, "patterns")
     topics = permissions.topic_permission(EXCHANGE, "patterns")
     assert permission and topics
     async with Management(services.rabbitmq_api_url) as management:

@@ -3,12 +3,13 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
+from unittest.mock import Mock
 
 import aio_pika
 import msgspec
 import pytest
 
-from app.amqp.connection import BrokerError, PublisherConnection, connect
+from app.amqp.connection import BrokerError, ConfirmListener, PublisherConnection, connect
 from app.amqp.frames import AmqpMessage, marshal
 from app.broker import publisher_users
 from app.broker.address import Address, parse
@@ -17,16 +18,6 @@ from scripts.services import Services
 
 pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
-
-
-class Deaf:
-    """A listener that does not care."""
-
-    def confirmed(self, tag: int, multiple: bool) -> None: ...
-
-    def rejected(self, tag: int, multiple: bool) -> None: ...
-
-    def unblocked(self) -> None: ...
 
 
 @pytest.fixture
@@ -50,17 +41,17 @@ async def test_an_expelled_holder_is_disconnected_and_stays_refused(
     management: Management, services: Services, vhost: str
 ) -> None:
     holder, address = await created(management, services, vhost)
-    connection = await connect(address, vhost, "test", EXCHANGE, Deaf())
+    connection = await connect(address, vhost, "test", EXCHANGE, Mock(ConfirmListener))
     await publisher_users.expel_publisher(management, holder)
     assert "taken over" in await asyncio.wait_for(connection.ended, 60)
     with pytest.raises(BrokerError, match="ACCESS_REFUSED - Login"):
-        await connect(address, vhost, "test", EXCHANGE, Deaf())
+        await connect(address, vhost, "test", EXCHANGE, Mock(ConfirmListener))
 
 
 async def test_a_deleted_user_is_disconnected(management: Management, services: Services, vhost: str) -> None:
     """So a connection that was being opened while the holder was expelled ends, too."""
     holder, address = await created(management, services, vhost)
-    connection = await connect(address, vhost, "test", EXCHANGE, Deaf())
+    connection = await connect(address, vhost, "test", EXCHANGE, Mock(ConfirmListener))
     await management.delete_user(publisher_users.publisher_user(holder))
     assert "user" in await asyncio.wait_for(connection.ended, 60)
 
@@ -70,7 +61,7 @@ async def test_what_is_written_after_the_expulsion_reaches_no_queue(
 ) -> None:
     """The client does not read what the broker says, as a stopped process does not, and then writes."""
     holder, address = await created(management, services, vhost)
-    connection: PublisherConnection = await connect(address, vhost, "test", EXCHANGE, Deaf())
+    connection: PublisherConnection = await connect(address, vhost, "test", EXCHANGE, Mock(ConfirmListener))
     async with await aio_pika.connect(parse(services.rabbitmq_url).url(vhost)) as watcher:
         channel = await watcher.channel()
         queue = await channel.declare_queue(exclusive=True)

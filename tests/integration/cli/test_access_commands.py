@@ -1,34 +1,22 @@
 """Commands that take access away, give it back and change it."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 import pytest
 from click.testing import CliRunner
 
 from app.cli import main
-from app.settings import Settings
-
-Run = Callable[..., Any]
+from tests.support.command_line import Run, ok
 
 
 @pytest.fixture
-def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(run: Run) -> Callable[..., Any]:
     """What a command line prints, read as JSON; it must go well."""
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
-
-    def run(*words: str) -> Any:
-        result = CliRunner().invoke(main, words)
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
-
-    return run
+    return lambda *words: ok(run(*words))
 
 
-def test_access_is_taken_and_given_back(run: Run) -> None:
+def test_access_is_taken_and_given_back(run: Callable[..., Any]) -> None:
     run("tenant", "create", "delta")
     key = run("key", "issue", "delta", "--bundle", "cs2.stats")["id"]
     assert not run("tenant", "revoke", "delta")["active"]
@@ -43,7 +31,7 @@ def test_access_is_taken_and_given_back(run: Run) -> None:
     assert len(run("tenant", "audit", "delta", "--limit", "1")) == 1
 
 
-def test_a_key_is_altered_in_what_is_given_only(run: Run) -> None:
+def test_a_key_is_altered_in_what_is_given_only(run: Callable[..., Any]) -> None:
     run("tenant", "create", "delta")
     key = run("key", "issue", "delta", "--bundle", "cs2.stats", "--label", "web")["id"]
     altered = run("key", "alter", key, "--rpm", "7", "--network", "192.0.2.0/24")
@@ -52,7 +40,7 @@ def test_a_key_is_altered_in_what_is_given_only(run: Run) -> None:
     assert (altered["networks"], altered["sports"], altered["rate_limit_rpm"]) == ([], ["cs2", "soccer"], 7)
 
 
-def test_market_types_are_switched_by_number(run: Run) -> None:
+def test_market_types_are_switched_by_number(run: Callable[..., Any]) -> None:
     run("tenant", "create", "delta")
     before = run("tenant", "market-types", "delta")
     assert {each["on"] for each in before} == {True}

@@ -2,39 +2,17 @@
 
 import json
 import stat
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from app.cli import main
-from app.settings import Settings
 from scripts.demonstration.shared_servers import TENANTS
 from scripts.services import Services
 from tests.support import services as support
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line with the test's settings in the environment."""
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
-
-    def run(*words: str) -> Result:
-        return CliRunner().invoke(main, words)
-
-    return run
-
-
-def ok(result: Result) -> Any:
-    """What a command that went well printed, read as JSON."""
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+from tests.support.command_line import Run, ok
 
 
 def test_a_tenant_and_its_keys(run: Run) -> None:

@@ -7,26 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
-from app.cli import main
 from app.domain.soccer import Country, Season
 from app.settings import Settings
 from app.store import entrants
 from app.store.connections import open_store
 from app.store.entrants import EntrantTable
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line with the test's settings in the environment."""
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
-    return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
+from tests.support.command_line import Run
 
 
 @pytest.fixture

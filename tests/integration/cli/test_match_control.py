@@ -3,14 +3,9 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
 
 import msgspec
-import pytest
-from click.testing import CliRunner
-from click.testing import Result as CliResult
 
-from app.cli import main
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.apply import apply
@@ -22,17 +17,9 @@ from app.store import changes, matches
 from app.store.changes import ChangeDraft
 from app.store.connections import open_store
 from tests.support import logs
+from tests.support.command_line import Run
 
-Run = Callable[..., CliResult]
 MATCH = "od:match:1"
-
-
-@pytest.fixture
-def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line with the test's settings in the environment."""
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
-    return lambda *words: CliRunner().invoke(main, words)
 
 
 def test_orders_are_carried_out_and_on_record(run: Run) -> None:

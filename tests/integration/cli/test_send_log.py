@@ -8,18 +8,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from uuid import UUID, uuid4
 
-import msgspec
 import pytest
-from click.testing import CliRunner
 
 from app.access import log_tokens
-from app.cli import main
 from app.domain.match import Match
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store
+from tests.support.command_line import Run
 
 
 @dataclass
@@ -80,35 +78,17 @@ async def match_id(store: Store) -> UUID:
 
 
 def test_every_byte_reaches_the_sink_in_order(
-    anyio_backend: str,
-    sink: Sink,
-    match_id: UUID,
-    settings: Settings,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, sink: Sink, match_id: UUID, settings: Settings, tmp_path: Path
 ) -> None:
     """Two hundred game minutes in a second: the bodies follow each other without a hole, and none is lost
     although the sink is away at first."""
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
     lines, _ = simulate(
         MatchPlan(fictional_world().teams[0], fictional_world().teams[1], 5, 1_790_000_000_000)
     )
     text = "".join(f"{line.text}\n" for line in lines).encode()
     log = tmp_path / "server.log.gz"
     log.write_bytes(gzip.compress(text))
-    words = [
-        "match",
-        "send-log",
-        str(log),
-        "--match",
-        str(match_id),
-        "--speed",
-        "2000",
-        "--base-url",
-        sink.url,
-    ]
-    result = CliRunner().invoke(main, words)
+    result = run("match", "send-log", log, "--match", match_id, "--speed", 2000, "--base-url", sink.url)
     assert result.exit_code == 0, result.output
     assert sink.body == text
     begins, ends = zip(*sink.ranges, strict=True)

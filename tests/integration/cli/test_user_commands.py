@@ -1,35 +1,22 @@
 """Operators invite people, send them links and end them."""
 
 import asyncio
-import json
-from collections.abc import Callable
 from typing import Any
 
-import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
 from app.access import users
-from app.cli import main
 from app.domain.user import User
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store.connections import open_store
-
-Invoke = Callable[..., Result]
+from tests.support.command_line import Run, ok
 
 
 @pytest.fixture
-def invoke(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
+def run(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PUBLIC_URL", "http://127.0.0.1:8000/")
-    return lambda *words: CliRunner().invoke(main, words)
-
-
-def read(result: Result) -> Any:
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    return run
 
 
 def redeem(settings: Settings, link: str) -> User:
@@ -48,36 +35,34 @@ def redeem(settings: Settings, link: str) -> User:
     return asyncio.run(run())
 
 
-def create(invoke: Invoke, email: str, role: str = "owner") -> Any:
-    return read(
-        invoke("user", "create", "--tenant", "delta", "--email", email, "--name", "Ann", "--role", role)
-    )
+def create(run: Run, email: str, role: str = "owner") -> Any:
+    return ok(run("user", "create", "--tenant", "delta", "--email", email, "--name", "Ann", "--role", role))
 
 
-def test_a_user_is_invited_reset_and_ended(invoke: Invoke, settings: Settings) -> None:
-    read(invoke("tenant", "create", "delta"))
-    made = create(invoke, "Ann@example.com")
+def test_a_user_is_invited_reset_and_ended(run: Run, settings: Settings) -> None:
+    ok(run("tenant", "create", "delta"))
+    made = create(run, "Ann@example.com")
     assert made["link"].startswith("http://127.0.0.1:8000/portal/link/")
     assert (made["purpose"], made["email"], made["role"]) == ("invitation", "ann@example.com", "owner")
     assert redeem(settings, made["link"]).email == "ann@example.com"
-    again = read(invoke("user", "link", "ANN@example.com", "--without-second-factor"))
+    again = ok(run("user", "link", "ANN@example.com", "--without-second-factor"))
     assert again["purpose"] == "reset"
     assert again["link"] != made["link"]
     assert redeem(settings, again["link"]).has_password
-    (listed,) = read(invoke("user", "list", "--tenant", "delta"))
+    (listed,) = ok(run("user", "list", "--tenant", "delta"))
     assert (listed["email"], listed["has_password"], listed["active"]) == ("ann@example.com", True, True)
-    assert not read(invoke("user", "end", "ann@example.com"))["active"]
-    done = [record["action"] for record in read(invoke("tenant", "audit", "delta"))]
+    assert not ok(run("user", "end", "ann@example.com"))["active"]
+    done = [record["action"] for record in ok(run("tenant", "audit", "delta"))]
     assert done == [
         *("user.end", "user.password", "user.link", "user.password", "user.link", "user.create"),
         "tenant.create",
     ]
 
 
-def test_a_link_is_printed_once(invoke: Invoke) -> None:
-    read(invoke("tenant", "create", "delta"))
-    token = create(invoke, "ann@example.com")["link"].rpartition("/")[2]
-    later = invoke("user", "list", "--tenant", "delta").output + invoke("tenant", "audit", "delta").output
+def test_a_link_is_printed_once(run: Run) -> None:
+    ok(run("tenant", "create", "delta"))
+    token = create(run, "ann@example.com")["link"].rpartition("/")[2]
+    later = run("user", "list", "--tenant", "delta").output + run("tenant", "audit", "delta").output
     assert token not in later
 
 
@@ -93,16 +78,16 @@ def test_a_link_is_printed_once(invoke: Invoke) -> None:
         ),
     ],
 )
-def test_what_cannot_be_done_is_one_line(invoke: Invoke, words: tuple[str, ...], why: str) -> None:
-    read(invoke("tenant", "create", "delta"))
-    result = invoke(*words)
+def test_what_cannot_be_done_is_one_line(run: Run, words: tuple[str, ...], why: str) -> None:
+    ok(run("tenant", "create", "delta"))
+    result = run(*words)
     assert (result.exit_code, result.stderr) == (1, f"Error: {why}\n")
 
 
-def test_an_address_is_used_once(invoke: Invoke) -> None:
-    read(invoke("tenant", "create", "delta"))
-    create(invoke, "ann@example.com")
+def test_an_address_is_used_once(run: Run) -> None:
+    ok(run("tenant", "create", "delta"))
+    create(run, "ann@example.com")
     words = ("--tenant", "delta", "--email", "ann@example.com", "--name", "Bob", "--role", "reader")
-    result = invoke("user", "create", *words)
+    result = run("user", "create", *words)
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
-    assert len(read(invoke("user", "list", "--tenant", "delta"))) == 1
+    assert len(ok(run("user", "list", "--tenant", "delta"))) == 1

@@ -8,14 +8,15 @@ from msgspec.structs import replace
 
 from app.commands import execution
 from app.commands import match_commands as c
-from app.domain.market import Market, MarketStatus, Result
+from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.store import audit, changes, history, markets
+from app.store import audit, changes, history
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
+from tests.support.stored import book, head
 
 FIRST = (13, "map=1|round=1|team=home")
 
@@ -32,22 +33,12 @@ def execute(store: Store, match: Match) -> Any:
     return give
 
 
-async def book(store: Store, match: Match) -> dict[tuple[int, str], Market]:
-    async with store.autocommit() as tx:
-        return await markets.book(tx, match.id)
-
-
 async def ledger(store: Store, match: Match, key: tuple[int, str]) -> list[tuple[str, str, str]]:
     async with store.autocommit() as tx:
         entries = await history.ledger(tx, match.id)
     return [
         (entry.previous_status, entry.new_status, entry.settled_by) for entry in entries if entry.key == key
     ]
-
-
-async def head(store: Store) -> int:
-    async with store.autocommit() as tx:
-        return await changes.head(tx)
 
 
 async def test_a_command_with_an_id_is_done_once(store: Store, execute: Any) -> None:

@@ -53,3 +53,8 @@ async def sign_in(store: Store, settings: Settings, client: httpx.AsyncClient) -
             return person
 
         yield sign_in
+
+
+@pytest.fixture
+async def person(sign_in: SignIn) -> Person:
+    return await sign_in(OperatorRole.VIEWER)

@@ -31,11 +31,6 @@ def changes_in(event: str) -> Changes:
 
 
 @pytest.fixture
-async def person(sign_in: SignIn) -> Person:
-    return await sign_in(OperatorRole.VIEWER)
-
-
-@pytest.fixture
 def quick(person: Person) -> ConsoleDependencies:
     """The console's dependencies, with streams that look for changes all the time."""
     console = console_of(person.client)
@@ -51,8 +46,7 @@ async def playing(story: Story, **fields: object) -> Match:
     return match
 
 
-async def test_a_match_in_play_is_shown_with_score_and_markets(person: Person, store: Store) -> None:
-    story = Story(store)
+async def test_a_match_in_play_is_shown_with_score_and_markets(person: Person, story: Story) -> None:
     match = await playing(story)
     await story.offer(match, offer(1), offer(2, status=MarketStatus.SUSPENDED, reason="the bomb is down"))
     await story.match(Status.UPCOMING)
@@ -76,8 +70,7 @@ async def test_what_needs_somebody_comes_first(person: Person, store: Store) -> 
     assert "two servers send" in page.partition('data-rows="matches"')[0]
 
 
-async def test_names_cannot_become_markup(person: Person, store: Store) -> None:
-    story = Story(store)
+async def test_names_cannot_become_markup(person: Person, story: Story) -> None:
     match = await playing(story, home=HOSTILE, event=HOSTILE, suspended=HOSTILE)
     for path in ("/console", f"/console/matches/{match_urn(match.number)}"):
         page = await person.get(path)
@@ -86,9 +79,8 @@ async def test_names_cannot_become_markup(person: Person, store: Store) -> None:
 
 
 async def test_the_stream_sends_only_the_cells_that_changed(
-    person: Person, store: Store, quick: ConsoleDependencies
+    person: Person, story: Story, quick: ConsoleDependencies
 ) -> None:
-    story = Story(store)
     match, other = await playing(story), await playing(story)
     version = (await person.get("/console")).text.partition('data-version="')[2].partition('"')[0]
     async with EventStream(person.client, EVENTS, since=version) as stream:

@@ -11,25 +11,17 @@ from app.domain.ids import match_urn
 from app.domain.market import market_name
 from app.domain.match import MapPlay, MatchPlayer, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.domain.user import OperatorRole
 from app.store import changes, history
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from app.trading.pricing_config import PricingConfig
-from tests.integration.console.conftest import SignIn
 from tests.support.portal import Person
 from tests.support.story import Story, offer
 
 ANN, BOB = MatchPlayer(1, "Ann <b>"), MatchPlayer(2, "Bob")
 
 
-@pytest.fixture
-async def person(sign_in: SignIn) -> Person:
-    return await sign_in(OperatorRole.VIEWER)
-
-
-async def test_the_markets_of_a_match_by_group_with_margin(person: Person, store: Store) -> None:
-    story = Story(store)
+async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story: Story) -> None:
     match = await story.match()
     one = offer(1, group="g", odds=msgspec.convert("1.9", type=type(offer(1).odds)))
     other = msgspec.structs.replace(one, specifiers="map=1|round=1|team=away")

@@ -1,26 +1,12 @@
 """The application, its store, and keys of every kind."""
 
-from collections.abc import AsyncIterator
-
-import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
-from tests.support.web import IssueKey, issuing, serving
-
-
-@pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(settings) as client:
-        yield client
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
+from tests.support.facade import World, create_world
+from tests.support.web import IssueKey
 
 
 @pytest.fixture
@@ -36,3 +22,8 @@ async def provisioned(store: Store, basic: dict[str, str]) -> dict[str, str]:
         tenant = await tenants.by_slug(tx, "acme")
         await tenants.save(tx, replace(tenant, amqp=True))
     return basic
+
+
+@pytest.fixture
+async def world(store: Store) -> World:
+    return await create_world(store)

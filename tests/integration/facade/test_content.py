@@ -27,11 +27,6 @@ INFO = "/v1/sports/{locale}/tournaments/{tournament}/info"
 PRE = "/v1/sports/{locale}/schedules/pre/schedule"
 
 
-@pytest.fixture
-async def world(store: Store) -> World:
-    return await create_world(store)
-
-
 class Reader:
     """Reads documents about the world with one key."""
 

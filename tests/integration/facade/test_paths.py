@@ -3,12 +3,10 @@
 from urllib.parse import quote
 
 import httpx
-import pytest
 
 from app.domain.match import Status
 from app.settings import Settings
-from app.store.connections import Store
-from tests.support.facade import LOCALES, PATHS, POSTS, World, create_world, detail, document
+from tests.support.facade import LOCALES, PATHS, POSTS, World, detail, document
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
@@ -24,11 +22,6 @@ SINGLE = {
     "/v1/descriptions/{locale}/markets/{id}/variants/way:two": "market_descriptions",
 }
 UNKNOWN = ("404404", "0", "-1", "x", "mf:competitor:", "od:match:404404", "9" * 40, "3.0", "%00", "١")
-
-
-@pytest.fixture
-async def world(store: Store) -> World:
-    return await create_world(store)
 
 
 async def test_every_path_answers_xml_whatever_is_accepted(

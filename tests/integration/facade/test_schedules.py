@@ -15,7 +15,7 @@ from app.domain.tenant import Tenant
 from app.store import entrants, matches, tenants
 from app.store.connections import Store
 from tests.support.eventually import eventually
-from tests.support.facade import APRIL_2031, DATE, DAY, HOME, World, create_world, detail, document
+from tests.support.facade import APRIL_2031, DATE, DAY, HOME, World, detail, document
 from tests.support.story import Story
 from tests.support.web import IssueKey
 
@@ -24,11 +24,6 @@ PRE = "/v1/sports/en/schedules/pre/schedule"
 LIVE = "/v1/sports/en/schedules/live/schedule"
 OF_DAY = f"/v1/sports/en/schedules/{DATE}/schedule"
 CHANGES = "/v1/sports/en/fixtures/changes"
-
-
-@pytest.fixture
-async def world(store: Store) -> World:
-    return await create_world(store)
 
 
 @pytest.fixture

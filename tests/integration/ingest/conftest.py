@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
@@ -14,10 +15,12 @@ from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
+from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store, open_store
 from tests.support import logs
 from tests.support.queues import empty
+from tests.support.web import issuing, serving
 
 NOW = 1_800_000_000_000
 CONFIG = IngestConfig()
@@ -107,3 +110,12 @@ class Addressed(Server):
 @pytest.fixture
 def server(store: Store, match: Match) -> Server:
     return Server(store, match)
+
+
+@pytest.fixture
+async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    """A client with an operator's key."""
+    key = await issuing(store, settings.secret_key)("house", bundles=("cs2.operator",))
+    async with serving(settings, lambda: NOW) as client:
+        client.headers["X-API-Key"] = key
+        yield client

@@ -12,6 +12,7 @@ from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server, tick
 from tests.support import logs
+from tests.support.stored import head
 
 GONE = CONFIG.takeover_millis + 1  #: ms after a rival's last line
 
@@ -42,11 +43,6 @@ async def arrivals_since(store: Store, seq: int) -> set[int]:
     """`x-arrived-at` of the envelopes after `seq`; 0 for one without."""
     async with store.autocommit() as tx:
         return {row.arrived_at for row in await changes.read(tx, seq, 1000)}
-
-
-async def head(store: Store) -> int:
-    async with store.autocommit() as tx:
-        return await changes.head(tx)
 
 
 async def test_nothing_is_on_offer_after_a_rival_while_both_are_silent(

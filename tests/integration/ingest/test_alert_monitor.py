@@ -1,7 +1,5 @@
 """Alerts about dead processes, losses and parked batches: begin, end, list, count."""
 
-from collections.abc import AsyncIterator
-
 import httpx
 import pytest
 from prometheus_client import REGISTRY
@@ -9,7 +7,6 @@ from prometheus_client import REGISTRY
 from app.access import admin
 from app.ingest import parked_batches
 from app.operators.alert_monitor import AlertMonitor
-from app.settings import Settings
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -17,25 +14,18 @@ from app.store.cursors import TenantReport
 from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
-from tests.support.web import issuing, serving
+from tests.support.clocks import ManualClock
 
 DEAD = 15
 
 
-class Clock:
-    now = NOW
-
-    def __call__(self) -> int:
-        return self.now
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def monitor(store: Store, clock: Clock) -> AlertMonitor:
+def monitor(store: Store, clock: ManualClock) -> AlertMonitor:
     return AlertMonitor(store, clock, dead_seconds=DEAD)
 
 
@@ -49,7 +39,7 @@ async def _open(tx: Tx, kind: AlertKind) -> list[alerts.Alert]:
 
 
 async def test_a_process_that_beats_no_more_is_dead_until_one_beats(
-    store: Store, monitor: AlertMonitor, clock: Clock
+    store: Store, monitor: AlertMonitor, clock: ManualClock
 ) -> None:
     await monitor.update()
     assert await subjects(store, AlertKind.DEAD_PROCESS) == []
@@ -103,7 +93,7 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
     async with store.transaction() as tx:
         tenant_id = await tx.value("SELECT tenant_id FROM tenant_cursor")
         await cursors.save_reports(tx, "feed", {tenant_id: TenantReport("", 0, dropped, -1, owed, bound)})
-    await AlertMonitor(store, Clock(), dead_seconds=DEAD).update()
+    await AlertMonitor(store, ManualClock(NOW), dead_seconds=DEAD).update()
     async with store.autocommit() as tx:
         return "".join(alert.detail for alert in await _open(tx, AlertKind.TENANT_LOSING_MESSAGES))
 
@@ -169,15 +159,6 @@ async def test_operators_list_alerts_newest_first(
 async def _all(store: Store, kind: AlertKind) -> list[alerts.Alert]:
     async with store.autocommit() as tx:
         return await alerts.listing(tx, kinds=[kind])
-
-
-@pytest.fixture
-async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncClient]:
-    """A client with an operator's key."""
-    key = await issuing(store, settings.secret_key)("house", bundles=("cs2.operator",))
-    async with serving(settings, lambda: NOW) as client:
-        client.headers["X-API-Key"] = key
-        yield client
 
 
 async def test_an_operator_takes_an_alert_over_http(store: Store, client: httpx.AsyncClient) -> None:

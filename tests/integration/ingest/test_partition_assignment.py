@@ -4,7 +4,6 @@ import asyncio
 import signal
 import sys
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID
 
@@ -22,7 +21,7 @@ from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
-from tests.support.queues import empty, private_vhost, queues_of
+from tests.support.queues import empty, queues_of
 
 NOW = 1_800_000_000_000
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,12 +44,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.fixture
-async def private(settings: Settings) -> AsyncIterator[Settings]:
-    async with private_vhost(settings) as private:
-        yield private
 
 
 class Crew:

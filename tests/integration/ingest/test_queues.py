@@ -1,7 +1,6 @@
 """The queues between sink and worker: nothing is lost or out of order; a broker outage fails fast."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from time import monotonic
 from uuid import UUID
 
@@ -19,13 +18,7 @@ from app.ingest.queues import PARTITIONS
 from app.kit.errors import Unavailable
 from app.settings import Settings
 from tests.support.eventually import eventually
-from tests.support.queues import private_vhost, queues_of
-
-
-@pytest.fixture
-async def private(settings: Settings) -> AsyncIterator[Settings]:
-    async with private_vhost(settings) as private:
-        yield private
+from tests.support.queues import queues_of
 
 
 def batches(count: int, number: int = 3) -> list[Batch]:

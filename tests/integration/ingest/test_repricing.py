@@ -7,10 +7,11 @@ import pytest
 from app.domain.market import Market, MarketStatus
 from app.ingest.config import IngestConfig
 from app.ingest.repricing import reprice_due
-from app.store import changes, markets
+from app.store import markets
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Server
 from tests.support import logs
+from tests.support.stored import head
 
 SECOND = 1000
 REPRICED = 250  #: ms between two moments that are looked at
@@ -27,11 +28,6 @@ async def due_at(store: Store, server: Server) -> int | None:
     async with store.autocommit() as tx:
         found: int | None = await tx.value("SELECT reprice_at FROM match WHERE id = $1", server.match.id)
     return found
-
-
-async def head(store: Store) -> int:
-    async with store.autocommit() as tx:
-        return await changes.head(tx)
 
 
 @pytest.fixture

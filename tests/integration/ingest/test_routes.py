@@ -15,9 +15,10 @@ from app.settings import Settings
 from app.store import audit, tenants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW
+from tests.support.clocks import ManualClock
 from tests.support.eventually import eventually
-from tests.support.queues import private_vhost, queues_of
-from tests.support.web import IssueKey, issuing, serving
+from tests.support.queues import queues_of
+from tests.support.web import IssueKey, serving
 
 Headers = dict[str, str]
 NEW = {
@@ -31,39 +32,14 @@ NEW = {
 
 
 @pytest.fixture
-async def private(settings: Settings) -> AsyncIterator[Settings]:
-    async with private_vhost(settings) as private:
-        yield private
-
-
-class ManualClock:
-    """A clock that tests set."""
-
-    now = NOW
-
-    def __call__(self) -> int:
-        return self.now
-
-
-@pytest.fixture
 def clock() -> ManualClock:
-    return ManualClock()
+    return ManualClock(NOW)
 
 
 @pytest.fixture
 async def client(private: Settings, clock: ManualClock) -> AsyncIterator[httpx.AsyncClient]:
     async with serving(private, clock) as client:
         yield client
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
-
-
-@pytest.fixture
-async def operator(issue: IssueKey) -> Headers:
-    return {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
 
 
 async def create(client: httpx.AsyncClient, operator: Headers, **fields: Any) -> dict[str, Any]:

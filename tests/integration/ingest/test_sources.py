@@ -1,6 +1,5 @@
 """A match has one log source until an operator or its silence changes it."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -9,13 +8,11 @@ from msgspec.structs import replace
 
 from app.ingest import rival_sources, source_selection
 from app.ingest.apply import apply
-from app.settings import Settings
 from app.store import alerts, history
 from app.store.alerts import AlertKind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server
+from tests.integration.ingest.conftest import CONFIG, Addressed, Server
 from tests.support import logs
-from tests.support.web import issuing, serving
 
 
 @pytest.fixture
@@ -33,15 +30,6 @@ def rival(first: Addressed) -> Addressed:
     rival = Addressed(first, "run-2", "203.0.113.9:27015")
     rival.now = first.now
     return rival
-
-
-@pytest.fixture
-async def client(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncClient]:
-    """A client with an operator's key."""
-    key = await issuing(store, settings.secret_key)("house", bundles=("cs2.operator",))
-    async with serving(settings, lambda: NOW) as client:
-        client.headers["X-API-Key"] = key
-        yield client
 
 
 async def open_rivals(store: Store) -> list[str]:

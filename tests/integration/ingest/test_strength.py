@@ -7,13 +7,14 @@ from app.commands import creation, execution
 from app.commands import match_commands as c
 from app.commands.creation import NewMatch
 from app.domain.entrants import Competitor
-from app.domain.market import Market, MarketStatus
+from app.domain.market import MarketStatus
 from app.domain.match import Match
-from app.store import alerts, entrants, markets
+from app.store import alerts, entrants
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
+from tests.support.stored import book
 
 NEW_MATCH = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
 HOME_WINS = (1, "team=home")
@@ -32,11 +33,6 @@ async def execute(store: Store, match: Match, command: c.Command) -> Match:
 async def import_team(store: Store, name: str, strength: float) -> None:
     async with store.transaction() as tx:
         await entrants.put(tx, entrants.TEAMS, [Competitor(len(name), name, strength=strength)])
-
-
-async def book(store: Store, match: Match) -> dict[tuple[int, str], Market]:
-    async with store.autocommit() as tx:
-        return await markets.book(tx, match.id)
 
 
 async def on_sale(store: Store, match: Match) -> bool:

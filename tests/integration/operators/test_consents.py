@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
-import msgspec
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
@@ -18,6 +17,7 @@ from app.domain.match import MapPlay, Match
 from app.settings import Settings
 from app.store import markets
 from app.store.connections import Store, open_store
+from tests.support.command_line import set_environment
 from tests.support.story import Story, offer
 from tests.support.web import IssueKey, serving
 
@@ -112,8 +112,7 @@ async def test_bookmakers_have_no_part_in_it(client: httpx.AsyncClient, basic: H
 def test_it_is_decided_on_the_command_line(
     anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in msgspec.to_builtins(replace(settings, consent_seconds=60)).items():
-        monkeypatch.setenv(name, str(value))
+    set_environment(monkeypatch, replace(settings, consent_seconds=60))
 
     async def made() -> tuple[Match, Market]:
         async with await open_store(settings.database_url, 2) as store:

@@ -1,18 +1,16 @@
 """Ratings over HTTP and on the command line: what is imported is listed, what is wrong is named."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
-import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
-from app.cli import main
 from app.settings import Settings
 from tests.integration.ingest.conftest import NOW
+from tests.support.command_line import Run
 from tests.support.web import serving
 
 Headers = dict[str, str]
@@ -70,15 +68,7 @@ async def test_only_operators_rate(client: httpx.AsyncClient, basic: Headers) ->
     assert (await client.get(PATH, headers=basic)).status_code == 403
 
 
-@pytest.fixture
-def run(anyio_backend: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Run a command line with the test's settings in the environment."""
-    for name, value in msgspec.to_builtins(settings).items():
-        monkeypatch.setenv(name, str(value))
-    return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
-
-
-def test_a_file_is_imported_once(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_file_is_imported_once(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     rows = [{"kind": "result"} | RESULT | {"at": 1}, {"kind": "strength"} | STRENGTH | {"at": 0}]
     file.write_text("".join(json.dumps(row) + "\n\n" for row in rows))
@@ -94,9 +84,7 @@ def test_a_file_is_imported_once(run: Callable[..., Result], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "row", [{"kind": "score"}, {"kind": "result", "id": ""}, {"kind": "strength"} | RESULT]
 )
-def test_a_line_that_is_wrong_is_named(
-    run: Callable[..., Result], tmp_path: Path, row: dict[str, Any]
-) -> None:
+def test_a_line_that_is_wrong_is_named(run: Run, tmp_path: Path, row: dict[str, Any]) -> None:
     file = tmp_path / "results.jsonl"
     file.write_text(json.dumps({"kind": "result"} | RESULT | {"at": 1}) + "\n" + json.dumps(row) + "\n")
     refused = run("ratings", "import", file)

@@ -1,6 +1,5 @@
 """Operators' requests about tenants and keys."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
@@ -10,17 +9,10 @@ import pytest
 from app.domain import scopes
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.web import IssueKey, serving
+from tests.support.web import IssueKey
 
 Headers = dict[str, str]
 TENANTS = "/ops/v1/tenants"
-
-
-@pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """Nothing here sends logs, so all these tests may share the run's vhost."""
-    async with serving(settings) as client:
-        yield client
 
 
 class OperatorClient:

@@ -14,14 +14,9 @@ from app.store import audit
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import Person
-from tests.support.web import IssueKey, issuing
+from tests.support.web import IssueKey
 
 PATH = "/portal/amqp"
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 async def seen(person: Person) -> dict[str, str]:

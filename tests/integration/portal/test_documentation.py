@@ -5,7 +5,6 @@ import re
 import shlex
 
 import httpx
-import pytest
 
 from app.access import admin, key_format
 from app.domain.user import Role
@@ -13,14 +12,9 @@ from app.settings import Settings
 from app.store import keys, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.web import IssueKey, issuing
+from tests.support.web import IssueKey
 
 PATH = "/portal/docs"
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 def examples(page: httpx.Response) -> list[str]:

@@ -16,17 +16,11 @@ from app.store.connections import Store
 from app.store.keys import Key
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import Person
-from tests.support.web import IssueKey, issuing
+from tests.support.web import IssueKey
 
 PATH = "/portal/keys"
 SCRIPT = "<script>alert(1)</script>"
 NEW = {"label": "site", "bundle": "cs2.stats", "sport": "cs2", "rate": "60", "networks": ""}
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    """Issue a key as an operator does."""
-    return issuing(store, settings.secret_key)
 
 
 async def own(store: Store, slug: str = "acme") -> list[Key]:

@@ -7,19 +7,13 @@ import pytest
 
 from app.domain.match import Match, Status
 from app.domain.user import Role
-from app.settings import Settings
 from app.store import audit, matches, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.web import IssueKey, issuing
+from tests.support.web import IssueKey
 
 SCRIPT = "<script>alert(1)</script>"
 UPCOMING = "/portal/offer?list=upcoming"
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 @pytest.fixture

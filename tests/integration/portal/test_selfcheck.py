@@ -26,11 +26,6 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
-
-
-@pytest.fixture
 async def person(sign_in: SignIn, store: Store, settings: Settings) -> Person:
     await issuing(store, settings.secret_key)(bundles=("cs2.odds.basic",))
     person = await sign_in(Role.TRADER)

@@ -16,7 +16,6 @@ from app.domain.ids import match_urn
 from app.domain.match import Match, MatchPlayer, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.domain.user import Role
-from app.settings import Settings
 from app.store import changes, history, matches
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
@@ -24,7 +23,7 @@ from tests.integration.portal.conftest import SignIn
 from tests.support.market_types import switch
 from tests.support.portal import Person
 from tests.support.story import Story, offer
-from tests.support.web import IssueKey, issuing
+from tests.support.web import IssueKey
 
 SCRIPT = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("http://example.test")'
@@ -39,16 +38,6 @@ KILL = TimelineEvent(
     weapon="ak47",
 )
 PLAYED = Round(2, 1, 3, "home", "CT", "kills", 2, 1, 1, 9_000, events=(1,))
-
-
-@pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
-
-
-@pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
 
 
 @pytest.fixture

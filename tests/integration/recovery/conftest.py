@@ -9,14 +9,8 @@ from app.kit.clock import system_clock
 from app.recovery.request import RecoveryService
 from app.store import tenants
 from app.store.connections import Store
-from tests.support.story import Story
 
 WINDOW = 4320 * 60_000
-
-
-@pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
 
 
 @pytest.fixture

@@ -27,11 +27,6 @@ SUSPENDED = MarketStatus.SUSPENDED
 
 
 @pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
-
-
-@pytest.fixture
 async def match(story: Story) -> Match:
     """A match with an active, a suspended and a settled market."""
     match = await story.match()

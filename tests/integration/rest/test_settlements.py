@@ -22,11 +22,6 @@ Read = Callable[..., Awaitable[list[dict[str, Any]]]]
 
 
 @pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
-
-
-@pytest.fixture
 def read(client: httpx.AsyncClient, basic: dict[str, str]) -> Read:
     """Entries after an id, with a bookmaker's key or another."""
 

@@ -7,28 +7,20 @@ import pytest
 from lxml import etree
 
 from app.access.market_types import set_market_types
-from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import specifier_values
 from app.domain.match import Match
 from app.kit.clock import system_clock
-from app.store import changes
-from app.store.connections import Store
 from tests.faults.rig import ROOT
 from tests.integration.rest.test_selfcheck import active, check, held, kinds, suspended
 from tests.support.eventually import eventually
+from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.web import IssueKey
 
 ROUND_WINNER, OTHER = 13, 1
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
 Headers = dict[str, str]
-_SCOPES = (scopes.LIST, scopes.READ, scopes.DETAIL, scopes.MARKETS, scopes.SETTLEMENTS)
-
-
-@pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
 
 
 @pytest.fixture
@@ -143,16 +135,11 @@ async def test_a_book_is_checked_against_what_was_offered(reader: Reader) -> Non
 async def test_who_has_not_received_the_switch_is_behind(reader: Reader) -> None:
     story, match, (mine, _) = reader.story, reader.match, reader.keys
     await story.offer(match, offer(1))
-    before = await head(story)
+    before = await head(story.store)
     await reader.switch(False)
-    for seq, behind in ((before, True), (await head(story), False)):
+    for seq, behind in ((before, True), (await head(story.store), False)):
         (found,) = (await check(reader.client, mine, held(match, active(1), seq=seq)))["differences"]
         assert (found["kind"], found["behind"]) == ("stale", behind)
     await story.offer(match, offer(1, odds=offer(1).odds + 1))
     (found,) = (await check(reader.client, mine, held(match, active(1), seq=before)))["differences"]
     assert found["behind"]
-
-
-async def head(story: Story) -> int:
-    async with story.store.autocommit() as tx:
-        return await changes.head(tx)

@@ -7,15 +7,13 @@ import msgspec
 import pytest
 
 from app.access.admin import BrokerConfig
-from app.broker import address
-from app.broker.management import Management
+from app.cli.runtime import broker_config
 from app.kit.clock import Clock, system_clock
 from app.restoration import procedure
 from app.restoration.procedure import Restored, RestoreOptions
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from tests.integration.ingest import conftest as log_server
-from tests.support.story import Story
 
 PutInOrder = Callable[..., Awaitable[Restored]]
 
@@ -41,20 +39,9 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
-
-
-@pytest.fixture
 async def broker(settings: Settings) -> AsyncIterator[BrokerConfig]:
-    async with Management(settings.rabbitmq_api_url) as management:
-        yield BrokerConfig(
-            management,
-            settings.exchange,
-            settings.rabbitmq_public_host,
-            settings.broker_authorisation,
-            address.parse(settings.rabbitmq_url),
-        )
+    async with broker_config(settings) as broker:
+        yield broker
 
 
 class Urls(dict[str, str]):

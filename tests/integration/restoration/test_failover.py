@@ -16,7 +16,7 @@ from app.access import admin
 from app.channels.stream.projection import ChangesExpired, Projection
 from app.domain.doubts import DATABASE_FAILED_OVER
 from app.domain.market import MarketStatus
-from app.domain.match import Match, Status
+from app.domain.match import Status
 from app.domain.published_numbers import match_number_at, number_in_match_at, seq_at
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
@@ -26,6 +26,7 @@ from app.store import alerts, audit, changes, cursors, heartbeats, markets, matc
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import SESSION_NAME, Store, open_store
 from app.store.timeline import Change
+from tests.support.stored import head, present
 from tests.support.story import Story, offer
 
 NOW = system_clock()
@@ -67,18 +68,6 @@ async def used(process: Store) -> Any:
                     return await tx.row("SELECT * FROM database_timeline")
             except Unavailable:
                 await asyncio.sleep(0.02)
-
-
-async def head(store: Store) -> int:
-    async with store.autocommit() as tx:
-        return await changes.head(tx)
-
-
-async def present(store: Store, match: Match) -> Match:
-    async with store.autocommit() as tx:
-        found = await matches.get(tx, match.id)
-    assert found
-    return found
 
 
 async def failover_alerts(store: Store) -> list[Alert]:

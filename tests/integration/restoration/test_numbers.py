@@ -3,26 +3,20 @@
 from app.access import admin
 from app.channels.stream.projection import Projection
 from app.domain.market import MarketStatus
-from app.domain.match import Match, Status
+from app.domain.match import Status
 from app.domain.published_numbers import match_number_at, number_in_match_at, seq_at
 from app.kit.clock import system_clock
-from app.store import changes, cursors, history, matches, stream_queries
+from app.store import changes, cursors, history, stream_queries
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from tests.integration.restoration.conftest import PutInOrder
+from tests.support.stored import present
 from tests.support.story import Story, offer
 
 
 async def rows_after(store: Store, seq: int) -> list[ChangeRow]:
     async with store.autocommit() as tx:
         return await changes.read(tx, seq, 1000)
-
-
-async def present(store: Store, match: Match) -> Match:
-    async with store.autocommit() as tx:
-        found = await matches.get(tx, match.id)
-    assert found
-    return found
 
 
 async def test_numbers_go_on_above_all_that_can_have_been_published(

@@ -17,12 +17,12 @@ from app.kit.clock import system_clock
 from app.kit.errors import Conflict
 from app.restoration import checks
 from app.settings import Settings
-from app.store import changes
 from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
 from app.store.transaction import Tx
 from tests.integration.restoration.conftest import PutInOrder, Urls
 from tests.support import world
 from tests.support.eventually import eventually
+from tests.support.stored import head
 from tests.support.story import Story
 
 
@@ -35,11 +35,6 @@ class OneTransaction(Store):
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Tx]:
         yield self._tx
-
-
-async def head(store: Store) -> int:
-    async with store.autocommit() as tx:
-        return await changes.head(tx)
 
 
 async def refused(put_in_order: PutInOrder, store: Store, match: str, **given: object) -> None:

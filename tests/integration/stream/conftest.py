@@ -6,10 +6,8 @@ import msgspec
 import pytest
 
 from app.settings import Settings
-from app.store.connections import Store
-from tests.support.story import Story
 from tests.support.streaming import streaming
-from tests.support.web import IssueKey, issuing
+from tests.support.web import IssueKey
 
 
 @pytest.fixture
@@ -27,16 +25,6 @@ async def host(settings: Settings) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-def issue(store: Store, settings: Settings) -> IssueKey:
-    return issuing(store, settings.secret_key)
-
-
-@pytest.fixture
 async def raw(issue: IssueKey) -> str:
     """A bookmaker's key."""
     return await issue(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
-
-
-@pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)

@@ -10,7 +10,7 @@ from app.access.market_types import set_market_types
 from app.domain import scopes
 from app.domain.market import specifier_values
 from app.kit.clock import system_clock
-from app.store import changes
+from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, subscribed, until_alive
 from tests.support.web import IssueKey
@@ -36,14 +36,9 @@ async def switch(story: Story, on: bool) -> None:
         await set_market_types(tx, "acme", (ROUND_WINNER,), on, by="test", now=system_clock())
 
 
-async def head(story: Story) -> int:
-    async with story.store.autocommit() as tx:
-        return await changes.head(tx)
-
-
 async def until_present(client: ClientConnection, story: Story) -> list[Message]:
     """All frames up to an `alive` that covers every change made so far."""
-    present, frames = await head(story), await until_alive(client)
+    present, frames = await head(story.store), await until_alive(client)
     while frames[-1]["meta"]["seq"] < present:
         frames += await until_alive(client)
     return frames
@@ -125,7 +120,7 @@ async def test_who_connects_while_it_is_off(host: str, raw: str, other: str, sto
     """The snapshot is what the frames have led to, and a resume what was missed."""
     match = await story.match()
     await story.offer(match, offer(1), offer(2))
-    since = await head(story)
+    since = await head(story.store)
     await switch(story, False)
     await story.offer(match, offer(3))
     await story.settle(match, offer(2))

@@ -3,6 +3,7 @@ so."""
 
 import asyncio
 from typing import Any, cast
+from unittest.mock import Mock
 
 from pamqp import body, commands, frame, header
 
@@ -10,22 +11,12 @@ from app.amqp.connection import ConfirmListener, PublisherConnection
 from app.amqp.frames import AmqpMessage
 
 
-class Deaf:
-    """A listener of live messages that does not care."""
-
-    def confirmed(self, tag: int, multiple: bool) -> None: ...
-
-    def rejected(self, tag: int, multiple: bool) -> None: ...
-
-    def unblocked(self) -> None: ...
-
-
 class Broker:
     """`published` is the id of every message by channel, `order` of all in the order of writing; `requests`
     are methods that have no answer yet."""
 
     def __init__(self, listener: ConfirmListener | None = None) -> None:
-        self.connection = PublisherConnection(listener or Deaf())
+        self.connection = PublisherConnection(listener or Mock(ConfirmListener))
         self.order: list[tuple[int, str | None]] = []
         self.published: dict[int, list[str | None]] = {}
         self.requests: list[tuple[int, Any]] = []

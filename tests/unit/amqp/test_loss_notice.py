@@ -9,31 +9,25 @@ from app.amqp import loss_notice
 from app.amqp.loss_notice import LossNotice
 from app.broker.management import ExchangeBinding
 from app.store.cursors import LeasedTenant
+from tests.support.clocks import ManualTime
 
 TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 SECONDS = 10.0
 
 
-class Time:
-    now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    time = Time()
+def time(monkeypatch: pytest.MonkeyPatch) -> ManualTime:
+    time = ManualTime()
     monkeypatch.setattr(loss_notice, "time", time)
     return time
 
 
-def test_a_loss_pending_from_the_former_holder_is_notified_first(time: Time) -> None:
+def test_a_loss_pending_from_the_former_holder_is_notified_first(time: ManualTime) -> None:
     notice = LossNotice(replace(TAKEN, notice_pending=True), SECONDS)
     assert notice.must_notify_first and notice.pending
 
 
-def test_nothing_waits_for_a_notice_that_nobody_would_receive(time: Time) -> None:
+def test_nothing_waits_for_a_notice_that_nobody_would_receive(time: ManualTime) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.bindings.replace([])
     notice.record_loss()
@@ -42,7 +36,7 @@ def test_nothing_waits_for_a_notice_that_nobody_would_receive(time: Time) -> Non
     assert notice.must_notify_first, "before anything else, as soon as a queue is bound"
 
 
-def test_losses_that_follow_closely_share_the_next_notice(time: Time) -> None:
+def test_losses_that_follow_closely_share_the_next_notice(time: ManualTime) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.record_loss()
     assert notice.is_due(None)
@@ -58,7 +52,7 @@ def test_losses_that_follow_closely_share_the_next_notice(time: Time) -> None:
     assert not notice.pending
 
 
-def test_a_refused_recovery_needs_a_notice_and_is_no_loss(time: Time) -> None:
+def test_a_refused_recovery_needs_a_notice_and_is_no_loss(time: ManualTime) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.record_refused_recovery(5)
     assert notice.must_notify_first and not notice.pending
@@ -74,7 +68,7 @@ def test_a_refused_recovery_needs_a_notice_and_is_no_loss(time: Time) -> None:
     assert not notice.losses_pending and notice.notified_refused_at == 8
 
 
-def test_a_loss_while_a_notice_is_published_needs_another(time: Time) -> None:
+def test_a_loss_while_a_notice_is_published_needs_another(time: ManualTime) -> None:
     notice = LossNotice(TAKEN, SECONDS)
     notice.record_loss()
     under_way = notice.lost
@@ -83,7 +77,7 @@ def test_a_loss_while_a_notice_is_published_needs_another(time: Time) -> None:
     assert notice.pending
 
 
-def test_each_death_of_ingest_is_notified_once(time: Time) -> None:
+def test_each_death_of_ingest_is_notified_once(time: ManualTime) -> None:
     notice = LossNotice(replace(TAKEN, notified_heartbeat=5), SECONDS)
     assert not notice.is_due(None) and not notice.is_due(5)
     assert notice.is_due(7) and not notice.must_notify_first, "it keeps nothing else waiting"
@@ -91,7 +85,7 @@ def test_each_death_of_ingest_is_notified_once(time: Time) -> None:
     assert not notice.is_due(7)
 
 
-def test_after_a_long_silence_only_the_notice_ends_it(time: Time) -> None:
+def test_after_a_long_silence_only_the_notice_ends_it(time: ManualTime) -> None:
     notice = LossNotice(replace(TAKEN, silent=20_001), SECONDS)
     assert notice.overdue and notice.must_notify_first and notice.silent == 20_001
     notice.alive_published(subscribed=True, lost=0, dead_heartbeat=None)
@@ -100,7 +94,7 @@ def test_after_a_long_silence_only_the_notice_ends_it(time: Time) -> None:
     assert not notice.must_notify_first and notice.silent == 0
 
 
-def test_queue_losses_may_be_notified_later(time: Time) -> None:
+def test_queue_losses_may_be_notified_later(time: ManualTime) -> None:
     notice = LossNotice(replace(TAKEN, dropped=25), SECONDS)
     notice.withheld = True
     assert notice.pending and not notice.must_notify_first and notice.dropped == 25

@@ -72,7 +72,7 @@ class TradedMap(Trader):
         self.execute(command, consent=True)
 
     def undo(self, executed: Executed) -> None:
-        effect = undo_effect(*executed, self.match, self.server.later(), "taken back")
+        effect = undo_effect(*executed, self.match, "taken back")
         if not self.changes_old(effect):
             self._carry_out(None, effect)
 

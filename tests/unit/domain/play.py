@@ -155,3 +155,10 @@ class Server:
         self.freeze()
         self.round(winner)
         self.game_over()
+
+
+def started() -> Server:
+    """In the first freeze time of its first map."""
+    server = Server()
+    server.start_map()
+    return server

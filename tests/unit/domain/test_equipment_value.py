@@ -10,7 +10,7 @@ from app.domain.changes import EventAdded, RoundFinished
 from app.domain.equipment_value import buy_type, equipment_value, team_equipment_values
 from app.domain.match import Team
 from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
-from tests.unit.domain.play import TEAMS, Server
+from tests.unit.domain.play import TEAMS, Server, started
 
 SAVED = ("weapon_knife", "weapon_glock")
 FORCED = (*SAVED, "weapon_mac10", "kevlar(100)", "weapon_flashbang", "weapon_flashbang")
@@ -29,8 +29,7 @@ def worths(server: Server) -> list[tuple[int | None, int | None]]:
 
 def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Team]) -> Server:
     """A map from its second round on: what home and away carry, and who wins."""
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home")
     for home, away, winner in buys:
         equip(server, "home", home)
@@ -45,8 +44,7 @@ def test_a_round_has_both_teams_equipment_values() -> None:
 
 
 def test_a_value_without_all_five_players_is_unknown() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home")
     equip(server, "home", BOUGHT, seats=4)
     equip(server, "away", (*BOUGHT, "weapon_new"))
@@ -55,8 +53,7 @@ def test_a_value_without_all_five_players_is_unknown() -> None:
 
 
 def test_only_what_a_player_first_left_with_counts() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home")
     equip(server, "home", SAVED)
     equip(server, "home", BOUGHT)

@@ -9,7 +9,7 @@ from app.domain.formats import FORMAT
 from app.domain.match import Match
 from app.domain.match_info import Veto
 from app.kit.errors import Conflict
-from tests.unit.domain.play import TEAMS, Server, new_match
+from tests.unit.domain.play import TEAMS, Server, new_match, started
 
 
 def doubts(match: Match) -> list[str]:
@@ -83,8 +83,7 @@ def test_a_late_number_that_would_have_ended_the_map_is_a_doubt() -> None:
 
 
 def test_sides_that_do_not_change_at_half_time_contradict_the_format() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     play(server, 11)
     server.round("home")
     assert not doubts(server.match)

@@ -14,13 +14,7 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.match import MatchPlayer, Status
-from tests.unit.domain.play import TEAMS, Server
-
-
-def started() -> Server:
-    server = Server()
-    server.start_map()
-    return server
+from tests.unit.domain.play import TEAMS, Server, started
 
 
 def test_warm_up_counts_nothing() -> None:

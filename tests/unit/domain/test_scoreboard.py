@@ -3,15 +3,9 @@
 from app.domain import facts as f
 from app.domain.loadout import Loadout
 from app.domain.match import MatchPlayer
-from tests.unit.domain.play import TEAMS, Server
+from tests.unit.domain.play import TEAMS, Server, started
 
 FOX, HERON = TEAMS["home"][0], TEAMS["away"][0]
-
-
-def freeze() -> Server:
-    server = Server()
-    server.start_map()
-    return server
 
 
 def sheet(server: Server, player: MatchPlayer) -> Loadout:
@@ -23,7 +17,7 @@ def buy(server: Server, *items: str, player: MatchPlayer = FOX) -> None:
 
 
 def test_what_is_picked_up_is_carried_and_worn() -> None:
-    server = freeze()
+    server = started()
     buy(server, "knife", "ak47", "flashbang", "flashbang", "ak47", "item_assaultsuit", "item_defuser")
     row = sheet(server, FOX)
     assert row.weapons == ("ak47", "flashbang", "flashbang")
@@ -31,7 +25,7 @@ def test_what_is_picked_up_is_carried_and_worn() -> None:
 
 
 def test_the_list_at_the_buy_zone_replaces_what_was_known() -> None:
-    server = freeze()
+    server = started()
     buy(server, "glock", "mac10")
     carried = ("weapon_knife_t", "weapon_ak47", "weapon_incgrenade", "kevlar(87)")
     server.report(f.Equipped(at=server.now, player=FOX, side="CT", items=carried))
@@ -41,7 +35,7 @@ def test_the_list_at_the_buy_zone_replaces_what_was_known() -> None:
 
 
 def test_money_is_as_the_log_last_reported_it() -> None:
-    server = freeze()
+    server = started()
     server.report(f.MoneyChanged(at=server.now, player=FOX, side="CT", money=800))
     server.report(f.MoneyChanged(at=server.now, player=MatchPlayer(FOX.account, ""), side="CT", money=3250))
     server.report(f.MoneyChanged(at=server.now, player=MatchPlayer(999, ""), side="CT", money=1))
@@ -49,7 +43,7 @@ def test_money_is_as_the_log_last_reported_it() -> None:
 
 
 def test_hits_and_deaths_show_until_the_next_freeze() -> None:
-    server = freeze()
+    server = started()
     buy(server, "ak47")
     buy(server, "awp", player=HERON)
     server.go_live()
@@ -65,7 +59,7 @@ def test_hits_and_deaths_show_until_the_next_freeze() -> None:
 
 
 def test_equipment_is_reset_at_half_time_and_deleted_with_the_map() -> None:
-    server = freeze()
+    server = started()
     buy(server, "ak47")
     server.rounds(*["home"] * 11)
     assert sheet(server, FOX).weapons == ("ak47",)

@@ -18,7 +18,7 @@ from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
 from app.domain.match import Status
 from app.domain.transitions import fold
 from app.kit.errors import Conflict
-from tests.unit.domain.play import Server, new_match
+from tests.unit.domain.play import Server, new_match, started
 
 
 def test_a_series_of_three() -> None:
@@ -47,8 +47,7 @@ def test_play_after_the_end_is_ignored() -> None:
 
 
 def test_a_map_that_ends_undecided_is_left_to_an_operator() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home", "home")
     server.game_over()
     assert not server.changes_of(MapFinished)
@@ -77,8 +76,7 @@ def test_another_map_before_a_round_was_played_takes_the_place() -> None:
 
 
 def test_after_a_server_restart_the_rounds_count_until_the_restored_score() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home", "away", "home")
     score = dict(server.score)
     server.report(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
@@ -97,8 +95,7 @@ def test_after_a_server_restart_the_rounds_count_until_the_restored_score() -> N
 
 
 def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home", "away")
     server.report(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
     server.report(f.WarmupEnded(at=server.later(60)))
@@ -111,8 +108,7 @@ def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
 
 
 def test_rounds_without_a_line_are_unseen_and_play_goes_on() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home")
     server.go_live()
     server.kill("home", 0, 0)
@@ -127,8 +123,7 @@ def test_rounds_without_a_line_are_unseen_and_play_goes_on() -> None:
 
 
 def test_a_result_that_skips_a_round_suspends_until_the_next_score() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home")
     server.score["away"] += 1
     server.go_live()
@@ -159,8 +154,7 @@ def test_a_source_attached_in_mid_map_uses_the_reported_score() -> None:
 
 
 def test_the_score_at_half_time_is_not_used_while_team_lines_lag() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home")
     server.report(f.FreezeStarted(at=server.later()))
     server.score = {"home": 9, "away": 3}
@@ -176,8 +170,7 @@ def test_the_score_at_half_time_is_not_used_while_team_lines_lag() -> None:
 
 
 def test_a_score_that_contradicts_ours_suspends_until_they_agree() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home", "home")
     server.score = {"home": 1, "away": 1}
     server.freeze()
@@ -188,8 +181,7 @@ def test_a_score_that_contradicts_ours_suspends_until_they_agree() -> None:
 
 
 def test_lost_data_suspends_and_marks_the_round() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.go_live()
     server.report(f.DataLost(at=server.later(), reason="bytes 100 to 200 are missing"))
     assert server.match.suspended == "bytes 100 to 200 are missing"
@@ -204,8 +196,7 @@ def test_lost_data_suspends_and_marks_the_round() -> None:
 
 
 def test_pauses() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.report(f.Paused(at=server.later(), reason="TimeOutTs"))
     assert server.match.pause == "TimeOutTs"
     server.report(f.Resumed(at=server.later(), reason="TimeOutTs"))
@@ -240,8 +231,7 @@ def test_suspend_and_unsuspend() -> None:
 
 def _doubted() -> Server:
     """A match in play, doubted for a rival, missing data, an operator and its format."""
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds(*["home"] * 11)
     server.report(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
     server.report(f.RivalSeen(at=server.later()), f.DataLost(at=server.later(), reason="missing"))

@@ -7,7 +7,7 @@ from app.domain.fixture import set_sides
 from app.domain.match import Status
 from tests.unit.domain.play import Server, new_match
 
-FIRST_HALF, SECOND_HALF = 12, 1
+FIRST_HALF = 12
 
 
 class Nameless(Server):

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import RoundFinished
 from app.domain.match import Match, Side
-from tests.unit.domain.play import HOME, TEAMS, Server
+from tests.unit.domain.play import HOME, TEAMS, Server, started
 
 
 def home_side(match: Match) -> Side | None:
@@ -15,8 +15,7 @@ def home_side(match: Match) -> Side | None:
 
 def to_half_time(home_rounds: int) -> Server:
     """Twelve rounds played, the thirteenth's freeze not yet begun."""
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds(*["home"] * home_rounds, *["away"] * (11 - home_rounds))
     server.round("away")
     return server
@@ -133,8 +132,7 @@ def test_thirty_rounds_by_cvar() -> None:
 
 
 def test_both_known_teams_on_the_other_side_overrule_wrong_sides() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home", "away")
     server.swap()
     server.go_live()
@@ -166,8 +164,7 @@ def test_names_match_whatever_their_case_and_spaces() -> None:
 
 
 def test_names_set_late_clear_the_doubt() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.report(f.SideNamed(at=server.now, side="CT", team="pug_ct"))
     server.report(f.SideNamed(at=server.now, side="T", team="pug_t"))
     assert server.match.suspended
@@ -176,8 +173,7 @@ def test_names_set_late_clear_the_doubt() -> None:
 
 
 def test_a_player_who_reconnects_under_another_name_keeps_the_team() -> None:
-    server = Server()
-    server.start_map()
+    server = started()
     server.rounds("home", "away")
     seats = len(server.match.roster)
     server.go_live()

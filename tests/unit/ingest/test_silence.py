@@ -8,15 +8,14 @@ from app.domain import facts as f
 from app.ingest import silence
 from app.ingest.config import IngestConfig
 from scripts.bench.silence import silences
-from tests.unit.domain.play import Server
+from tests.unit.domain.play import Server, started
 
 CONFIG = IngestConfig()
 
 
 @pytest.fixture
 def server() -> Server:
-    server = Server()
-    server.start_map()
+    server = started()
     server.go_live()
     server.kill("home", 0, 0)
     return server

@@ -23,8 +23,8 @@ BY_FORMAT = {7, 8, 9, 10, 25, 26, 31}
 class TradedSeries:
     """A server whose facts are folded first and traded when `trade` is called."""
 
-    def __init__(self, best_of: int = 1) -> None:
-        self.trader = Trader(new_match(best_of))
+    def __init__(self) -> None:
+        self.trader = Trader(new_match())
         self.trader.react()
         self.server = Server(self.trader.match)
         self.seen = 0

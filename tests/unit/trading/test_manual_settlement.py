@@ -6,7 +6,7 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.settlement import LedgerStatus
 from app.kit.errors import Conflict
 from app.trading import manual_settlement
-from tests.unit.domain.play import Server
+from tests.unit.domain.play import Server, started
 from tests.unit.trading.trader import Trader
 
 KEY = (13, "map=1|round=1|team=home")
@@ -15,8 +15,7 @@ KEY = (13, "map=1|round=1|team=home")
 @pytest.fixture
 def trader() -> Trader:
     """Round 1 in its freeze."""
-    server = Server()
-    server.start_map()
+    server = started()
     trader = Trader(server.match)
     trader.react()
     return trader

@@ -20,8 +20,8 @@ def server() -> TradedServer:
     return server
 
 
-def load_backup(server: TradedServer, home: int, away: int) -> None:
-    server.score = {"home": home, "away": away}
+def load_backup(server: TradedServer, home: int) -> None:
+    server.score = {"home": home, "away": 0}
     server.freeze()
 
 
@@ -39,7 +39,7 @@ def ended(server: TradedServer, number: int) -> int:
 
 def test_bets_of_replayed_rounds_are_void_and_the_market_goes_on(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
-    load_backup(server, 2, 0)
+    load_backup(server, 2)
     window = VoidWindow(ended(server, 2), server.trader.now)
     for key in ((13, team(3)), (13, team(4)), MAP_WINNER, MATCH_WINNER):
         assert of(server, key) == [window]
@@ -51,7 +51,7 @@ def test_bets_of_replayed_rounds_are_void_and_the_market_goes_on(server: TradedS
 
 def test_one_window_for_all_that_was_replayed_together(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
-    load_backup(server, 1, 0)
+    load_backup(server, 1)
     assert {entry.void_window for entry in windows(server.trader)} == {
         VoidWindow(ended(server, 1), server.trader.now)
     }
@@ -59,7 +59,7 @@ def test_one_window_for_all_that_was_replayed_together(server: TradedServer) -> 
 
 def test_an_entry_about_a_window_shows_where_its_market_stands(server: TradedServer) -> None:
     server.rounds("home", "home", "away")
-    load_backup(server, 2, 0)
+    load_backup(server, 2)
     for entry in windows(server.trader):
         assert (entry.previous_status, entry.new_status) == (LedgerStatus.PENDING, LedgerStatus.PENDING)
         assert (entry.result, entry.message, entry.void_reason_id) == (None, "bet_cancel", 4)
@@ -68,7 +68,7 @@ def test_an_entry_about_a_window_shows_where_its_market_stands(server: TradedSer
 
 def test_what_stands_is_left_alone(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
-    load_backup(server, 2, 0)
+    load_backup(server, 2)
     assert of(server, (13, team(2))) == [], "that round counts"
     assert of(server, (6, "map=2|team=home")) == [], "nothing of the next map was played"
 
@@ -79,7 +79,7 @@ def test_what_was_off_offer_all_the_while_took_no_bets(server: TradedServer) -> 
     at_eight, trader = server.trader.now, server.trader
     off_offer = {market.key for market in trader.open()} - {market.key for market in trader.active()}
     server.rounds("home", "home")
-    load_backup(server, 9, 0)
+    load_backup(server, 9)
     gone = {key for key in off_offer if trader.offered[key] <= at_eight}
     assert {key for key in off_offer if key[0] not in (36, 37)} <= gone
     windowed = {entry.key for entry in windows(server.trader)}
@@ -92,7 +92,7 @@ def test_what_went_off_offer_meanwhile_took_bets_until_then(server: TradedServer
     server.kill("home", 0, 0)
     decided = (30, "map=1|round=3")
     assert server.trader.book[decided].status is MarketStatus.SUSPENDED
-    load_backup(server, 2, 0)
+    load_backup(server, 2)
     assert len(of(server, decided)) == 1
 
 
@@ -132,9 +132,9 @@ def test_nothing_happened_so_nothing_is_void(server: TradedServer) -> None:
 
 def test_each_replay_has_its_window(server: TradedServer) -> None:
     server.rounds("home", "home", "away")
-    load_backup(server, 2, 0)
+    load_backup(server, 2)
     first = server.trader.now
     server.rounds("away")
-    load_backup(server, 2, 0)
+    load_backup(server, 2)
     since = ended(server, 2)
     assert of(server, MAP_WINNER) == [VoidWindow(since, first), VoidWindow(since, server.trader.now)]

@@ -9,7 +9,7 @@ from app.domain import facts as f
 from app.domain.match import Match, MatchPlayer, Side, Team, other_side
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
-from tests.unit.domain.play import TEAMS, Server, fold_arrived, new_match
+from tests.unit.domain.play import TEAMS, Server, fold_arrived, new_match, started
 from tests.unit.domain.test_properties import accounts
 from tests.unit.trading.trader import Trader
 
@@ -20,14 +20,8 @@ RIFLES: dict[Side, tuple[str, ...]] = {
 }
 
 
-def freeze() -> Server:
-    server = Server()
-    server.start_map()
-    return server
-
-
 def live() -> Server:
-    server = freeze()
+    server = started()
     server.go_live()
     return server
 
@@ -96,7 +90,7 @@ def test_the_round_and_the_fuse_run_by_our_clock() -> None:
 
 
 def test_the_server_says_how_long_a_round_is() -> None:
-    server = freeze()
+    server = started()
     names = {"round_time": 300.0, "defuse_round_time": 120.0, "fuse_time": 35.0, "freeze_time": 20.0}
     server.report(*(f.ClockSet(at=server.now, name=name, seconds=seconds) for name, seconds in names.items()))
     assert state_of(server, seconds=5).seconds_left == 15
@@ -106,14 +100,14 @@ def test_the_server_says_how_long_a_round_is() -> None:
 
 
 def test_a_round_whose_beginning_was_not_seen_has_no_clock() -> None:
-    server = freeze()
+    server = started()
     server.later(20)
     server.kill("home", 0, 0)
     assert (state_of(server).phase, state_of(server).seconds_left) == ("live", None)
 
 
 def test_a_pause_stops_the_freeze_time_and_begins_it_anew() -> None:
-    server = freeze()
+    server = started()
     server.report(f.Paused(at=server.later(5), reason="TimeOutTs"))
     assert state_of(server, seconds=30).seconds_left is None
     server.report(f.Resumed(at=server.later(60), reason="TimeOutTs"))
@@ -121,7 +115,7 @@ def test_a_pause_stops_the_freeze_time_and_begins_it_anew() -> None:
 
 
 def test_sides_are_the_teams_of_this_half() -> None:
-    server = freeze()
+    server = started()
     first_half: list[Team] = ["home"] * 12
     server.rounds(*first_half[:11])
     server.round("home")
@@ -134,7 +128,7 @@ def test_sides_are_the_teams_of_this_half() -> None:
 
 
 def test_money_goes_with_the_players_who_change_sides() -> None:
-    server = freeze()
+    server = started()
     for team, money in zip(BOTH, (800, 700), strict=True):
         pay(server, team, money)
     server.go_live()
@@ -146,14 +140,14 @@ def test_money_goes_with_the_players_who_change_sides() -> None:
 
 
 def test_the_loss_bonus_counts_within_the_half() -> None:
-    server = freeze()
+    server = started()
     server.rounds("home", "home", "away", "home", "home", "home", "home")
     state = state_of(server)
     assert (state.number, state.ct.losses, state.t.losses) == (8, 0, 4)
 
 
 def test_a_round_whose_winner_was_not_seen_leaves_the_loss_bonus_unknown() -> None:
-    server = freeze()
+    server = started()
     server.rounds("home")
     server.go_live()
     server.score["home"] += 1
@@ -175,7 +169,7 @@ def test_money_is_known_once_every_player_has_shown_it() -> None:
 
 
 def test_health_is_known_while_hits_are_logged() -> None:
-    server = freeze()
+    server = started()
     assert state_of(server).ct.health == 500
     server.go_live()
     assert state_of(server).ct.health is None
@@ -186,7 +180,7 @@ def test_health_is_known_while_hits_are_logged() -> None:
 
 
 def test_equipment_is_followed_from_the_beginning_of_a_half() -> None:
-    server = freeze()
+    server = started()
     assert state_of(server).ct.weapons is None
     for player in (*TEAMS["home"], *TEAMS["away"]):
         side: Side = "CT" if player in TEAMS["home"] else "T"
@@ -310,7 +304,7 @@ def test_a_plant_that_has_begun() -> None:
 
 
 def test_a_player_who_never_connected_is_missing() -> None:
-    server = freeze()
+    server = started()
     listed(server, 5, 4)
     state = state_of(server)
     assert (state.ct.alive, state.t.alive, state.t.health) == (5, 4, 400)
@@ -325,13 +319,13 @@ def test_a_player_who_never_connected_is_missing() -> None:
 
 
 def test_a_list_that_lacks_a_whole_team_shows_nothing() -> None:
-    server = freeze()
+    server = started()
     listed(server, 5, 0)
     assert state_of(server).t.alive == 5
 
 
 def test_money_of_a_team_that_is_a_player_short_is_that_of_the_others() -> None:
-    server = freeze()
+    server = started()
     pay(server, "home", 1000)
     server.report(f.PlayerLeft(at=server.now, player=TEAMS["home"][0], side="CT"))
     assert (state_of(server).ct.alive, state_of(server).ct.money) == (4, 4000)

@@ -17,6 +17,7 @@ from app.cli import main
 from app.kit import metrics
 from tests.faults.rig import Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
+from tests.support.command_line import set_environment
 from tests.support.ports import spare
 from tests.support.web import issuing, serving
 
@@ -81,8 +82,7 @@ async def test_the_broker_may_be_away(
 async def test_the_command_line_shows_a_table(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     await rig.tenant()
     await rig.write_changes(await rig.match(), 4)
-    for name, value in msgspec.to_builtins(rig.settings).items():
-        monkeypatch.setenv(name, str(value))
+    set_environment(monkeypatch, rig.settings)
     result = await asyncio.to_thread(CliRunner().invoke, main, ["feed", "status"])
     assert result.exit_code == 0, result.output
     heads, line = result.output.splitlines()

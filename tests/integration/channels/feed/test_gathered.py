@@ -10,23 +10,15 @@ from app.store import changes
 from app.store.changes import ChangeRow
 from tests.faults.rig import Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
+from tests.support.clocks import ManualTime
 
 pytestmark = pytest.mark.anyio
-
-
-class Clock:
-    """Stands still until a test moves it."""
-
-    now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
 
 
 async def test_what_follows_closely_is_read_and_published_together(
     rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relay, "time", clock := Clock())
+    monkeypatch.setattr(relay, "time", clock := ManualTime())
     pages: list[int] = []
     read: Any = changes.read
 

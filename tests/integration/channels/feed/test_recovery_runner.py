@@ -11,16 +11,16 @@ import pytest
 from aio_pika.abc import AbstractIncomingMessage
 from lxml import etree
 
-from app.domain.match import Match
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
 from app.recovery.request import RecoveryParameters, RecoveryService
-from app.store import matches, recovery_jobs, tenants
+from app.store import tenants
 from app.store.connections import Store
 from tests.faults.rig import Rig
 from tests.support.eventually import eventually
+from tests.support.recoveries import ended, held_up
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
@@ -61,11 +61,6 @@ def recoveries(store: Store) -> RecoveryService:
     return RecoveryService(store, system_clock, 4320 * 60_000)
 
 
-@pytest.fixture
-def story(store: Store) -> Story:
-    return Story(store)
-
-
 async def request_recovery(
     recoveries: RecoveryService,
     tenant: Tenant,
@@ -73,27 +68,6 @@ async def request_recovery(
     **parameters: str,
 ) -> RecoveryJob:
     return await recoveries.accept(tenant, kind, RecoveryParameters(**parameters), by="tester")
-
-
-@asynccontextmanager
-async def held_up(store: Store, match: Match) -> AsyncIterator[None]:
-    """Nobody reads this match under its lock meanwhile, so that a replay stops before it."""
-    async with store.transaction() as tx:
-        await tx.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        await matches.lock(tx, match.id)
-        yield
-
-
-async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:
-    async def look() -> RecoveryJob:
-        async with store.autocommit() as tx:
-            found = await recovery_jobs.find(tx, job.tenant_id, job.request.request_id, job.request.node_id)
-        assert found
-        return found
-
-    return await eventually(
-        look, lambda seen: seen.state in (RecoveryState.COMPLETED, RecoveryState.FAILED), 60
-    )
 
 
 async def test_a_recovery_from_beginning_to_end(

@@ -15,18 +15,10 @@ from app.channels.feed.session import FeedSession
 from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.integration.channels.feed.test_unbound_losses import SDK_EXCHANGE, passed_over
+from tests.support.clocks import ManualTime
 
 pytestmark = pytest.mark.anyio
 HOUR = 3600.0
-
-
-class Clock:
-    """Stands still until a test moves it."""
-
-    now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
 
 
 def of_sdks(bindings: TenantBindings) -> list[ExchangeBinding]:
@@ -66,7 +58,7 @@ async def test_an_sdk_need_not_wait_for_the_next_interval(
         bindings = publisher.notice.bindings
         await until("bound", lambda: bindings.routes_alive)
         assert bindings.alive_wait is None, "others wait for the next interval"
-        monkeypatch.setattr(tenant_bindings, "time", clock := Clock())
+        monkeypatch.setattr(tenant_bindings, "time", clock := ManualTime())
         async with sdk(url) as (_, hidden):
             await until("both queues are known", lambda: len(of_sdks(bindings)) == 3)
             assert (len(other.alives), len(hidden.alives)) == (1, 0), (

@@ -10,8 +10,6 @@ from app.sandbox.simulator.fictional_world import FictionalTeam
 from tests.integration.rest.season.conftest import A, B, C, D, Get, Season
 from tests.support.season import kills_of, side_of
 
-COUNTS = ("maps", "wins", "rounds", "ct", "ct_won", "kills")
-
 
 def team_id(season: Season, team: FictionalTeam) -> int:
     for played in (*season.finished, season.live):

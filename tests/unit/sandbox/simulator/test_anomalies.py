@@ -60,10 +60,10 @@ def bodies(lines: Iterator[LogLine], seconds: float) -> Iterator[tuple[int, str]
         yield BEGIN + int((number + 1) * seconds * 1000), "".join(f"{line.text}\n" for line in some)
 
 
-def traded(plan: MatchPlan, seconds: float, *, checking: bool = False) -> tuple[Trader, SeriesTruth]:
+def traded(plan: MatchPlan, seconds: float) -> tuple[Trader, SeriesTruth]:
     """The match as read and traded, suspended whenever its source is silent."""
     truth = new_truth(plan)
-    trader = Trader(new_match(plan), checking=checking)
+    trader = Trader(new_match(plan))
     trader.react()
     last_at = BEGIN
     for at, body in bodies(play(plan, truth), seconds):

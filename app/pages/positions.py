@@ -1,8 +1,14 @@
 """Positions in lists that pages link to."""
 
+from typing import Annotated
+
+from litestar.params import QueryParameter
+
 from app.kit.errors import Field, Invalid
 
 NEWEST = 2**63 - 1
+#: A change, as an address has it: a page begins below it.
+Before = Annotated[int, QueryParameter(ge=1, le=NEWEST)]
 
 
 def position(before: str) -> int:

@@ -1,0 +1,36 @@
+"""What a benchmark writes for itself: a database, and keys in it."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from app.access import admin
+from app.access.properties import KeyProperties
+from app.settings import Settings
+from app.store.connections import Store
+from app.store.migrations import migrate
+
+
+@asynccontextmanager
+async def database(server: str) -> AsyncIterator[str]:
+    """A migrated database of our own, dropped afterwards."""
+    name = f"matchfeed_bench_{secrets.token_hex(4)}"
+    url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    await migrate(url)
+    try:
+        yield url
+    finally:
+        administrator = await asyncpg.connect(urlunsplit(urlsplit(server)._replace(path="/postgres")))
+        await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await administrator.close()
+
+
+async def issue_key(store: Store, settings: Settings, properties: KeyProperties, slug: str = "bench") -> str:
+    """A key of a tenant, which is created if there is none."""
+    async with store.transaction() as tx:
+        await admin.create_tenant(tx, slug, slug.title(), by="bench", now=1)
+        issued = await admin.issue_key(tx, slug, properties, secret=settings.secret_key, by="bench", now=1)
+    return issued.raw
