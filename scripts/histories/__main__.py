@@ -1,6 +1,7 @@
 """Histories on a cluster: random matches, operators, tenants and faults, and what came of them.
 
-    nox -s histories -- [--runs 100] [--first 1] [--faults 2] [--only WORDS] [--attempts 0]
+    nox -s histories -- [--runs 100] [--first 1] [--faults 2] [--only WORDS] [--begin-with WORDS]
+                        [--synchronous] [--attempts 0]
     nox -s histories -- --replay var/history-7.json
     nox -s histories -- --table
 
@@ -63,6 +64,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--faults", type=int, default=2, help="how many in each history")
     parser.add_argument("--only", default="", help="faults whose names have these words only")
+    parser.add_argument("--begin-with", default="", help="the first fault's name has these words")
     parser.add_argument("--attempts", type=int, default=0, help="runs to shorten a history that breaks")
     parser.add_argument("--synchronous", action="store_true", help="commits wait for the standby")
     parser.add_argument("--replay", type=Path, help="run the history of this file instead")
@@ -105,7 +107,10 @@ def _histories(options: argparse.Namespace) -> list[History]:
     if options.replay:
         return [msgspec.json.decode(options.replay.read_bytes(), type=History)]
     seeds = range(options.first, options.first + options.runs)
-    return [generated(seed, _faults(options.only), options.faults) for seed in seeds]
+    faults, first = _faults(options.only), _faults(options.begin_with)
+    if not (faults and first):
+        raise SystemExit("no fault that this cluster can have has these words in its name")
+    return [generated(seed, faults, options.faults, first) for seed in seeds]
 
 
 def _faults(words: str) -> list[Fault]:

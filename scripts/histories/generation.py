@@ -37,12 +37,17 @@ _TEAMS = ("team_a", "team_b")
 _REASON = "a doubt"
 
 
-def generated(seed: int, faults: Sequence[Fault] = tuple(FAULTS.values()), count: int = 2) -> History:
-    """The history of a seed, with `count` of these faults, each two in a row overlapping. It ends with the
-    last of them, or after `SECONDS` if there is none."""
+def generated(
+    seed: int,
+    faults: Sequence[Fault] = tuple(FAULTS.values()),
+    count: int = 2,
+    first: Sequence[Fault] | None = None,
+) -> History:
+    """The history of a seed, with `count` of these faults, each two in a row overlapping; the first is one of
+    `first`, if that is given. It ends with the last of them, or after `SECONDS` if there is none."""
     rng = Random(f"history {seed}")
     steps: list[AnyStep] = [_play(rng, number) for number in range(rng.randint(2, MATCHES))]
-    breaks = _breaks(rng, faults, count)
+    breaks = _breaks(rng, first or faults, faults, count)
     seconds = round(max((each.at + each.seconds for each in breaks), default=SECONDS), 1)
     steps += breaks
     made = (_order, _order, _order, _order, _order, _book, _switch, _leave, _leave, _key, _recover, _rival)
@@ -67,13 +72,13 @@ def _play(rng: Random, number: int) -> Play:
     )
 
 
-def _breaks(rng: Random, faults: Sequence[Fault], count: int) -> list[Break]:
+def _breaks(rng: Random, first: Sequence[Fault], faults: Sequence[Fault], count: int) -> list[Break]:
     """Faults of different hosts, one of them a database server at most; each begins while the one before
     lasts."""
     found = list[Break]()
     begin = rng.uniform(*_FIRST_FAULT)
     while len(found) < count:
-        fault = rng.choice(faults)
+        fault = rng.choice(faults if found else first)
         host = rng.choice(fault.hosts)
         others = {other.host for other in found}
         if host in others or (host in DATABASES and others & set(DATABASES)):

@@ -66,6 +66,14 @@ def test_only_the_given_faults_come_up() -> None:
         assert set(generated(seed, some, 3).faults) <= {fault.name for fault in some}
 
 
+def test_the_first_fault_is_one_of_those_to_begin_with() -> None:
+    first = [fault for fault in FAULTS.values() if fault.synchronous]
+    histories = [generated(seed, first=first) for seed in range(20)]
+    breaks = [[step for step in history.steps if isinstance(step, Break)] for history in histories]
+    assert {each[0].fault for each in breaks} == {fault.name for fault in first}
+    assert len({each[1].fault for each in breaks}) > 5
+
+
 def test_a_history_is_stored_as_json() -> None:
     history = generated(3)
     assert msgspec.json.decode(msgspec.json.encode(history), type=History) == history
