@@ -27,7 +27,7 @@ from app.store.connections import open_store
 from scripts.clustering import record
 from scripts.clustering.hosts import CLIENT
 from scripts.clustering.record import DESCRIPTION, ROOT
-from scripts.histories import account, outcome, report
+from scripts.histories import account, outcome, recorded_log, report
 from scripts.histories.collection import Collector
 from scripts.histories.fault_table import FAULTS, Fault
 from scripts.histories.generation import generated
@@ -92,6 +92,8 @@ async def _run(options: argparse.Namespace) -> int:
         store = await stack.enter_async_context(
             await open_store(settings.database_url, 2, session_name="histories")
         )
+        async with store.transaction() as tx:
+            await recorded_log.install(tx)
         operators = Operators(described["base_url"], described["operator_url"], described["operator_key"])
         stack.push_async_callback(operators.close)
         everyone = [await account.opened(operators, f"history-{number}") for number in range(TENANTS)]

@@ -18,12 +18,12 @@ from app.store import changes, history, matches, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.transaction import Tx
+from scripts.histories import recorded_log
 from scripts.histories.deliveries import windowed
 from scripts.histories.evidence import Entry, Envelope, Evidence, Quote, Row, Shown, Tenant
 from scripts.histories.stream_client import market_fields, match_fields
 from scripts.histories.tenant import TenantClients
 
-_PAGE = 5_000
 _SETTLEMENTS = 200
 _SECONDS = 15.0
 _STATUS = {"active": 1, "suspended": -1}
@@ -48,7 +48,8 @@ class Collector(msgspec.Struct, frozen=True):
         """The evidence about the `played` matches (names in the feed by UUID), from the change `since` on."""
         ids = {UUID(each) for each in played}
         async with self.store.snapshot() as tx:
-            log = [row for row in await _log(tx, since) if row.match_id in ids]
+            log = [row for row in await recorded_log.read(tx, since) if row.match_id in ids]
+            marks = await recorded_log.marks(tx)
             ledger = {each: await history.ledger(tx, each) for each in ids}
             wrong = [text for each in sorted(ids) for text in await _wrong_settlements(tx, each)]
             tenant_ids = [UUID(one.account.tenant_id) for one in clients]
@@ -64,6 +65,7 @@ class Collector(msgspec.Struct, frozen=True):
         ]
         return Evidence(
             rows=tuple(map(_row, log)),
+            marks=marks,
             entries=tuple(_entry(played[str(each)], entry) for each in ids for entry in ledger[each]),
             wrong_settlements=tuple(wrong),
             failures=tuple(failures),
@@ -169,14 +171,6 @@ async def _settlements(http: httpx.AsyncClient, since: int) -> list[Rest]:
         found += page
         since = page[-1]["id"]
     return found
-
-
-async def _log(tx: Tx, since: int) -> list[ChangeRow]:
-    rows = list[ChangeRow]()
-    while page := await changes.read(tx, since, _PAGE):
-        rows += page
-        since = page[-1].seq
-    return rows
 
 
 async def _wrong_settlements(tx: Tx, match_id: UUID) -> list[str]:

@@ -120,10 +120,12 @@ class Tenant(msgspec.Struct, kw_only=True):
 
 
 class Evidence(msgspec.Struct, kw_only=True):
-    """`wrong_settlements` is what the audit of the ledger says; `failures` are responses with status 500 and
-    processes that ended by themselves."""
+    """`marks` are the changes with which a fail-over closed the log before it; `wrong_settlements` is what
+    the audit of the ledger says; `failures` are responses with status 500 and processes that ended by
+    themselves."""
 
     rows: tuple[Row, ...] = ()
+    marks: tuple[int, ...] = ()
     entries: tuple[Entry, ...] = ()
     wrong_settlements: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from scripts.histories.finding import Finding, Kind
 def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from (_log(text) for text in _numbers(evidence.rows))
     yield from (_log(text) for text in _envelopes(evidence.rows))
-    yield from (_log(text) for text in _chains(evidence.rows))
+    yield from (_log(text) for text in _chains(evidence.rows, evidence.marks))
     yield from (_ledger(text) for text in _entries(evidence))
     yield from (_ledger(text) for text in evidence.wrong_settlements)
 
@@ -41,18 +41,19 @@ def _envelopes(rows: Sequence[Row]) -> Iterator[str]:
             yield f"the rows of message {number} contradict each other"
 
 
-def _chains(rows: Sequence[Row]) -> Iterator[str]:
-    """Each message of a match names the one before it, and is later."""
+def _chains(rows: Sequence[Row], marks: Sequence[int]) -> Iterator[str]:
+    """Each message of a match names the one before it, or a mark after that one, and is later."""
     chains = defaultdict[str, dict[int, Row]](dict)
     for row in rows:
         if row.message:
             chains[row.match][row.envelope] = row
     for match, found in chains.items():
         chain = [found[number] for number in sorted(found)]
-        if chain[0].previous:
+        if chain[0].previous not in (0, *marks):
             yield f"the first message about {match} names {chain[0].previous} before it"
         for before, after in pairwise(chain):
-            if after.previous != before.envelope:
+            marked = after.previous in marks and before.envelope < after.previous
+            if after.previous != before.envelope and not marked:
                 yield f"message {after.envelope} about {match} names {after.previous}, not {before.envelope}"
             if after.at <= before.at:
                 yield f"message {after.envelope} about {match} is of {after.at}, after {before.at}"

@@ -97,6 +97,25 @@ def without(number: int) -> tuple[Delivery, ...]:
     return tuple(each for each in right().tenants[0].deliveries if each.number != number)
 
 
+def test_a_message_after_a_fail_over_names_its_mark() -> None:
+    evidence, renamed = right(), tuple(replace(each, previous=5) for each in ROWS[5:])
+    after = tuple(replace(each, previous=6) for each in ROWS[5:])
+    assert not kinds(replace(evidence, rows=(*ROWS[:5], *renamed)))
+    named = replace(with_tenant(**_after(6)), rows=(*ROWS[:5], *after))
+    assert kinds(named) == {Kind.LOG}
+    assert not kinds(replace(named, marks=(6,)))
+    assert kinds(replace(named, marks=(4,))) == {Kind.LOG}
+
+
+def _after(previous: int) -> dict[str, Any]:
+    """The tenant's side of it: its last message names `previous`."""
+    envelopes = (*ENVELOPES[:3], replace(ENVELOPES[3], previous=previous))
+    return {
+        "envelopes": envelopes,
+        "deliveries": tuple(delivery(each, 1.0 + number) for number, each in enumerate(envelopes)),
+    }
+
+
 def test_nothing_is_found_where_nothing_is_wrong() -> None:
     verdict = audit(right())
     assert verdict.findings == ()
