@@ -32,7 +32,7 @@ async def test_its_markets_are_followed_as_before(
 ) -> None:
     match = await story.match()
     await story.offer(match, offer(1), offer(2))
-    since = await head(story)
+    since = await head(story.store)
     async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:
         assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
         await book(story, str(match.id), False)
@@ -52,7 +52,7 @@ async def test_a_booking_is_an_update_of_the_match_alone(story: Story) -> None:
     match = await story.match()
     await story.offer(match, offer(1), offer(2))
     projection = Projection(story.store, None)
-    begun = await head(story)
+    begun = await head(story.store)
     await projection.advance()
     for booked in (False, True):
         await book(story, str(match.id), booked)
