@@ -10,7 +10,7 @@ from scripts.local_services.processes import ServiceError
 ROOT = Path(__file__).resolve().parents[2]
 #: CHANGELOG.md names the commit of each version. This one is the last before the first change of the next
 #: version, the migration of the alerts (b6d988a).
-VERSION, COMMIT = "0.1.0", "1c3771e59a0e"
+VERSION, COMMIT = "0.1.0", "1c3771e"
 _MAKE = ". scripts/environment.sh; make_environment"
 
 

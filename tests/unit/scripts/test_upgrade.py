@@ -87,3 +87,12 @@ def test_a_clone_without_its_history_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(former_version, "ROOT", tmp_path)
     with pytest.raises(ServiceError, match="git fetch --unshallow"):
         FormerVersion(tmp_path / "former")
+
+
+def test_the_repository_has_the_former_version() -> None:
+    git = ["git", "-C", str(ROOT)]
+    asked = [*git, "rev-parse", "--is-shallow-repository"]
+    shallow = subprocess.run(asked, capture_output=True, text=True, check=False)
+    if shallow.stdout.strip() != "false":
+        pytest.skip("the repository's history is not here: upgrades from it cannot be rehearsed")
+    subprocess.run([*git, "cat-file", "-e", f"{COMMIT}^{{commit}}"], check=True)
