@@ -6,6 +6,7 @@ from scripts.histories.evidence import Entry, Frame, Row, Tenant
 from scripts.histories.finding import Finding, Kind
 
 _SHOWN = 5
+_OVER = ("finished", "cancelled")
 
 
 def findings(tenant: Tenant, rows: Sequence[Row], entries: Sequence[Entry]) -> Iterator[Finding]:
@@ -58,6 +59,8 @@ def _state(tenant: Tenant) -> Iterator[str]:
             name = wrong[0]
             text = f"{mine.get(name)}, REST {shown.markets.get(name)}"
             yield f"{match} differs in {len(wrong)} markets: {name}: {text}"
-        if held and held.match != shown.match:
+        # A snapshot has no match that is over: it is not known until it changes.
+        known = held and (held.match or shown.match["status"] not in _OVER)
+        if held and known and held.match != shown.match:
             names = [name for name in shown.match if held.match.get(name) != shown.match[name]]
             yield f"{match} differs in {', '.join(names[:_SHOWN])}"

@@ -235,6 +235,15 @@ def test_a_stream_that_differs_from_rest_is_found(held: dict[str, Shown]) -> Non
     assert kinds(with_tenant(streamed=held)) == {Kind.BOOK}
 
 
+@pytest.mark.parametrize(
+    ("status", "found"), [("live", {Kind.BOOK}), ("finished", set()), ("cancelled", set())]
+)
+def test_a_match_that_no_snapshot_has_is_known_unless_it_is_over(status: str, found: set[Kind]) -> None:
+    markets = SHOWN[MATCH].markets
+    streamed, rest = {MATCH: Shown(markets, {})}, {MATCH: Shown(markets, {"status": status})}
+    assert kinds(with_tenant(streamed=streamed, rest=rest)) == found
+
+
 def test_wrong_frames_of_the_stream_are_found() -> None:
     frames = right().tenants[0].frames
     assert kinds(with_tenant(frames=(frames[0], frames[2]))) == {Kind.LOST}
