@@ -1,8 +1,9 @@
 """How the book of a match changes after the match has changed."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import compress, islice
+from operator import is_not
 
 import msgspec
 from msgspec.structs import replace
@@ -82,8 +83,6 @@ def react(
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
     open_before = [(key, market) for key, market in after.items() if market.status in OPEN]
-    #: What may differ from `book`, in its order: without a rollback nothing else is written to.
-    touched = book if entries or replayed else [key for key, _ in open_before]
     events = events_alone(changes)
     settled = _settle_decided(facts, after, open_before, None if reason or past else events)
     if settled:
@@ -103,21 +102,27 @@ def react(
             due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
-    return Reaction(_changed(book, after, touched, replayed), in_order(entries), due_at)
+    return Reaction(_changed(book, after, replayed), in_order(entries), due_at)
 
 
-def _changed(
-    book: Book, after: Book, touched: Iterable[MarketKey], replayed: Collection[MarketKey]
-) -> tuple[Market, ...]:
-    """The markets of `after`, which begins with those of `book`, that differ or of which bets became void;
-    only those `touched` may."""
-    found = [
-        market
-        for key in touched
-        if ((market := after[key]) is not (known := book[key]) and market != known) or key in replayed
-    ]
-    added = list(islice(reversed(after.values()), len(after) - len(book)))
-    return (*found, *reversed(added))
+def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> tuple[Market, ...]:
+    """The markets of `after`, which begins with those of `book`, that differ or of which bets became void."""
+    if replayed:
+        found = [
+            market
+            for key, known, market in zip(book, book.values(), after.values(), strict=False)
+            if market != known or key in replayed
+        ]
+    else:
+        pairs = zip(book.values(), after.values(), strict=False)
+        others = compress(pairs, map(is_not, book.values(), after.values()))
+        found = [market for known, market in others if market != known]
+    return (*found, *[after[key] for key in _added(after, book)])
+
+
+def _added(after: Book, book: Book) -> Iterator[MarketKey]:
+    """The keys of `after` behind those of `book`."""
+    return islice(after, len(book), None)
 
 
 def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
@@ -179,14 +184,10 @@ def _settle_decided(
     """Settle what the facts decide. What was open before was not decided before: where nothing but these
     `events` of a round has happened since, only they decide; None: anything may have happened."""
     entries = []
-    if events is not None:
-        subjects = subjects_of(events)
-        open_before = [
-            (key, market)
-            for key, market in open_before
-            if market.settled_by or (subjects and _subject(key) in subjects)
-        ]
+    subjects = None if events is None else subjects_of(events)
     for key, market in open_before:
+        if subjects is not None and _subject(key) not in subjects and not market.settled_by:
+            continue
         rule = RULES.get(key[0])
         if rule is None or market.settled_by == HELD:
             continue

@@ -15,7 +15,7 @@ from app.trading.map_outlook import MapOutlook, map_outlook
 from app.trading.map_scores import (
     MapParameters,
     MapState,
-    final_chances,
+    finals,
     half_scores,
     home_starts_ct,
     home_wins_opening,
@@ -65,6 +65,7 @@ class Forecast:
         self.now = max(now, self.match.last_arrived_at)
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
+        self._before: dict[int, float] = {}
         self._once: dict[tuple[object, object], Any] = {}
         #: The forecast that this one is later than, and by how many ms: both share what is later still.
         self._earlier: tuple[Forecast, int] | None = None
@@ -101,7 +102,8 @@ class Forecast:
         after = Forecast(self.facts, self.now + millis)
         after._earlier = self, millis
         after._map_parameters, after._states = self._map_parameters, self._states
-        after.phase, after._current_outlook = self.phase, self._current_outlook
+        after._before, after.phase = self._before, self.phase
+        after._current_outlook = self._current_outlook
         after.cases, after.skill, after.economy = self.cases, self.skill, self.economy
         if self.round_state and self.current_round:
             after.round_state = seen_at(self.match, self.current_round, self.round_state, after.now)
@@ -195,7 +197,7 @@ class Forecast:
         if ahead:
             return ahead.distribution(measure, self.once(Forecast._cases_reaching, number))
         branches = self.branches(number)
-        ends = FinalScores(final_chances(parameters, state) for _, parameters, state in branches)
+        ends = FinalScores(finals(parameters, state) for _, parameters, state in branches)
         return ends.measured(measure).under([branch.weight for branch in branches])
 
     def _map_ahead(self, number: int) -> MapOutlook | None:
@@ -254,13 +256,14 @@ class Forecast:
 
     def before_round(self, number: int) -> float:
         """Home's chance of the map's next round before it begins."""
-        outlook = self._outlook(number)
-        return outlook.before if outlook else self.once(Forecast._before_round, number)
-
-    def _before_round(self, number: int) -> float:
-        current = self.current_round
-        seen = self.economy if current and current.map == number else None
-        return sum(case.weight * self._before_round_under(number, case.skill, seen) for case in self.cases)
+        known = self._before.get(number)
+        if known is None:
+            current = self.current_round
+            seen = self.economy if current and current.map == number else None
+            known = self._before[number] = sum(
+                case.weight * self._before_round_under(number, case.skill, seen) for case in self.cases
+            )
+        return known
 
     def _before_round_under(self, number: int, level: float, seen: int | None) -> float:
         return sum(
@@ -325,9 +328,6 @@ class Forecast:
         (_, known), *_ = self.map_parameters(number, self.cases[0].skill)
         opens = known.position(state.home, state.away) == (half, 0)
         is_now = opens and current is not None and current.map == number
-        outlook = self._outlook(number)
-        if outlook and not is_now:
-            return outlook.openings(half)
         return [
             (
                 weight * of_side,

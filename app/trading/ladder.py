@@ -18,6 +18,7 @@ from app.trading.specifiers import Specifiers
 _STAY = 0.05
 #: The farthest from evens that a line is on offer, and how much nearer it must be to come on.
 _LIMIT, _ENTRY = 0.4, 0.02
+_LOWEST, _HIGHEST = 0.5 - _LIMIT - 1e-9, 0.5 + _LIMIT + 1e-9
 
 
 class Ladder(msgspec.Struct, frozen=True):
@@ -42,11 +43,13 @@ def with_handicap(base: Specifiers, line: float) -> Specifiers:
     return replace(base, handicap=-line if base.team == "home" else line)
 
 
-def nearest(lines: LineSequence, size: int) -> LineSequence:
-    """So many of these lines on both sides of evens, and two more; `lines` are in order, so that the chances
-    to exceed them fall."""
+def nearest(lines: LineSequence, size: int) -> list[Line]:
+    """So many of these lines on both sides of evens, and two more, without those that are too far from evens
+    to be on offer; `lines` are in order, so that the chances to exceed them fall."""
     evens = lines.first_at_most(0.5)
-    return lines[max(evens - size - 2, 0) : evens + size + 2]
+    return [
+        one for one in lines[max(evens - size - 2, 0) : evens + size + 2] if _LOWEST <= one[1] <= _HIGHEST
+    ]
 
 
 def choose(lines: Iterable[Line], on_offer: Collection[float], size: int) -> list[float]:

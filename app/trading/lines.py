@@ -1,10 +1,10 @@
 """The values that a count may come to (rounds of a map, a lead, kills), and the lines between them."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from operator import add, itemgetter, mul, sub
+from operator import add, mul, sub
 from typing import NamedTuple, overload
 
 from propcache.api import cached_property
@@ -12,7 +12,6 @@ from propcache.api import cached_property
 Measure = Callable[[int, int], int]  #: of a final score (home, away)
 Score = tuple[int, int]
 Finals = tuple[tuple[Score, float], ...]  #: final scores with their probabilities
-FinalChances = tuple[tuple[Score, ...], tuple[float, ...]]  #: the same: the scores, and their probabilities
 Line = tuple[float, float]  #: a line, and the probability to exceed it
 Tails = Sequence[float] | Mapping[int, float]  #: by index
 
@@ -43,18 +42,14 @@ class LineSequence(Sequence[Line]):
     def __getitem__(self, index: int) -> Line: ...
 
     @overload
-    def __getitem__(self, index: slice) -> "LineSequence": ...
+    def __getitem__(self, index: slice) -> list[Line]: ...
 
-    def __getitem__(self, index: int | slice) -> "Line | LineSequence":
-        if isinstance(index, slice):
-            return LineSequence(self._between, self._tails, self._indices[index])
-        at = self._indices[index]
-        return self._between[at], self._tails[at + 1]
-
-    def among(self, lines: Container[float]) -> list[Line]:
-        """Those that are among `lines`."""
+    def __getitem__(self, index: int | slice) -> Line | list[Line]:
         between, tails = self._between, self._tails
-        return [(between[at], tails[at + 1]) for at in self._indices if between[at] in lines]
+        if isinstance(index, slice):
+            return [(between[at], tails[at + 1]) for at in self._indices[index]]
+        at = self._indices[index]
+        return between[at], tails[at + 1]
 
     def first_at_most(self, chance: float) -> int:
         """The index of the first line whose chance is this or less: they fall from line to line."""
@@ -154,12 +149,13 @@ class Mixture:
 class FinalScores:
     """The final scores in which each of several cases may end, to be measured in more than one way."""
 
-    def __init__(self, cases: Iterable[FinalChances]) -> None:
+    def __init__(self, cases: Iterable[Finals]) -> None:
         #: Cases mostly share their scores: these once, and of each case which ones it has, and their chances.
         self._scores: dict[tuple[Score, ...], int] = {}
-        self._cases = [
-            (self._scores.setdefault(scores, len(self._scores)), chances) for scores, chances in cases
-        ]
+        self._cases: list[tuple[int, tuple[float, ...]]] = []
+        for case in cases:
+            scores, chances = zip(*case, strict=True)
+            self._cases.append((self._scores.setdefault(scores, len(self._scores)), chances))
 
     def measured(self, measure: Measure) -> Mixture:
         """What `measure` may come to in each case."""
@@ -173,11 +169,10 @@ class FinalScores:
 
 
 class _Places(NamedTuple):
-    """Which of some scores have each of some values: `first` takes from the chances of the scores, and a 0
-    behind them, that of the first score of each value (0: none), `others` are the value's index and the
-    score's of all others."""
+    """Which of some scores have each of some values: `first` has the index of the first score of each value
+    (behind the last score: none), `others` the value's index and the score's of all others."""
 
-    first: Callable[[tuple[float, ...]], tuple[float, ...]]
+    first: tuple[int, ...]
     others: tuple[tuple[int, int], ...]
 
 
@@ -200,13 +195,13 @@ def _places(measures: Sequence[int], values: tuple[int, ...]) -> _Places:
             first[value] = index
         else:
             others.append((values.index(value), index))
-    #: With one index alone `itemgetter` returns no tuple.
-    return _Places(itemgetter(*first.values(), none), tuple(others))
+    return _Places(tuple(first.values()), tuple(others))
 
 
 def _sums(places: _Places, chances: tuple[float, ...]) -> list[float]:
     """The chance of each value."""
-    *found, _ = places.first((*chances, 0.0))
+    padded = (*chances, 0.0)
+    found = [padded[index] for index in places.first]
     for value, index in places.others:
         found[value] += chances[index]
     return found

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from propcache.api import cached_property
 
 from app.trading.lines import Distribution, FinalScores, Measure, Mixture
-from app.trading.map_scores import MapParameters, MapState, final_chances, wins_map
+from app.trading.map_scores import MapParameters, MapState, finals, wins_map
 
 Sides = tuple[tuple[float, MapParameters], ...]  #: one, or one for each side that home may begin on
 
@@ -37,7 +37,7 @@ class MapOutlook:
 
     @cached_property
     def _final_scores(self) -> FinalScores:
-        return FinalScores(final_chances(*one) for one in self._ahead)
+        return FinalScores(finals(*one) for one in self._ahead)
 
     @cached_property
     def wins(self) -> dict[float, float]:

@@ -7,7 +7,6 @@ over the same walk, so that lines cannot contradict.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import compress
 from operator import mul
 from typing import NamedTuple
 
@@ -18,9 +17,8 @@ from app.domain.score_rules import is_decided
 from app.trading import half_walk
 from app.trading.economy import Economies, economies
 from app.trading.half_walk import Half, HalfRemainder, Results
-from app.trading.lines import FinalChances, Finals, Score
+from app.trading.lines import Finals, Score
 from app.trading.model import half_of, side_logit, start_side, switched
-from app.trading.once_a_map import once_a_map
 
 _OVERTIMES_AHEAD = 3  #: overtimes computed one by one; the rest is distributed over their outcomes
 
@@ -94,14 +92,12 @@ def map_parameters(play: MapPlay, skill: float, home_starts_ct: bool) -> MapPara
     )
 
 
-@once_a_map
 def home_starts_ct(play: MapPlay) -> bool | None:
     """None while sides are unknown."""
     side = start_side(play)
     return None if side is None else side == "CT"
 
 
-@once_a_map
 def map_state(play: MapPlay) -> MapState:
     """The map after the rounds that counted."""
     number, position = half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
@@ -145,16 +141,11 @@ def home_wins_opening(parameters: MapParameters, half: int) -> float:
     return ct if parameters.home_is_ct(half) else 1 - ct
 
 
+@lru_cache(maxsize=4096)
 def finals(parameters: MapParameters, state: MapState) -> Finals:
     """Each final score that can still come, with its probability; they sum to 1."""
-    return tuple(zip(*final_chances(parameters, state), strict=True))
-
-
-@lru_cache(maxsize=4096)
-def final_chances(parameters: MapParameters, state: MapState) -> FinalChances:
-    """The final scores that can still come, and their probabilities; they sum to 1."""
     if parameters.decided(state.home, state.away):
-        return ((state.home, state.away),), (1.0,)
+        return (((state.home, state.away), 1.0),)
     number, _ = parameters.position(state.home, state.away)
     period = number // 2
     base = _level_before(period, parameters.max_rounds, parameters.overtime_rounds)
@@ -164,32 +155,33 @@ def final_chances(parameters: MapParameters, state: MapState) -> FinalChances:
     else:
         shares = rest.shares()
         chances = [sum(map(mul, shares, column[home:])) for column in _second_half(parameters, period)]
-    return _finals(parameters, period, chances, _OVERTIMES_AHEAD - (period > 0))
+    return tuple(_finals(parameters, period, chances, _OVERTIMES_AHEAD - (period > 0)))
 
 
-def _finals(parameters: MapParameters, period: int, chances: Sequence[float], overtimes: int) -> FinalChances:
+def _finals(
+    parameters: MapParameters, period: int, chances: Sequence[float], overtimes: int
+) -> Iterator[tuple[Score, float]]:
     """The final scores from the ends of a period, as `_ends` orders them. With 0 `overtimes` left to compute,
     a level end is distributed over the others."""
     scores = _end_scores(period, parameters.max_rounds, parameters.overtime_rounds)
-    *won, level = chances
-    of_level: FinalChances = (), ()
+    level = chances[-1]
     if level and not parameters.overtime_rounds:
-        of_level = scores[-1:], (level,)
+        yield scores[-1], level
     elif level and overtimes:
-        later, shares = _overtime(parameters, period + 1, overtimes - 1)
-        of_level = later, tuple([level * share for share in shares])
-    elif level:
-        share = 1 / (1 - level)
-        won = [chance * share for chance in won]
-    return (*of_level[0], *compress(scores, won)), (*of_level[1], *filter(None, won))
+        for score, chance in _overtime(parameters, period + 1, overtimes - 1):
+            yield score, level * chance
+    share = 1 / (1 - level) if parameters.overtime_rounds and not overtimes else 1.0
+    for score, chance in zip(scores[:-1], chances, strict=False):
+        if chance:
+            yield score, chance * share
 
 
 @lru_cache(maxsize=1024)
-def _overtime(parameters: MapParameters, period: int, overtimes: int) -> FinalChances:
+def _overtime(parameters: MapParameters, period: int, overtimes: int) -> Finals:
     """The final scores when this overtime begins, of which so many more are computed one by one."""
     shares = _whole(parameters, 2 * period).shares()
     chances = [sum(map(mul, shares, column)) for column in _second_half(parameters, period)]
-    return _finals(parameters, period, chances, overtimes)
+    return tuple(_finals(parameters, period, chances, overtimes))
 
 
 @lru_cache(maxsize=256)
@@ -249,7 +241,7 @@ def wins_map(parameters: MapParameters, state: MapState) -> float:
     """Home's chance to win the map; a level end, where the format has one, counts half for each."""
     return sum(
         chance * (1.0 if home > away else 0.5)
-        for (home, away), chance in zip(*final_chances(parameters, state), strict=True)
+        for (home, away), chance in finals(parameters, state)
         if home >= away
     )
 

@@ -6,6 +6,7 @@ again, because what rests on them was settled when they ended.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import msgspec
 from propcache.api import cached_property
@@ -19,9 +20,8 @@ from app.domain.changes import (
     RoundOpened,
     RoundsVoided,
 )
-from app.domain.match import MapPlay, Match, Round, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
 from app.domain.player_kills import player_kills
-from app.trading.once_a_map import once_a_map
 
 RoundKey = tuple[int, int]  #: map number, round number
 PlayerKey = tuple[int, int]  #: map number, account
@@ -83,44 +83,63 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def kills(self) -> dict[PlayerKey, tuple[int, ...]]:
         """Each player's kills on a map, in order; none for those who were only killed."""
-        found = {
-            (number, account): ids
-            for number, play in self.plays.items()
-            for account, ids in _kills(play).items()
-        }
-        for account, ids in self._kills_now.items():
-            key = self._current_map, account
-            found[key] = found.get(key, ()) + ids
-        return found
+        return self._kills(self.rounds.values(), self.match.current)
 
     def lasting_kills(self, player: PlayerKey) -> tuple[int, ...]:
         """Those of the player's `kills` in rounds that began before their map was decided by the rules: they
-        count however it ends."""
+        count however it ends. Counted player by player: a line of the log is about few."""
+        known = self._lasting_kills.get(player)
+        if known is None:
+            known = self._lasting_kills[player] = self._count_lasting_kills(player)
+        return known
+
+    @cached_property
+    def _lasting_kills(self) -> dict[PlayerKey, tuple[int, ...]]:
+        return {}
+
+    def _count_lasting_kills(self, player: PlayerKey) -> tuple[int, ...]:
         number, account = player
-        found = _lasting_kills(self.play(number)).get(account, ())
-        return found + self._lasting_now.get(account, ()) if number == self._current_map else found
+        current, play = self.match.current, self.play(number)
+        found = [
+            of_player.ids
+            for played in self._rounds_through_decision(number)
+            for of_player in played.kills or ()
+            if of_player.account == account
+        ]
+        if (
+            current
+            and current.map == number
+            and not play.decided
+            and (number, current.number) not in self.rounds
+        ):
+            found += [one.ids for one in player_kills(current.events) if one.account == account]
+        return tuple(chain.from_iterable(found))
+
+    def _rounds_through_decision(self, number: int) -> tuple[Round, ...]:
+        known = self._through_decision.get(number)
+        if known is None:
+            known = self._through_decision[number] = self.play(number).rounds_through_decision
+        return known
 
     @cached_property
-    def _current_map(self) -> int:
-        return self.match.current.map if self.match.current else 0
-
-    @cached_property
-    def _kills_now(self) -> dict[int, tuple[int, ...]]:
-        """Each player's kills in the round in progress, by account."""
-        current = self.match.current
-        if current is None or (current.map, current.number) in self.rounds:
-            return {}
-        return {one.account: one.ids for one in player_kills(current.events)}
-
-    @cached_property
-    def _lasting_now(self) -> dict[int, tuple[int, ...]]:
-        return {} if self.play(self._current_map).decided else self._kills_now
+    def _through_decision(self) -> dict[int, tuple[Round, ...]]:
+        return {}
 
     @cached_property
     def kills_in_round(self) -> int:
         """How many kills of the round in progress markets count."""
         current = self.match.current
         return sum([event.counts_for_markets for event in current.events]) if current else 0
+
+    def _kills(
+        self, rounds: Iterable[Round], current: CurrentRound | None
+    ) -> dict[PlayerKey, tuple[int, ...]]:
+        found: dict[PlayerKey, list[int]] = {}
+        for played in rounds:
+            _add(found, played.map, played.kills or ())
+        if current is not None and (current.map, current.number) not in self.rounds:
+            _add(found, current.map, player_kills(current.events))
+        return {key: tuple(ids) for key, ids in found.items()}
 
     def kills_known(self, number: int) -> bool:
         """Whether no kill of the map's counted rounds may be missing."""
@@ -182,25 +201,9 @@ def facts_from_events(
     )
 
 
-@once_a_map
-def _kills(play: MapPlay) -> dict[int, tuple[int, ...]]:
-    """Each player's kills in the counted rounds of the map, by account."""
-    return _kills_in(play.counted)
-
-
-@once_a_map
-def _lasting_kills(play: MapPlay) -> dict[int, tuple[int, ...]]:
-    """The same in the rounds that began before the map was decided."""
-    rounds = play.rounds_through_decision
-    return _kills(play) if len(rounds) == len(play.counted) else _kills_in(rounds)
-
-
-def _kills_in(rounds: Iterable[Round]) -> dict[int, tuple[int, ...]]:
-    found: dict[int, list[int]] = {}
-    for played in rounds:
-        for one in played.kills or ():
-            found.setdefault(one.account, []).extend(one.ids)
-    return {account: tuple(ids) for account, ids in found.items()}
+def _add(found: dict[PlayerKey, list[int]], number: int, players: Iterable[PlayerKills]) -> None:
+    for one in players:
+        found.setdefault((number, one.account), []).extend(one.ids)
 
 
 def _confirmed(play: MapPlay, counted: tuple[Round, ...]) -> tuple[Round, ...]:

@@ -77,21 +77,26 @@ class PlannedLadder(NamedTuple):
 
     def on_offer(self, forecast: Forecast, book: Book) -> list[PricedGroup]:
         """The groups that are on offer now, given those that were until now."""
-        groups = self.groups
+        free, standing, groups = [], set(), self.groups
         lines = self.ladder.lines(forecast, groups.bases[0].specifiers)
         added, withdrawn = frozenset[float](), frozenset[float]()
         if forecast.match.controls.lines:
             added, withdrawn = self._set_by_traders(forecast, lines, book)
         near = nearest(lines, self.size + len(withdrawn))
-        stands = {line: _group_stands(groups[line], book) for line in near.lines if line not in withdrawn}
-        standing = {line for line, known in stands.items() if known}
-        comes_on = () if self.live else [line for line, known in stands.items() if known is False]
-        free = near.among(standing.union(comes_on))
+        for one in near:
+            line = one[0]
+            if line in withdrawn:
+                continue
+            stands = _group_stands(groups[line], book)
+            if stands:
+                standing.add(line)
+            if stands or not (self.live or stands is None):
+                free.append(one)
         chosen = choose(free, standing, 0 if self.live else self.size)
         if added:
             offered = [groups[line] for line in sorted({*chosen, *added})]
             return [(group, group.prices(forecast)) for group in offered]
-        over = dict(free)
+        over = dict(near)
         return [(groups[line], (over[line], 1 - over[line])) for line in chosen]
 
     def _set_by_traders(

@@ -16,10 +16,8 @@ from app.trading.lines import Distribution, Finals, FinalScores, Measure, Mixtur
 from app.trading.map_scores import (
     MapParameters,
     MapState,
-    final_chances,
+    finals,
     half_scores,
-    home_wins_opening,
-    home_wins_round,
     reaches_first,
     wins_map,
 )
@@ -36,13 +34,11 @@ class RoundOutlook:
         self, cases: Sequence[Case], known: MapParameters, state: MapState, economy: int | None
     ) -> None:
         self._cases = cases
-        self._parameters = parameters = [replace(known, skill=case.skill) for case in cases]
-        self._state, self._economy = state, economy
+        parameters = [replace(known, skill=case.skill) for case in cases]
         #: Of each case, after a won round and, behind those, after a lost one.
         self._ahead = [(one, state.after(one, won, economy)) for won in (True, False) for one in parameters]
         self._latest: tuple[Chances, list[float]] = {}, []
         self._races: dict[int, list[float]] = {}
-        self._openings: dict[int, list[tuple[float, float]]] = {}
         self._mixtures: dict[Measure, Mixture] = {}
         self._matches: dict[tuple[object, ...], tuple[list[Score], list[tuple[float, ...]]]] = {}
 
@@ -92,22 +88,6 @@ class RoundOutlook:
         }
 
     @cached_property
-    def before(self) -> float:
-        """Home's chance of the round before it begins."""
-        chances = [home_wins_round(one, self._state, self._economy) for one in self._parameters]
-        return sum([case.weight * chance for case, chance in zip(self._cases, chances, strict=True)])
-
-    def openings(self, half: int) -> list[tuple[float, float]]:
-        """Home's chance of the first round of this half (from 0), which has not begun, in each case, with the
-        probability of the case."""
-        known = self._openings.get(half)
-        if known is None:
-            chances = [home_wins_opening(one, half) for one in self._parameters]
-            known = [(case.weight, chance) for case, chance in zip(self._cases, chances, strict=True)]
-            self._openings[half] = known
-        return known
-
-    @cached_property
     def _half_scores(self) -> tuple[list[Score], list[tuple[float, ...]]]:
         return _columns([half_scores(*one) for one in self._ahead])
 
@@ -117,7 +97,7 @@ class RoundOutlook:
 
     @cached_property
     def _final_scores(self) -> FinalScores:
-        return FinalScores(final_chances(*one) for one in self._ahead)
+        return FinalScores(finals(*one) for one in self._ahead)
 
     def _weights(self, chances: Chances) -> list[float]:
         """Of the cases after a won round and after a lost one; those of the same chances once."""

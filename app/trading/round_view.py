@@ -19,7 +19,6 @@ from app.domain.shown import BombWork
 from app.domain.sides import team_on
 from app.trading import model
 from app.trading.map_scores import MapParameters, MapState
-from app.trading.once_a_map import once_a_map
 from app.trading.round_clock import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS
 from app.trading.round_state import FULL_TEAM, Defuse, RoundPhase, RoundState, SideState
 
@@ -146,7 +145,7 @@ def _players(
         available=available_players(match, team),
         rows=rows,
         living=living,
-        losses=_losses(play)[team],
+        losses=_losses(play, team),
     )
 
 
@@ -208,14 +207,8 @@ def _worth(items: tuple[str, ...]) -> tuple[int | None, int | None]:
     )
 
 
-@once_a_map
-def _losses(play: MapPlay) -> dict[Team, int | None]:
-    """Each team's counter of the loss bonus."""
-    return {"home": _losses_of(play, "home"), "away": _losses_of(play, "away")}
-
-
-def _losses_of(play: MapPlay, team: Team) -> int | None:
-    """One more for each round lost in this half, one fewer for each won."""
+def _losses(play: MapPlay, team: Team) -> int | None:
+    """The counter of the loss bonus: one more for each round lost in this half, one fewer for each won."""
     _, position = model.half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
     of_half = [one for one in play.counted if one.number > play.rounds_won - position]
     if len(of_half) != position:

@@ -17,7 +17,6 @@ from app.domain.match import MapPlay, Match
 from app.trading.half_walk import Results, log_likelihood
 from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
 from app.trading.model import Skill, logit
-from app.trading.once_a_map import once_a_map
 from app.trading.skill_prior import skill_of_points, skill_prior
 
 _STEP = 0.2  #: logits between two skills of the grid
@@ -53,15 +52,12 @@ def cases(match: Match) -> tuple[Case, ...]:
     shifts = match.controls.shifts
     if shifts:
         return _after_shifts(match, Skill(mean, variance**0.5))
-    played = tuple([found for play in match.maps if (found := _played(play))])
+    played = tuple(
+        (map_parameters(play, 0.0, starts_ct), tuple(half_results(play)))
+        for play in match.maps
+        if (starts_ct := home_starts_ct(play)) is not None
+    )
     return _after(Skill(mean, variance**0.5), played)
-
-
-@once_a_map
-def _played(play: MapPlay) -> tuple[MapParameters, Halves] | None:
-    """The map's rounds so far, and its parameters but for skill; None while sides are unknown."""
-    starts_ct = home_starts_ct(play)
-    return None if starts_ct is None else (map_parameters(play, 0.0, starts_ct), tuple(half_results(play)))
 
 
 def _after_shifts(match: Match, expected: Skill) -> tuple[Case, ...]:
