@@ -14,6 +14,7 @@ from app.store import changes, matches, tenant_rows, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from tests.support.market_types import switch
+from tests.support.stored import head
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
@@ -41,11 +42,6 @@ async def book(store: Store, match: Match, booked: bool, slug: str = "acme") -> 
 async def own_rows(store: Store, after: int = 0) -> list[ChangeRow]:
     async with store.autocommit() as tx:
         return [row for row in await changes.read(tx, after, 1000) if tenant_rows.tenant_of(row)]
-
-
-async def head(store: Store) -> int:
-    async with store.autocommit() as tx:
-        return await changes.head(tx)
 
 
 def listed(rows: list[ChangeRow]) -> dict[str, MarketStatus]:

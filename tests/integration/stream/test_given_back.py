@@ -6,7 +6,8 @@ from app.access.bookings import set_booked
 from app.channels.stream.projection import Projection
 from app.kit.clock import system_clock
 from app.store import tenants
-from tests.integration.stream.test_types_off import head, of_markets, snapshot, until_present
+from tests.integration.stream.test_types_off import of_markets, snapshot, until_present
+from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.streaming import subscribed, until_alive
 

@@ -1,6 +1,5 @@
 """A match that one of two tenants gives back, and books again: what each receives over AMQP."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
@@ -63,6 +62,12 @@ def prices(book: Book, match: Match) -> dict[str, str]:
         for (kind, specifiers), (_, price) in found.items()
         if int(kind) == ROUND_WINNER
     }
+
+
+async def published(consumer: Consumer, match: Match, number: int) -> None:
+    """Wait until the odds of this round have come."""
+    odds = "odds_change", str(number), "1"
+    await until("the odds", lambda: odds in offers(of_match(consumer, match)))
 
 
 async def ended(both: Audience, match: Match) -> None:
@@ -214,8 +219,8 @@ async def test_the_feed_process_is_killed(rig: Rig) -> None:
 
 
 async def test_killed_while_bookings_change(rig: Rig) -> None:
-    """Killed at any moment, with the match given back and booked again all the time: the last of it is
-    always what the tenant has."""
+    """Killed with messages on their way, while the match is given back and booked again all the time: the
+    last of it is always what the tenant has."""
     async with audience(rig) as both:
         story, match, mark = both.story, await both.story.match(), await both.story.match()
         process = await rig.feed(FEED_LEASE_MILLIS=SHORT_LEASE)
@@ -228,7 +233,7 @@ async def test_killed_while_bookings_change(rig: Rig) -> None:
                 process.kill()
                 await process.process.wait()
                 process = await rig.feed(FEED_LEASE_MILLIS=SHORT_LEASE)
-            await asyncio.sleep(0.05)
+            await published(both.consumers[1], match, number)
         await book(both, match, False)
         await story.offer(match, offer(9))
         await story.finish(mark)
