@@ -1,4 +1,4 @@
-"""The web application and the command line, keys of every kind, and matches to tell about."""
+"""The web application and the command line, keys of every kind, and matches."""
 
 from collections.abc import AsyncIterator
 
