@@ -20,8 +20,10 @@ from app.store.transaction import Tx, Write
 from app.trading import engine
 from app.trading.engine import Reaction
 from app.trading.held_probabilities import without_ended
+from app.trading.match_facts import Past
 from app.trading.price_guard import unexplained_move
 from app.trading.pricing_config import PricingConfig
+from app.trading.registry import RULES
 
 log = get_logger(__name__)
 
@@ -79,8 +81,10 @@ async def prepare(
         if kept is not after:
             after, changes = kept, (*changes, c.ControlsChanged())
     manual = action(book)
-    left_open = before is not None and engine.was_left_open(before, _acted(manual, book))
-    past = await history.timeline(tx, after.id) if left_open else ()
+    needs_past = before is not None and engine.needs_past(before, _acted(manual, book))
+    past = await _past(tx, after) if needs_past else None
+    if after.types_known != len(RULES):
+        after = replace(after, types_known=len(RULES))
     reaction = decide(manual, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:
@@ -121,7 +125,7 @@ def decide(
     now: int,
     may_price: bool,
     pricing: PricingConfig,
-    past: Sequence[TimelineEvent] = (),
+    past: Past | None = None,
 ) -> Reaction:
     """What an operator's `manual` action and then the engine do to a book, merged: both change markets in the
     same envelopes."""
@@ -130,6 +134,12 @@ def decide(
     changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
     entries = engine.in_order((*manual.entries, *reaction.entries))
     return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
+
+
+async def _past(tx: Tx, match: Match) -> Past:
+    rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+    void = [one.id for one in rounds if one.void] + [event.id for event in events if event.void]
+    return Past(events, frozenset(void))
 
 
 def _acted(manual: Reaction, book: Book) -> Book:

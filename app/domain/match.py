@@ -341,6 +341,9 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     shown: RoundKnowledge = RoundKnowledge()  #: what is known of the current round beyond its events
     controls: TradingControls = NO_CONTROLS  #: what traders have set
     revision: int = 0  #: how many commands of operators have changed it
+    #: Of how many market types the process knew the rules that last settled its markets; 0: one of version
+    #: 0.1.0, which writes a match without this field.
+    types_known: int = msgspec.field(default=0, name="types")
 
     @property
     def over(self) -> bool:

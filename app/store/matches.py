@@ -33,7 +33,8 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
 #: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
 #: and write it back without them, so they are stored in a column of their own. They are fields of `Match`
-#: itself, by their stored names.
+#: itself, by their stored names. `types` is not one of them: without it a state was written last by such a
+#: process.
 LATER: tuple[str, ...] = (
     "unfollowed",
     "handed_over",
@@ -207,6 +208,13 @@ async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
+async def written_last_by_0_1_0(tx: Tx) -> list[UUID]:
+    """Matches that a process of version 0.1.0 wrote after one of ours had, unless one of ours has settled its
+    markets since; by number. Reads the state of every match: not for what runs often."""
+    rows = await tx.run(_written_last_by_0_1_0())
+    return [row["id"] for row in rows]
+
+
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
     markets, history, ledger, change log; their ids. The match of the change log's last row stays, so that the
@@ -322,6 +330,13 @@ def _state_unless(version: str | None) -> tuple[Column | QueryString, ...]:
         MatchTable.last_seq,
         QueryString("pg_current_xact_id()::xid::text", alias="own_version"),
     )
+
+
+@prepared
+def _written_last_by_0_1_0() -> Select[Any]:
+    written_by_both = "{} ->> 'revision' IS NOT NULL AND {} ->> 'types' IS NULL"
+    found = QueryString(written_by_both, MatchTable.later, MatchTable.state)
+    return MatchTable.select(MatchTable.id).where(found).order_by(MatchTable.number)
 
 
 @prepared

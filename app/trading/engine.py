@@ -28,7 +28,7 @@ from app.trading import format_change, replayed_rounds
 from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
 from app.trading.market_controls import MarketControls, market_controls
-from app.trading.match_facts import MatchFacts, collect_facts, events_alone
+from app.trading.match_facts import MatchFacts, Past, collect_facts, events_alone
 from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -67,14 +67,14 @@ def react(
     now: int,
     may_price: bool,
     pricing: PricingConfig,
-    past: Sequence[TimelineEvent] = (),
+    past: Past | None = None,
 ) -> Reaction:
     """What must change in `book` now that `match` is as it is.
 
     `match` is the state after `changes`, seen at `now` (Unix ms). Without
     `may_price` every active market is suspended; markets are settled, but none is opened or priced. Markets
     that an operator settled stay as they are until an operator rolls them back, held ones until they are
-    released. `past`: the events of rounds that were over before, where `was_left_open`.
+    released. `past`: where the state before `needs_past`.
     """
     facts, reason = collect_facts(match, changes, past), _reason_to_suspend(match, may_price)
     after = dict(book)
@@ -132,9 +132,12 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
     return tuple(sorted(entries, key=_order))
 
 
-def was_left_open(before: Match, book: Book) -> bool:
-    """Whether a market of a round that was over in `before`, without a gap, is open and ours to settle: an
-    operator has returned it, or a process of 0.1.0 ended the round, which does not know all types."""
+def needs_past(before: Match, book: Book) -> bool:
+    """Whether settlements may have to be made or rolled back that rest on rounds which were over, or void, in
+    `before` already: a process that knows other market types wrote it, or a market of such a round, one
+    without a gap, is open and ours to settle (an operator has returned it)."""
+    if before.types_known != len(RULES):
+        return True
     over = {(play.number, one.number) for play in before.maps for one in play.counted if not one.gap}
     for (_, text), market in book.items():
         if market.status in OPEN and market.settled_by != HELD:
@@ -159,7 +162,7 @@ def _order(entry: LedgerEntry) -> tuple[object, ...]:
 
 
 def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after: Book) -> list[LedgerEntry]:
-    reversing = any(isinstance(change, _REVERSING) for change in changes)
+    reversing = bool(facts.voided) or any(isinstance(change, _REVERSING) for change in changes)
     if not reversing and not facts.match.format_status.doubted_maps:
         return []
     entries = []

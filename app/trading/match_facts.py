@@ -30,6 +30,14 @@ _OVER = (Status.FINISHED, Status.CANCELLED)
 _WITHIN_ROUNDS = (EventAdded, EventAmended, RoundOpened, RoundLive)
 
 
+class Past(msgspec.Struct, frozen=True):
+    """What is stored of a match beyond its state: the events of earlier rounds, and the history ids of rounds
+    and events that are void."""
+
+    events: Sequence[TimelineEvent] = ()
+    voided: frozenset[int] = frozenset()
+
+
 class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     """`live` is the map being played, unless it is decided. `counted_rounds` are the counted rounds by map,
     `rounds` the same by `RoundKey`. `confirmed` are those of them that the map's final score may rest on
@@ -159,13 +167,13 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         return self.match.status in _OVER
 
 
-def collect_facts(
-    match: Match, changes: Sequence[MatchChange], past: Iterable[TimelineEvent] = ()
-) -> MatchFacts:
-    """The facts after `changes`; `match` is the state after them. `past`: events of earlier rounds, where the
-    state does not suffice."""
+def collect_facts(match: Match, changes: Sequence[MatchChange], past: Past | None = None) -> MatchFacts:
+    """The facts after `changes`; `match` is the state after them. `past`: if the state does not suffice."""
     voided = {number for change in changes if isinstance(change, RoundsVoided) for number in _numbers(change)}
-    events = [*past, *(event for change in changes for event in _events(change))]
+    events = [event for change in changes for event in _events(change)]
+    if past:
+        events = [*past.events, *events]
+        voided |= past.voided
     if match.current:
         events.extend(match.current.events)
     return facts_from_events(match, events, frozenset(voided))

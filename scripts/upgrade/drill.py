@@ -188,6 +188,7 @@ class Drill:
             made.start("ingest-2", PRESENT, "ingest")
         async with self._step("former ingest process ended"):
             await made.end("ingest-1")
+            print(await asyncio.to_thread(made.matchfeed, "upgraded"), flush=True)
 
     @asynccontextmanager
     async def _step(self, name: str) -> AsyncIterator[None]:

@@ -89,6 +89,23 @@ async def _play(settings: Settings) -> None:
             await apply(store, batch, now + second, IngestConfig())
 
 
+def test_after_an_upgrade_the_matches_that_0_1_0_wrote_last_are_completed(
+    run: Run, settings: Settings
+) -> None:
+    for number in (1, 2):
+        assert run("match", "create", "--allow-unrated", f"Home {number}", f"Away {number}").exit_code == 0
+    without_types = "UPDATE match SET state = (state::jsonb - 'types')::json WHERE number = 2"
+    asyncio.run(_execute(settings, without_types))
+    summary = "{} matches were written last by 0.1.0: 0 ledger entries added\n".format
+    assert run("upgraded").stdout == "od:match:2: 0 ledger entries added\n" + summary(1)
+    assert run("upgraded").stdout == summary(0)
+
+
+async def _execute(settings: Settings, statement: str) -> None:
+    async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
+        await tx.execute(statement)
+
+
 async def _age(settings: Settings, ref: str, days: int) -> None:
     """As if the match had ended so many days earlier."""
     async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
