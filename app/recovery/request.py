@@ -113,7 +113,8 @@ class RecoveryService(msgspec.Struct, frozen=True):
             # A client has its time from our messages: those of a process whose clock is ahead of ours are no
             # future.
             latest = max(now, await changes.newest_stamp(tx))
-            request = _validated(received, match_id, now=latest, window_millis=self.recovery_window_millis)
+            earliest = now - self.recovery_window_millis
+            request = _validated(received, match_id, earliest=earliest, latest=latest)
             await _check_vhost(tx, received.tenant)
             given = (tx, received.tenant.id, request, now)
             if match_id is None and not received.dialect.queues_recoveries:
@@ -122,9 +123,7 @@ class RecoveryService(msgspec.Struct, frozen=True):
             return request, await recovery_jobs.queue(*given, limit, by=received.by)
 
 
-def _validated(
-    received: _Received, match_id: UUID | None, *, now: int, window_millis: int
-) -> RecoveryRequest:
+def _validated(received: _Received, match_id: UUID | None, *, earliest: int, latest: int) -> RecoveryRequest:
     """The request, if its parameters are valid; raises `Invalid` with every field that is not.
 
     Where a request may come without a request id, one is generated when the job is written.
@@ -134,7 +133,7 @@ def _validated(
     if dialect.generates_request_ids and request_id and not request_id.strip("0"):
         request_id = None
     wrong = [
-        *_wrong_after(None if event else parameters.after, now, window_millis, dialect.edge_millis),
+        *_wrong_after(None if event else parameters.after, earliest, latest, dialect.edge_millis),
         *_wrong_id("request_id", request_id, required=not event and not dialect.generates_request_ids),
         *_wrong_id("node_id", parameters.node_id, required=False),
     ]
@@ -164,7 +163,7 @@ async def _requested_match_id(tx: Tx, received: _Received) -> UUID | None:
     return match.id
 
 
-def _wrong_after(after: str | None, now: int, window_millis: int, edge: int) -> Iterator[Field]:
+def _wrong_after(after: str | None, earliest: int, latest: int, edge: int) -> Iterator[Field]:
     if after is None:
         return
     if not _NUMBER.match(after):
@@ -173,13 +172,12 @@ def _wrong_after(after: str | None, now: int, window_millis: int, edge: int) -> 
         return
     digits = after.lstrip("0")
     moment = int(digits[: _MAX_DIGITS + 1] or 0)
-    earliest = now - window_millis
-    ctx = {"earliest": earliest, "latest": now}
+    ctx = {"earliest": earliest, "latest": latest}
     hint = f"the earliest that is accepted now is {earliest} ({iso_seconds(earliest)})"
-    if moment > now + _AHEAD_MILLIS:
+    if moment > latest + _AHEAD_MILLIS:
         yield _field(
             "after",
-            f"This lies in the future; the service's clock shows {now}, {hint}.",
+            f"This lies in the future; the service's clock shows {latest}, {hint}.",
             "in_the_future",
             after,
             ctx,

@@ -6,15 +6,11 @@ from uuid import UUID
 
 import msgspec
 from piccolo.query import Select
-from piccolo.query.functions import Max
 from piccolo.querystring import QueryString
 
 from app.domain.match import Match, Status
 from app.store.prepared import prepared
-from app.store.sql import any_of, booked, literals
 from app.store.statements import reads
-from app.store.tables.change import Change
-from app.store.tables.match import Match as MatchTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Tx
 
@@ -49,8 +45,9 @@ async def fixture_changes(
     tx: Tx, tenant_id: UUID, after: int, statuses: Sequence[Status]
 ) -> list[tuple[int, int]]:
     """The numbers of the tenant's matches in these states with a fixture change published after `after` (ms),
-    each with the time of its latest, by that time. The change log is pruned after some days."""
-    rows = await tx.run(_fixture_changes(after, list(statuses), tenant_id))
+    each with the time of its latest, by that time. Published ones are stored as long as a recovery may replay
+    them."""
+    rows = await tx.fetch(reads.CHANGED_FIXTURES, tenant_id, after, list(statuses))
     return [(row["number"], row["at"]) for row in rows]
 
 
@@ -59,12 +56,3 @@ def _unbooked_digest(tenant_id: UUID) -> Select[Any]:
     ids = "coalesce(md5(string_agg({}::text, ' ' ORDER BY {})), '')"
     digest = QueryString(ids, Unbooked.match_id, Unbooked.match_id, alias="digest")
     return Unbooked.select(digest).where(Unbooked.tenant_id == tenant_id)
-
-
-@prepared
-def _fixture_changes(after: int, statuses: Sequence[Status], tenant_id: UUID) -> Select[Any]:
-    published = (Change.message == literals(("fixture_change",)), Change.at > after)
-    latest = Max(Change.at, alias="at")
-    matches = MatchTable.select(MatchTable.id).where(any_of(MatchTable.status, statuses), booked(tenant_id))
-    query = Change.select(Change.number, latest).where(*published, Change.match_id.is_in(matches))
-    return query.group_by(Change.number).order_by(QueryString('"at"'), Change.number)

@@ -29,11 +29,14 @@ DATE = "2031-04-02"
 PATHS: dict[str, tuple[str, tuple[str, ...]]] = {
     "/v1/users/whoami": ("bookmaker_details", ()),
     "/v1/sports/{locale}/sports": ("sports", ()),
-    "/v1/sports/{locale}/tournaments": ("tournaments", ()),
-    "/v1/sports/{locale}/sports/3/tournaments": ("sport_tournaments", ()),
+    "/v1/sports/{locale}/tournaments": ("tournaments", ("cs2:tournaments:list",)),
+    "/v1/sports/{locale}/sports/3/tournaments": ("sport_tournaments", ("cs2:tournaments:list",)),
     "/v1/sports/{locale}/tournaments/{tournament}/info": ("tournament_info", ("cs2:tournaments:read",)),
     "/v1/sports/{locale}/sport_events/{event}/summary": ("match_summary", ("cs2:matches:read",)),
-    "/v1/sports/{locale}/sport_events/{event}/fixture": ("fixtures_fixture", ("cs2:matches:read",)),
+    "/v1/sports/{locale}/sport_events/{event}/fixture": (
+        "fixtures_fixture",
+        ("cs2:matches:list", "cs2:matches:read"),
+    ),
     "/v1/sports/{locale}/competitors/{competitor}/profile": ("competitor_profile", ("cs2:teams:read",)),
     "/v1/sports/{locale}/players/{player}/profile": ("player_profile", ("cs2:players:read",)),
     "/v1/sports/{locale}/schedules/pre/schedule": ("schedule", ("cs2:matches:list",)),

@@ -30,7 +30,7 @@ def _cached_per(grant: Grant) -> bool:
     return grant.finished_only
 
 
-_LIST = route_options.cached(per=_cached_per)
+_LIST = route_options.cached(scopes.TOURNAMENTS_LIST, per=_cached_per)
 _TOURNAMENT = route_options.cached(scopes.TOURNAMENTS_READ, per=_cached_per)
 _TEAM = route_options.cached(scopes.TEAMS_READ, per=_cached_per)
 _PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_cached_per)
@@ -40,7 +40,7 @@ _PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_cached_per)
 async def tournaments(
     request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
-    """Every known tournament, without its participants. Any key may read this list."""
+    """Every known tournament, without its participants."""
     parse_locale(locale)
     found = await _tournaments(facade, request.auth)
     return facade.respond(entrants.tournaments(found, facade.dialect), MATCH_LISTS)

@@ -24,10 +24,11 @@ def _cached_per(grant: Grant) -> Hashable:
     return groups(grant.scopes), grant.finished_only, grant.tenant.id
 
 
-_MATCH = route_options.cached(scopes.READ, per=_cached_per)
+_SUMMARY = route_options.cached(scopes.READ, per=_cached_per)
+_FIXTURE = route_options.cached(scopes.LIST, scopes.READ, per=_cached_per)
 
 
-@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_MATCH)
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_SUMMARY)
 async def summary(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
@@ -42,7 +43,7 @@ async def summary(
     return facade.respond(sport_events.match_summary(found, language, facade.dialect), found.id)
 
 
-@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_MATCH)
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_FIXTURE)
 async def fixture(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],

@@ -114,17 +114,26 @@ FROM match m JOIN market k ON k.match_id = m.id AND k.type_id = ANY($1)
 WHERE m.status NOT IN {_OVER} OR m.closed_at > $2::bigint - {_ENDED_LATELY_MILLIS}
 GROUP BY k.type_id
 """
-#: A join with the union of two tables: `PRUNE` moves rows from one to the other.
-FIXTURE_CHANGES = f"""
-SELECT c.number, c.at, c.envelope_seq AS seq, c.body
-FROM (
+_PUBLISHED_FIXTURE_CHANGES = """
     SELECT seq, match_id, number, at, envelope_seq, body FROM change
     WHERE message = 'fixture_change' AND at > $2
     UNION ALL
     SELECT seq, match_id, number, at, envelope_seq, body FROM past_fixture WHERE at > $2
-) AS c JOIN match m ON m.id = c.match_id
+"""
+#: A join with the union of two tables: `PRUNE` moves rows from one to the other.
+FIXTURE_CHANGES = f"""
+SELECT c.number, c.at, c.envelope_seq AS seq, c.body
+FROM ({_PUBLISHED_FIXTURE_CHANGES}) AS c JOIN match m ON m.id = c.match_id
 WHERE {booked_by("$1")}
 ORDER BY c.seq
+"""
+#: The same, for the newest one of each match in these states.
+CHANGED_FIXTURES = f"""
+SELECT c.number, max(c.at) AS at
+FROM ({_PUBLISHED_FIXTURE_CHANGES}) AS c JOIN match m ON m.id = c.match_id
+WHERE m.status = ANY($3) AND {booked_by("$1")}
+GROUP BY c.number
+ORDER BY at, c.number
 """
 #: A page of a schedule: limit and offset are parameters, so that one plan serves every size of page.
 SCHEDULE = f"""

@@ -12,7 +12,8 @@ from app.wire.views.scalars import TeamName, iso_time, team_name
 
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     """A finished round that counts. Scores are rounds won after it on this map; `bomb_site` only when
-    the bomb was planted. Settlements name its `id` in `rests_on`."""
+    the bomb was planted. `equipment_a` and `equipment_b` are what each team carried when play began, in
+    dollars; absent where the log did not show it. Settlements name its `id` in `rests_on`."""
 
     id: int
     map: int
@@ -23,6 +24,8 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     score_a: int
     score_b: int
     bomb_site: str | UnsetType = UNSET
+    equipment_a: int | UnsetType = UNSET
+    equipment_b: int | UnsetType = UNSET
     started_at: str | None
     ended_at: str | None
 
@@ -63,6 +66,7 @@ class PlayerView(msgspec.Struct, frozen=True):
 
 
 def round_view(played: Round) -> RoundView:
+    home, away = played.worth
     return RoundView(
         id=played.id,
         map=played.map,
@@ -73,6 +77,8 @@ def round_view(played: Round) -> RoundView:
         score_a=played.home_score,
         score_b=played.away_score,
         bomb_site=played.bomb_site or UNSET,
+        equipment_a=UNSET if home is None else home,
+        equipment_b=UNSET if away is None else away,
         started_at=iso_time(played.started_at),
         ended_at=iso_time(played.ended_at),
     )

@@ -279,7 +279,9 @@ async def test_a_finished_only_key_learns_of_no_other_match_by_its_entrants(
     )
     async with store.transaction() as tx:
         await tx.execute("DELETE FROM match WHERE status = 'finished'")
-    limited = Reader(client, {"X-API-Key": await issue(bundles=("cs2.scoretock",))}, world)
+    entrants = ("cs2:tournaments:list", "cs2:tournaments:read", "cs2:teams:read")
+    key = await issue(scopes=entrants, finished_only=True)
+    limited = Reader(client, {"X-API-Key": key}, world)
     full = Reader(client, {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}, world)
     names = [node.get("name") for node in await full("/v1/sports/{locale}/tournaments")]
     assert names == ["Hidden Cup"]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.tenant import Tenant
-from app.store import entrants, matches, tenants
+from app.store import changes, entrants, matches, tenants
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.facade import APRIL_2031, DATE, DAY, HOME, World, detail, document
@@ -287,6 +287,9 @@ async def test_fixture_changes_are_those_that_the_feed_published(
     assert await changed(after=middle) == urns(first)
     assert await changed(after=story.at) == []
     assert await changed(after=0) == urns(second, first)
+    async with store.transaction() as tx:
+        assert await changes.prune(tx, story.at)
+    assert await changed() == urns(second, first), "also those that the change log no longer has"
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, first.id)
     assert await changed() == urns(second)
