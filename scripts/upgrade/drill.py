@@ -13,7 +13,6 @@ import msgspec
 
 from app.broker.permissions import AuthorisationMode
 from app.store.connections import open_store
-from scripts.local_services.processes import ServiceError
 from scripts.soak import verdict
 from scripts.soak.verdict import Verdict
 from scripts.upgrade import findings
@@ -98,8 +97,7 @@ class Drill:
         self._began = datetime.now(UTC).isoformat()
         await self._upgrade()
         self._shut = max(each.shut for each in self.everyone if each.slug == "steady")
-        with suppress(ServiceError):  # that of 0.1.0 does not always end when it should: it has been killed
-            await made.end("simulator")
+        await made.end("simulator")
         return await self._compare(connection, before)
 
     def _make(self) -> str:
