@@ -8,19 +8,15 @@ they are measured in short turns, in the same run. Figures are medians. Fails wh
 database of its own, which it removes.
 """
 
-import asyncio
-import multiprocessing
 import os
 import statistics
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
-import uvicorn
 import uvloop
 from litestar import Litestar, get
 
@@ -33,6 +29,7 @@ from app.store.connections import open_store
 from scripts import services
 from scripts.bench import own_data
 from scripts.bench.load import Load
+from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE = 0.7
 
@@ -60,24 +57,11 @@ async def key(settings: Settings, bundle: str) -> str:
         return await own_data.issue_key(store, settings, properties)
 
 
-def serve(settings: Settings, ports: "multiprocessing.Queue[tuple[int, int]]") -> None:
+def serve(settings: Settings, ports: PortQueue) -> None:
     """Both applications in this process, on free ports."""
     logging.configure("bench", level="ERROR")
     bare = Litestar([hello], openapi_config=None, logging_config=None)
     uvloop.run(run_servers((create_app(settings), bare), ports))
-
-
-async def run_servers(apps: tuple[Litestar, ...], ports: "multiprocessing.Queue[Any]") -> None:
-    """Serve each application on a free port; send the ports in their order."""
-    servers = [
-        uvicorn.Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, http="httptools"))
-        for app in apps
-    ]
-    running = [asyncio.create_task(server.serve()) for server in servers]
-    while not all(server.started for server in servers):
-        await asyncio.sleep(0.01)
-    ports.put(tuple(server.servers[0].sockets[0].getsockname()[1] for server in servers))
-    await asyncio.gather(*running)
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -127,20 +111,12 @@ async def compare(hello: Load, whoami: Load, server: int, seconds: float, repeti
 
 
 async def measure(seconds: float, repetitions: int, connections: int) -> float:
-    context = multiprocessing.get_context("spawn")
-    ports: multiprocessing.Queue[tuple[int, int]] = context.Queue()
     async with database(configuration.load()) as settings:
         raw = await key(settings, "cs2.stats")
-        server = context.Process(target=serve, args=(settings, ports), daemon=True)
-        server.start()
-        try:
-            found = await asyncio.to_thread(ports.get, timeout=30)
-            whoami = Load(found[0], "/v1/whoami", {"X-API-Key": raw}, connections)
-            bare = Load(found[1], "/hello", {}, connections)
-            return await compare(bare, whoami, server.pid or 0, seconds, repetitions)
-        finally:
-            server.terminate()
-            server.join(10)
+        async with server_process(serve, settings) as (process, ports):
+            whoami = Load(ports[0], "/v1/whoami", {"X-API-Key": raw}, connections)
+            bare = Load(ports[1], "/hello", {}, connections)
+            return await compare(bare, whoami, process, seconds, repetitions)
 
 
 @click.command()

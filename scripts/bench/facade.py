@@ -10,11 +10,8 @@ servers that the settings lead to, or starts its own; works in a database of its
 """
 
 import asyncio
-import multiprocessing
 import statistics
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from uuid import uuid4
@@ -34,8 +31,9 @@ from app.settings import Settings
 from app.store import entrants, matches
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.auth import Figure, database, figure, key, run_servers
+from scripts.bench.auth import Figure, database, figure, key
 from scripts.bench.load import Load
+from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE = 0.6
 PAGES = {
@@ -83,24 +81,10 @@ def constants(folder: str) -> Litestar:
     return Litestar([constant], openapi_config=None, logging_config=None)
 
 
-def serve(settings: Settings, folder: str, ports: "multiprocessing.Queue[tuple[int, ...]]") -> None:
+def serve(settings: Settings, folder: str, ports: PortQueue) -> None:
     """The service and the constants in this process, on free ports."""
     logging.configure("bench", level="ERROR")
     uvloop.run(run_servers((create_app(settings), constants(folder)), ports))
-
-
-@contextmanager
-def server(settings: Settings, folder: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Its process id and its two ports."""
-    context = multiprocessing.get_context("spawn")
-    ports: multiprocessing.Queue[tuple[int, ...]] = context.Queue()
-    process = context.Process(target=serve, args=(settings, folder, ports), daemon=True)
-    process.start()
-    try:
-        yield process.pid or 0, ports.get(timeout=30)
-    finally:
-        process.terminate()
-        process.join(10)
 
 
 def fetch(port: int, path: str, headers: dict[str, str], place: Path) -> int:
@@ -140,12 +124,13 @@ async def measure(seconds: float, repetitions: int, connections: int, events: in
     async with database(configuration.load()) as settings:
         await create_world(settings, events)
         headers = {"X-API-Key": await key(settings, "cs2.stats")}
-        with tempfile.TemporaryDirectory() as folder, server(settings, folder) as (process, ports):
-            for name, path in PAGES.items():
-                size = await asyncio.to_thread(fetch, ports[0], path, headers, Path(folder) / name)
-                ours = Load(ports[0], path, headers, connections)
-                bare = Load(ports[1], f"/{name}", {}, connections)
-                shares[name] = await compare(name, size, ours, bare, process, (seconds, repetitions))
+        with tempfile.TemporaryDirectory() as folder:
+            async with server_process(serve, settings, folder) as (process, ports):
+                for name, path in PAGES.items():
+                    size = await asyncio.to_thread(fetch, ports[0], path, headers, Path(folder) / name)
+                    ours = Load(ports[0], path, headers, connections)
+                    bare = Load(ports[1], f"/{name}", {}, connections)
+                    shares[name] = await compare(name, size, ours, bare, process, (seconds, repetitions))
     return shares
 
 

@@ -12,17 +12,14 @@ Uses the servers that the settings lead to, or starts its own (`scripts/services
 its own, which it removes.
 """
 
-import asyncio
-import multiprocessing
 import statistics
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 import msgspec
-import uvicorn
 import uvloop
 from litestar import Litestar
 
@@ -36,6 +33,7 @@ from scripts.bench import rest_matches, xml_subjects
 from scripts.bench.auth import Figure, database, figure, hello, key
 from scripts.bench.load import Load
 from scripts.bench.rest_reference import application
+from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 HALF, FIVEFOLD = 0.5, 5.0
 _REPORT = "{:34} {:>7.0f} req/s {:>6.0f} us {:>7.1f} ms p99   {}"
@@ -76,30 +74,19 @@ def cases(match_id: str) -> list[Case]:
     ]
 
 
-def serve(settings: Settings, ports: "multiprocessing.Queue[Ports]") -> None:
+def serve(settings: Settings, ports: PortQueue) -> None:
     """All applications in this process, on free ports."""
     logging.configure("bench", level="ERROR")
-    with tempfile.TemporaryDirectory() as directory:
-        models = xml_subjects.reference(Path(directory))
-        uvloop.run(_serve(settings, models, ports))
-
-
-async def _serve(settings: Settings, models: Any, ports: "multiprocessing.Queue[Ports]") -> None:
-    apps: list[Any] = [
-        Litestar([hello], openapi_config=None, logging_config=None),
-        create_app(settings),
-        create_app(msgspec.structs.replace(settings, response_cache_bytes=0)),
-        application(settings.database_url, settings.secret_key, models),
-    ]
     http = partial(HttpProtocol, limits=ConnectionLimits())
-    options: dict[str, Any] = {"access_log": False, "log_config": None, "http": http}
-    options["timeout_keep_alive"] = 3600  # each waits while the others are measured
-    servers = [uvicorn.Server(uvicorn.Config(app, port=0, **options)) for app in apps]
-    running = [asyncio.create_task(server.serve()) for server in servers]
-    while not all(server.started for server in servers):
-        await asyncio.sleep(0.01)
-    ports.put(Ports(*(server.servers[0].sockets[0].getsockname()[1] for server in servers)))
-    await asyncio.gather(*running)
+    with tempfile.TemporaryDirectory() as directory:
+        apps = (
+            Litestar([hello], openapi_config=None, logging_config=None),
+            create_app(settings),
+            create_app(msgspec.structs.replace(settings, response_cache_bytes=0)),
+            application(settings.database_url, settings.secret_key, xml_subjects.reference(Path(directory))),
+        )
+        # Each waits while the others are measured.
+        uvloop.run(run_servers(apps, ports, http=http, timeout_keep_alive=3600))
 
 
 Seen = dict[str, list[Figure]]
@@ -140,28 +127,21 @@ def report(seen: Seen, loads: dict[str, Load]) -> None:
 
 
 async def measure(seconds: float, repetitions: int, connections: int) -> Seen:
-    context = multiprocessing.get_context("spawn")
-    ports: multiprocessing.Queue[Ports] = context.Queue()
     async with database(configuration.load()) as settings:
         raw = await key(settings, "cs2.odds.basic")
         match_id = await rest_matches.write(settings.database_url)
-        server = context.Process(target=serve, args=(settings, ports), daemon=True)
-        server.start()
-        try:
-            found = await asyncio.to_thread(ports.get, timeout=60)
+        async with server_process(serve, settings) as (process, found):
+            ports = Ports(*found)
             asking = {"X-API-Key": raw, "Accept-Encoding": "gzip"}
             loads = {
                 case.name: Load(
-                    getattr(found, case.port), case.path, asking | {"Accept": case.accept}, connections
+                    getattr(ports, case.port), case.path, asking | {"Accept": case.accept}, connections
                 )
                 for case in cases(match_id)
             }
-            seen = await compare(loads, server.pid or 0, seconds, repetitions)
+            seen = await compare(loads, process, seconds, repetitions)
             report(seen, loads)
             return seen
-        finally:
-            server.terminate()
-            server.join(10)
 
 
 @click.command()

@@ -10,8 +10,6 @@ against the same at the smallest size. `--check` fails when one has grown by mor
 disk for a while.
 """
 
-import asyncio
-import multiprocessing
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -28,6 +26,7 @@ from scripts.bench.auth import database, key
 from scripts.bench.load import Load
 from scripts.bench.rest import Ports, compare, serve
 from scripts.bench.rest_plot import draw
+from scripts.bench.server_process import server_process
 
 SLACK = 0.2
 _SAMPLE = 1000
@@ -64,18 +63,11 @@ def loads(ports: Ports, raw: str, size: int, connections: int) -> dict[str, Load
 @asynccontextmanager
 async def standing(size: int) -> AsyncIterator[tuple[Ports, str]]:
     """A database with so many matches and a server of its own; where it listens, and a key."""
-    context = multiprocessing.get_context("spawn")
-    ports: multiprocessing.Queue[Ports] = context.Queue()
     async with database(configuration.load()) as settings:
         raw = await key(settings, "cs2.odds.basic")
         await rest_stock.load(settings.database_url, range(size))
-        server = context.Process(target=serve, args=(settings, ports), daemon=True)
-        server.start()
-        try:
-            yield await asyncio.to_thread(ports.get, timeout=60), raw
-        finally:
-            server.terminate()
-            server.join(10)
+        async with server_process(serve, settings) as (_, ports):
+            yield Ports(*ports), raw
 
 
 async def measure(sizes: list[int], seconds: float, repetitions: int, connections: int) -> list[Point]:

@@ -8,8 +8,6 @@ medians. Fails when a digest of 20,000 takes more than 200 ms. Uses the servers 
 starts its own (`scripts/services.py`); works in a database of its own, which it removes.
 """
 
-import asyncio
-import multiprocessing
 import statistics
 import time
 from collections.abc import Awaitable, Callable
@@ -20,7 +18,6 @@ import asyncpg
 import click
 import httpx
 import msgspec
-import uvicorn
 import uvloop
 
 from app import settings as configuration
@@ -34,6 +31,7 @@ from app.store import markets, matches
 from app.store.connections import open_store
 from scripts import services
 from scripts.bench.auth import database, key, processor_seconds
+from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE_MILLIS, PROMISED_MARKETS = 200.0, 20_000
 _SELECT = "SELECT match_id, type_id, specifiers, status, odds FROM market WHERE status IN (1, -1)"
@@ -41,20 +39,10 @@ PROCESSOR = "of the processor"
 Request = Callable[[], Awaitable[None]]
 
 
-def serve(settings: Settings, ports: "multiprocessing.Queue[int]") -> None:
+def serve(settings: Settings, ports: PortQueue) -> None:
     """The service in this process, on a free port."""
     logging.configure("bench", level="ERROR")
-    uvloop.run(_serve(settings, ports))
-
-
-async def _serve(settings: Settings, ports: "multiprocessing.Queue[int]") -> None:
-    config = uvicorn.Config(create_app(settings), port=0, access_log=False, log_config=None, http="httptools")
-    server = uvicorn.Server(config)
-    running = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    ports.put(server.servers[0].sockets[0].getsockname()[1])
-    await running
+    uvloop.run(run_servers((create_app(settings),), ports))
 
 
 def offers(count: int) -> list[Market]:
@@ -133,25 +121,19 @@ async def compare(
 
 
 async def measure(count: int, each: int, repetitions: int) -> dict[str, float]:
-    context = multiprocessing.get_context("spawn")
-    ports: multiprocessing.Queue[int] = context.Queue()
     async with database(configuration.load()) as settings:
         key, numbers = await fill(settings, count, each)
-        server = context.Process(target=serve, args=(settings, ports), daemon=True)
-        server.start()
         connection = await asyncpg.connect(settings.database_url)
         try:
-            port = await asyncio.to_thread(ports.get, timeout=60)
-            headers = {"X-API-Key": key, "Content-Type": "application/json"}
-            async with httpx.AsyncClient(
-                base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30, trust_env=False
-            ) as client:
-                body = digest(numbers, each)
-                return await compare(client, connection, body, numbers, repetitions, server.pid or 0)
+            async with server_process(serve, settings) as (process, (port,)):
+                headers = {"X-API-Key": key, "Content-Type": "application/json"}
+                async with httpx.AsyncClient(
+                    base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30, trust_env=False
+                ) as client:
+                    body = digest(numbers, each)
+                    return await compare(client, connection, body, numbers, repetitions, process)
         finally:
             await connection.close()
-            server.terminate()
-            server.join(10)
 
 
 @click.command()
