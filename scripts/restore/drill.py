@@ -4,28 +4,24 @@ import asyncio
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 
 import asyncpg
-import httpx
 import msgspec
 
-from app.access import admin
-from app.access.properties import KeyProperties
-from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import open_store
-from scripts.bench.feed_rig import ROOT, Playing, operator_key, provisioned
+from scripts.bench.feed_rig import ROOT, Playing, operator_key
 from scripts.restore import findings
 from scripts.restore.backups import ARCHIVE_SECONDS, Backup
 from scripts.restore.findings import Kept
 from scripts.restore.recorder import Recorder
 from scripts.soak import verdict
+from scripts.soak.bookmakers import bookmakers_of, new_customers
 from scripts.soak.soaked_service import SoakedService, open_service
 from scripts.soak.verdict import Verdict
 
-_RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
 _PASSWORD = re.compile(r"^(\S+) has a new password: (\S+)$", re.MULTILINE)
 _PATIENCE_SECONDS = 180.0
 _WAITING = "SELECT count(*) FROM alert WHERE kind = 'database_restored' AND ended_at IS NULL"
@@ -66,9 +62,9 @@ async def run(old: Settings, new: Settings, backup: Backup, plan: Plan) -> Outco
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await open_store(old.database_url, 2, session_name="drill"))
         key = await operator_key(old, store)
-        made = await _customers(old, plan.tenants, stack)
+        made = await new_customers(old, store, plan.tenants, stack)
         service = await stack.enter_async_context(open_service(old, key))
-        everyone = await stack.enter_async_context(_recorders(made, old.exchange, service))
+        everyone = await stack.enter_async_context(bookmakers_of(Recorder, made, old.exchange, service))
         async with Playing(service.clients, plan.matches, plan.speed):
             kept, seconds, url = await _until_restored(old, backup, service, plan)
             new = msgspec.structs.replace(new, database_url=url)
@@ -94,42 +90,6 @@ async def run(old: Settings, new: Settings, backup: Backup, plan: Plan) -> Outco
             ledger=audited,
             wrong=[*wrong, *audited.wrong],
         )
-
-
-async def _customers(settings: Settings, count: int, stack: AsyncExitStack) -> list[tuple[str, str, str]]:
-    """New tenants: slug, AMQP URL, API key."""
-    management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
-    made = []
-    async with await open_store(settings.database_url, 1, session_name="drill") as store:
-        for _ in range(count):
-            slug, url = await provisioned(settings, store, management, stack)
-            async with store.transaction() as tx:
-                issued = await admin.issue_key(
-                    tx, slug, _RIGHTS, secret=settings.secret_key, by="drill", now=1
-                )
-            made.append((slug, url, issued.raw))
-    return made
-
-
-@asynccontextmanager
-async def _recorders(
-    made: Sequence[tuple[str, str, str]], exchange: str, service: SoakedService
-) -> AsyncIterator[list[Recorder]]:
-    base_url = service.clients[0].base_url
-    everyone = [
-        Recorder(
-            slug,
-            url,
-            exchange,
-            httpx.AsyncClient(base_url=base_url, headers={"X-API-Key": key}, timeout=30, trust_env=False),
-        )
-        for slug, url, key in made
-    ]
-    try:
-        yield everyone
-    finally:
-        for each in everyone:
-            await each.close()
 
 
 async def _until_restored(

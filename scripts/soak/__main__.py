@@ -19,34 +19,17 @@ from random import Random
 import msgspec
 
 from app import settings as configuration
-from app.access import admin
-from app.access.properties import KeyProperties
-from app.broker.management import Management
 from app.sandbox.simulator.anomalies import RARE
-from app.settings import Settings
-from app.store.connections import Store, open_store
+from app.store.connections import open_store
 from scripts import services
-from scripts.bench.feed_rig import Playing, internal_vhost, operator_key, provisioned
+from scripts.bench.feed_rig import Playing, internal_vhost, operator_key
 from scripts.bench.own_data import database
 from scripts.soak import disruptions, plot, report, verdict
-from scripts.soak.bookmakers import Bookmaker, Customer, bookmakers_of
+from scripts.soak.bookmakers import Bookmaker, bookmakers_of, new_customers
 from scripts.soak.sampler import Sampler
 from scripts.soak.soaked_service import SoakedService, open_service
 
 SAMPLES = Path("var/soak/samples.jsonl")
-_RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
-
-
-async def customers(settings: Settings, store: Store, count: int, stack: AsyncExitStack) -> list[Customer]:
-    """New tenants, with a vhost and a key."""
-    management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
-    made = []
-    for _ in range(count):
-        slug, url = await provisioned(settings, store, management, stack)
-        async with store.transaction() as tx:
-            issued = await admin.issue_key(tx, slug, _RIGHTS, secret=settings.secret_key, by="soak", now=1)
-        made.append(Customer(slug, url, issued.raw))
-    return made
 
 
 async def trade(service: SoakedService, everyone: list[Bookmaker], options: argparse.Namespace) -> None:
@@ -76,9 +59,9 @@ async def main(options: argparse.Namespace) -> bool:
             internal_vhost(msgspec.structs.replace(base, database_url=url))
         )
         key = await operator_key(settings, store)
-        made = await customers(settings, store, options.tenants, stack)
+        made = await new_customers(settings, store, options.tenants, stack)
         service = await stack.enter_async_context(open_service(settings, key))
-        everyone = await stack.enter_async_context(bookmakers_of(made, settings.exchange, service))
+        everyone = await stack.enter_async_context(bookmakers_of(Bookmaker, made, settings.exchange, service))
         sampler = Sampler(service, everyone)
         watching = [
             asyncio.create_task(work) for work in (sampler.run(url, SAMPLES), report.progress(sampler))

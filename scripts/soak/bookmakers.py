@@ -2,20 +2,27 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from typing import NamedTuple
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import NamedTuple, TypeVar
 
 import httpx
 from aio_pika.abc import AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError
 
+from app.access import admin
+from app.access.properties import KeyProperties
 from app.broker.connection import open_connection
+from app.broker.management import Management
 from app.kit.clock import system_clock
+from app.settings import Settings
+from app.store.connections import Store
+from scripts.bench.feed_rig import provisioned
 from scripts.consumer import Book, recover
 from scripts.soak.soaked_service import SoakedService
 
 _CONNECT_SECONDS, _SILENT_SECONDS, _AGAIN_SECONDS = 10.0, 20.0, 1.0
 _LOST = (AMQPError, OSError, TimeoutError, RuntimeError)
+_RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
 
 
 class Customer(NamedTuple):
@@ -120,10 +127,27 @@ class Bookmaker:
         return answer.status_code, float(answer.headers.get("Retry-After") or _AGAIN_SECONDS)
 
 
+Kind = TypeVar("Kind", bound=Bookmaker)
+
+
+async def new_customers(
+    settings: Settings, store: Store, count: int, stack: AsyncExitStack
+) -> list[Customer]:
+    """New tenants, with a vhost and a key."""
+    management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
+    made = []
+    for _ in range(count):
+        slug, url = await provisioned(settings, store, management, stack)
+        async with store.transaction() as tx:
+            issued = await admin.issue_key(tx, slug, _RIGHTS, secret=settings.secret_key, by="soak", now=1)
+        made.append(Customer(slug, url, issued.raw))
+    return made
+
+
 @asynccontextmanager
 async def bookmakers_of(
-    customers: Sequence[Customer], exchange: str, service: SoakedService
-) -> AsyncIterator[list[Bookmaker]]:
+    kind: type[Kind], customers: Sequence[Customer], exchange: str, service: SoakedService
+) -> AsyncIterator[list[Kind]]:
     """One for each customer; the web processes alternate."""
     everyone = []
     for number, each in enumerate(customers):
@@ -133,7 +157,7 @@ async def bookmakers_of(
             timeout=30,
             trust_env=False,
         )
-        everyone.append(Bookmaker(each.slug, each.url, exchange, rest))
+        everyone.append(kind(each.slug, each.url, exchange, rest))
     try:
         yield everyone
     finally:
