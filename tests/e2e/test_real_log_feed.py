@@ -23,7 +23,7 @@ from scripts.local_services.ports import free_ports
 from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import real_match, truth
 from tests.support.eventually import eventually
-from tests.support.processes import ROOT, started
+from tests.support.processes import ROOT, environment, started
 from tests.support.queues import private_vhost
 from tests.support.web import issuing
 
@@ -60,10 +60,13 @@ async def play(rig: Rig, match_id: str, log: str, directory: Path) -> None:
     """`matchfeed match send-log`, to its end."""
     file = directory / "server.log"
     file.write_text(log)
-    values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(rig.settings).items()}
     command = ("-m", "app.cli", "match", "send-log", str(file), "--match", match_id, "--speed", SPEED)
     sending = await asyncio.create_subprocess_exec(
-        sys.executable, *command, cwd=ROOT, env=os.environ | values, stdout=asyncio.subprocess.DEVNULL
+        sys.executable,
+        *command,
+        cwd=ROOT,
+        env=os.environ | environment(rig.settings),
+        stdout=asyncio.subprocess.DEVNULL,
     )
     assert await sending.wait() == 0
 

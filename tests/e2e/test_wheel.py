@@ -25,6 +25,7 @@ from app.store.connections import open_store
 from scripts.services import Services
 from tests.support import databases, ports
 from tests.support.eventually import eventually
+from tests.support.processes import environment
 from tests.support.web import issuing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,8 +92,7 @@ def _pinned_packages() -> list[str]:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
-    named = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", **named}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", **environment(settings)}
 
 
 def test_the_wheel_has_every_file_of_app_and_the_schemas_within_it(sources: Path, wheel: Path) -> None:

@@ -2,18 +2,13 @@
 
 import asyncio
 import contextlib
-import json
-import os
 import secrets
-import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 from uuid import UUID, uuid4
 
 import aio_pika
@@ -33,8 +28,8 @@ from app.settings import Settings
 from app.store import changes, cursors, matches, tenants
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
+from tests.support.processes import Process, start
 
-ROOT = Path(__file__).resolve().parents[2]
 _FEED = "import asyncio; from app import settings, workers; asyncio.run(workers.run_feed(settings.load()))"
 
 
@@ -165,41 +160,6 @@ async def subscribed(url: str, exchange: str, slug: str) -> AsyncIterator[Consum
         await asyncio.wait({task})
 
 
-class FeedProcess:
-    """A feed process of its own; `kill`, `stop` (SIGSTOP), `go_on` (SIGCONT), `end` (SIGTERM)."""
-
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
-        self.process, self.log = process, log
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        self.process.send_signal(signal.SIGCONT)
-
-    async def end(self) -> int:
-        """End it with SIGTERM; its exit status (killed after ten seconds)."""
-        if self.process.returncode is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.terminate()
-        try:
-            return await asyncio.wait_for(self.process.wait(), 60)
-        except TimeoutError:
-            self.process.kill()
-            return await self.process.wait()
-
-    def logged(self, text: str) -> bool:
-        return text in self.log.read_text()
-
-    def lines(self, event: str) -> list[dict[str, Any]]:
-        """The log lines of an event, oldest first."""
-        written = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
-        return [line for line in written if line["event"] == event]
-
-
 class Rig:
     """Everything that a test of the feed needs, on fresh tenants and matches."""
 
@@ -207,7 +167,7 @@ class Rig:
         self.settings, self.store, self.management = settings, store, management
         self.directory = directory
         self.slugs: list[str] = []
-        self.processes: list[FeedProcess] = []
+        self.processes: list[Process] = []
         self.written: Counter[UUID] = Counter()
         #: For sessions in this process: nobody runs it, tests set in its place that ingest has died.
         self.watch = IngestWatchdog(store, lambda: asyncio.sleep(0), dead_seconds=15)
@@ -253,23 +213,12 @@ class Rig:
             written = await changes.append(tx, match, drafts, time.time_ns() // 1_000_000)
         return written.last_seq
 
-    async def feed(self, **overrides: str) -> FeedProcess:
+    async def feed(self, **overrides: str) -> Process:
         """Start a feed process with our settings; nothing is waited for. There is no ingest, and the process
         does not mind."""
         overrides = {"INGEST_DEAD_SECONDS": "3600", **overrides}
-        values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(self.settings).items()}
         log = self.directory / f"feed-{len(self.processes)}.log"
-        with log.open("wb") as sink:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-c",
-                _FEED,
-                cwd=ROOT,
-                env={**os.environ, **values, **overrides},
-                stderr=sink,
-                stdout=sink,
-            )
-        self.processes.append(FeedProcess(process, log))
+        self.processes.append(await start(("-c", _FEED), self.settings, log, **overrides))
         return self.processes[-1]
 
     async def close(self) -> None:

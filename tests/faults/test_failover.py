@@ -29,9 +29,10 @@ from app.settings import Settings
 from app.store import alerts
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store
-from tests.faults.rig import ROOT, Consumer, Rig, consuming, rigged, until, until_async
+from tests.faults.rig import Consumer, Rig, consuming, rigged, until, until_async
 from tests.support import standby
 from tests.support.folding import Folded, Message
+from tests.support.processes import ROOT
 from tests.support.standby import Pair
 from tests.support.story import Story, offer
 from tests.support.streaming import next_frame, streaming, subscribed

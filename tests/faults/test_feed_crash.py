@@ -70,8 +70,7 @@ async def test_killed_and_started_again(rig: Rig) -> None:
         consumers = await connect_consumers(rig, stack)
         process = await rig.feed()
         traffic = await began(rig, consumers)
-        process.kill()
-        await process.process.wait()
+        await process.kill()
         count = len(traffic.seqs) + 50
         await rig.feed()
         await finished(traffic, consumers, count)
@@ -84,12 +83,12 @@ async def test_a_stopped_process_is_replaced(rig: Rig) -> None:
         consumers = await connect_consumers(rig, stack)
         process = await rig.feed()
         traffic = await began(rig, consumers)
-        process.stop()
+        process.pause()
         count = len(traffic.seqs) + 50
         await rig.feed()
         await until("the tenants receive changes again", lambda: received_since(traffic, consumers, count))
         before = [each.repeats for each in consumers]
-        process.go_on()
+        process.resume()
         await until("it has noticed", lambda: process.logged("starting a new session under another name"))
         await finished(traffic, consumers, len(traffic.seqs) + 50)
         print("repeated:", before)

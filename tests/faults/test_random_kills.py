@@ -50,8 +50,7 @@ async def test_kills_of_the_feed(rig: Rig, store: Store, seed: int) -> None:
             node, kind = str(number + 1), chance.choice(KINDS)
             jobs.append(await recover(store, tenant, "7", after=1, node_id=node, kind=kind))
             await asyncio.sleep(chance.uniform(0, 0.5))
-            process.kill()
-            await process.process.wait()
+            await process.kill()
             process = await rig.feed()
             if chance.random() < 0.5:
                 await until(

@@ -17,8 +17,9 @@ from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store, open_store
 from scripts.restore.backups import Dump
-from tests.faults.rig import ROOT, Consumer, Rig, consuming, rigged, until
+from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import databases
+from tests.support.processes import ROOT, environment
 
 pytestmark = pytest.mark.anyio
 _TIMESTAMP = re.compile(rb' timestamp="(\d+)"')
@@ -36,11 +37,10 @@ async def dropped(url: str) -> AsyncIterator[Store]:
 
 async def restored(settings: Settings) -> tuple[int, str]:
     """The command's exit status and output."""
-    environment = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "app.cli", "restored"),
         cwd=ROOT,
-        env=environment,
+        env=environment(settings),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
@@ -62,8 +62,7 @@ async def published_and_backed_up(rig: Rig, url: str, backup: Dump) -> Consumer:
         await backup.take()
         lost = await rig.write_changes(match, 20)
         await until("everything is published", lambda: consumer.seqs >= set(lost))
-        process.kill()
-        await process.process.wait()
+        await process.kill()
     return consumer
 
 

@@ -1,6 +1,7 @@
-"""Our own processes, started as in production, for fault tests."""
+"""Our own processes, started as in production."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -8,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 import msgspec
 
@@ -22,6 +24,10 @@ class Process:
     def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
         self._process, self.log = process, log
 
+    @property
+    def running(self) -> bool:
+        return self._process.returncode is None
+
     async def kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
         await self._process.wait()
@@ -34,7 +40,7 @@ class Process:
 
     async def end(self) -> int:
         """Send it SIGTERM; its exit status (killed after a minute)."""
-        if self._process.returncode is None:
+        if self.running:
             self.resume()
             self._process.terminate()
         try:
@@ -43,23 +49,40 @@ class Process:
             await self.kill()
             return -signal.SIGKILL
 
+    def logged(self, text: str) -> bool:
+        return text in self.log.read_text()
+
+    def lines(self, event: str) -> list[dict[str, Any]]:
+        """The log lines of an event, oldest first."""
+        written = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        return [line for line in written if line["event"] == event]
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """What a process reads these settings from."""
+    return {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
+
+
+async def start(program: tuple[str, ...], settings: Settings, log: Path, **overrides: str) -> Process:
+    """Python with this program and these settings, but for the `overrides`."""
+    with log.open("wb") as sink:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, *program),
+            cwd=ROOT,
+            env={**os.environ, **environment(settings), **overrides},
+            stdout=sink,
+            stderr=sink,
+        )
+    return Process(process, log)
+
 
 @asynccontextmanager
 async def started(
     command: str, settings: Settings, directory: Path, *arguments: str
 ) -> AsyncIterator[Process]:
     """`matchfeed <command> <arguments>` with these settings; it has ended when the block has."""
-    log = directory / f"{command}-{token_hex(3)}.log"
-    environment = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
-    with log.open("wb") as sink:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "app.cli", command, *arguments),
-            cwd=ROOT,
-            env={**os.environ, **environment},
-            stdout=sink,
-            stderr=sink,
-        )
-    running = Process(process, log)
+    program = ("-m", "app.cli", command, *arguments)
+    running = await start(program, settings, directory / f"{command}-{token_hex(3)}.log")
     try:
         yield running
     finally:

@@ -31,6 +31,14 @@ async def serving(
             yield client
 
 
+async def answers(client: httpx.AsyncClient) -> bool:
+    """Whether the client's web process is there; it needs a key for this."""
+    try:
+        return (await client.get("/v1/alive")).status_code == 401
+    except httpx.TransportError:
+        return False
+
+
 def issuing(store: Store, secret: str) -> IssueKey:
     """A function that issues a key with the given properties to tenant `acme`, or to another `slug`."""
 

@@ -1,9 +1,5 @@
 """A key that is ended is dead everywhere at once, and no secret is found where it does not belong."""
 
-import asyncio
-import os
-import socket
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -19,8 +15,10 @@ from app.access.key_format import generate
 from app.settings import Settings
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
+from tests.support.ports import spare
+from tests.support.processes import started
 from tests.support.streaming import subscribed, until_alive
-from tests.support.web import IssueKey, serving
+from tests.support.web import IssueKey, answers, serving
 
 End = Callable[[httpx.AsyncClient, str, str], Awaitable[httpx.Response]]
 
@@ -85,31 +83,16 @@ async def test_an_ended_key_is_refused_in_every_process_within_a_second(
 
 
 @asynccontextmanager
-async def served(settings: Settings, log: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a web process of its own, all of whose output goes to `log`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            *command, env=os.environ | values | {"LOG_LEVEL": "DEBUG"}, stdout=output, stderr=output
-        )
-        try:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-                await eventually(lambda: answers(client))
-                yield client
-        finally:
-            process.terminate()
-            await process.wait()
-
-
-async def answers(client: httpx.AsyncClient) -> bool:
-    try:
-        return (await client.get("/v1/alive")).status_code == 401
-    except httpx.TransportError:
-        return False
+async def served(settings: Settings, directory: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Path]]:
+    """A client of a web process of its own, and the file that has all of its output."""
+    (port,) = spare(1)
+    settings = msgspec.structs.replace(settings, log_level="DEBUG")
+    async with (
+        started("serve", settings, directory, "--port", str(port)) as process,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
+        await eventually(lambda: answers(client))
+        yield client, process.log
 
 
 async def open_stream(host: str, raw: str) -> None:
@@ -122,7 +105,7 @@ async def open_stream(host: str, raw: str) -> None:
 async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, slug: str, tmp_path: Path) -> None:
     operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
     secrets = [operator["X-API-Key"], settings.secret_key]
-    async with served(settings, tmp_path / "log") as client:
+    async with served(settings, tmp_path) as (client, log):
         body = {"bundles": ["cs2.stats"]}
         made = await client.post("/ops/v1/tenants/house/keys", headers=operator, json=body)
         raw, unknown = made.json()["data"]["api_key"], generate()
@@ -136,6 +119,6 @@ async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, slug: st
         created = await client.post(f"/ops/v1/tenants/{slug}/amqp", headers=operator, timeout=20)
         secrets.append(created.json()["data"]["amqp_url"].split(":")[2].split("@")[0])
         metrics = await client.get("/ops/v1/metrics", headers=operator)
-    logged = (tmp_path / "log").read_text() + metrics.text
+    logged = log.read_text() + metrics.text
     assert "matchfeed_" in logged
     assert not [secret for secret in secrets if secret in logged]

@@ -29,7 +29,7 @@ from tests.support.ports import spare
 from tests.support.processes import ROOT, started
 from tests.support.queues import private_vhost
 from tests.support.services import settings_for
-from tests.support.web import issuing
+from tests.support.web import answers, issuing
 
 EXAMPLES = "MATCHFEED_FUZZ_EXAMPLES"  #: how many an operation, chosen anew each time
 GATE = 4
@@ -77,15 +77,8 @@ async def _served(services: Services, template: str, place: Path) -> AsyncIterat
         operator = await issue("house", bundles=("cs2.operator",), sports=SPORTS, rate_limit_rpm=RATE)
         settings = msgspec.structs.replace(settings, trusted_proxies="127.0.0.1")
         async with started("serve", settings, place, "--port", str(port)) as process:
-            await eventually(lambda: _answers(client), seconds=60)
+            await eventually(lambda: answers(client))
             yield Served(address, operator, settings, process.log)
-
-
-async def _answers(client: httpx.AsyncClient) -> bool:
-    try:
-        return (await client.get("/v1/docs")).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from app.domain.ids import match_urn
 from app.domain.market import specifier_values
 from app.domain.match import Match
 from app.kit.clock import system_clock
-from tests.faults.rig import ROOT
 from tests.integration.rest.test_selfcheck import active, check, held, kinds, suspended
 from tests.support.eventually import eventually
+from tests.support.processes import ROOT
 from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.web import IssueKey

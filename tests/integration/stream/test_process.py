@@ -15,6 +15,7 @@ from tests.support.ports import spare
 from tests.support.processes import started
 from tests.support.story import Story, offer
 from tests.support.streaming import next_frame, subscribed, until_alive
+from tests.support.web import answers
 
 
 async def test_it_stops_soon_and_closes_its_clients_with_1001(
@@ -25,15 +26,9 @@ async def test_it_stops_soon_and_closes_its_clients_with_1001(
     (port,) = spare(1)
     host = f"127.0.0.1:{port}"
 
-    async def answers() -> bool:
-        async with httpx.AsyncClient() as client:
-            try:
-                return (await client.get(f"http://{host}/v1/alive")).status_code == 401
-            except httpx.TransportError:
-                return False
-
     async with started("serve", settings, tmp_path, "--port", str(port)) as process:
-        await eventually(answers)
+        async with httpx.AsyncClient(base_url=f"http://{host}") as web:
+            await eventually(lambda: answers(web))
         async with subscribed(host, raw) as client, subscribed(host, raw, max_queue=1) as idle:
             await until_alive(client)
             await until_alive(idle)

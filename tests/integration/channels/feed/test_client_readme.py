@@ -20,10 +20,11 @@ from app.domain.tenant import Tenant
 from app.main import create_app
 from app.store.connections import Store
 from tests.faults.keys import issue
-from tests.faults.rig import ROOT, Rig, until, until_async
+from tests.faults.rig import Rig, until, until_async
 from tests.integration.channels.feed.test_client_package import shown
 from tests.integration.channels.feed.test_consistency import Open, truth
 from tests.support.life import Life, Living
+from tests.support.processes import ROOT
 from tests.support.story import Story
 from tests.support.wire import listening
 

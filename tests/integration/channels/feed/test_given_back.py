@@ -201,11 +201,10 @@ async def test_the_feed_process_is_killed(rig: Rig) -> None:
         await until("alive", lambda: all(one.alives for one in both.consumers))
         await story.offer(match, offer(1), offer(2))
         await until("the odds", lambda: all(of_match(one, match) for one in both.consumers))
-        process.stop()
+        process.pause()
         await book(both, match, False)
         await story.offer(match, offer(1), offer(3))
-        process.kill()
-        await process.process.wait()
+        await process.kill()
         await rig.feed(FEED_LEASE_MILLIS=SHORT_LEASE)
         await story.finish(mark)
         for consumer in both.consumers:
@@ -230,8 +229,7 @@ async def test_killed_while_bookings_change(rig: Rig) -> None:
             await book(both, match, number % 2 == 0)
             await story.offer(match, offer(number, odds=offer(1).odds + number))
             if number % 3 == 0:
-                process.kill()
-                await process.process.wait()
+                await process.kill()
                 process = await rig.feed(FEED_LEASE_MILLIS=SHORT_LEASE)
             await published(both.consumers[1], match, number)
         await book(both, match, False)

@@ -243,8 +243,7 @@ async def test_killed_in_the_middle_it_is_run_again(
         async with held_up(store, created[-1]):
             job = await request_recovery(recoveries, tenant, request_id="5")
             await eventually(lambda: _find(received, "odds_change"), lambda found: len(found) == 50)
-            process.kill()
-            await process.process.wait()
+            await process.kill()
         await rig.feed()
         done = await ended(store, job)
         await eventually(lambda: _find(received, "snapshot_complete"))
@@ -265,11 +264,11 @@ async def test_a_stopped_process_loses_its_recovery(
         async with held_up(store, created[-1]):
             job = await request_recovery(recoveries, tenant, request_id="5")
             await eventually(lambda: _find(received, "odds_change"), lambda found: len(found) == 50)
-            first.stop()
+            first.pause()
         await rig.feed()
         done = await ended(store, job)
         await eventually(lambda: _find(received, "snapshot_complete"))
-        first.go_on()
+        first.resume()
 
         async def noticed() -> bool:
             return first.logged("starting a new session under another name")

@@ -20,8 +20,9 @@ from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
 from app.store import cursors, tenants
 from app.store.cursors import Checkpoint, LeasedTenant
-from tests.faults.rig import ROOT, Consumer, Rig, consuming, until, until_async
+from tests.faults.rig import Consumer, Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
+from tests.support.processes import ROOT
 
 pytestmark = pytest.mark.anyio
 

@@ -4,24 +4,23 @@ import asyncio
 import os
 import sys
 
-import msgspec
 import pytest
 
-from tests.faults.rig import ROOT, Rig, until_async
+from tests.faults.rig import Rig, until_async
 from tests.integration.channels.feed.conftest import Running
+from tests.support.processes import ROOT, environment
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_it_ends_quietly_when_nobody_reads_on(rig: Rig, feed: Running) -> None:
     tenant, _ = await rig.tenant()
-    environment = {name.upper(): str(value) for name, value in msgspec.structs.asdict(rig.settings).items()}
     reader, writer = os.pipe()
     async with feed(alive_seconds=0.2):
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "app.cli", "tail", tenant.slug),
             cwd=ROOT,
-            env={**os.environ, **environment},
+            env={**os.environ, **environment(rig.settings)},
             stdout=writer,
             stderr=asyncio.subprocess.PIPE,
         )

@@ -16,8 +16,9 @@ from app.domain.settlement import VoidWindow
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.recovery.request import RecoveryParameters, RecoveryService
-from tests.faults.rig import ROOT, Consumer, Got, Rig, consuming, until
+from tests.faults.rig import Consumer, Got, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
+from tests.support.processes import ROOT
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio

@@ -235,8 +235,7 @@ async def test_the_notice_survives_a_feed_process_that_is_killed_while_no_queue_
     async with connected_then_cut(rig, tenant.slug, url, match):
         missed = set(await rig.write_changes(match, 5))
         await passed_over(rig, tenant.slug, max(missed))
-        process.kill()
-        await process.process.wait()
+        await process.kill()
     await rig.feed(ALIVE_SECONDS="1")
     async with consuming(url, rig.settings.exchange) as second:
         await until("notified", lambda: second.downs)
@@ -259,8 +258,7 @@ async def test_queues_of_other_names_than_the_dead_process_knew_are_an_unbound_l
                 return bool(await tx.value("SELECT bound <> '' AND seq >= $1 FROM tenant_cursor", seq))
 
         await until_async("noted", noted)
-        process.kill()
-        await process.process.wait()
+        await process.kill()
     async with consuming(url, rig.settings.exchange) as second:
         await rig.feed(ALIVE_SECONDS="1")
         await until("notified", lambda: second.downs)
