@@ -10,11 +10,12 @@ import pytest
 from app.channels.feed import health
 from app.kit.clock import system_clock
 from app.settings import Settings
-from app.store import changes, cursors
+from app.store import cursors
 from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.broker import PrivateBroker
 from tests.faults.rig import Consumer, Rig, rigged, subscribed, until, until_async
+from tests.support import stored
 from tests.support.lengths import short_then_long
 from tests.support.life import Life, Living
 from tests.support.story import Story
@@ -58,8 +59,7 @@ async def red(rig: Rig, consumers: Sequence[Consumer]) -> int:
     when `alive` was last published as of the last report only, and may be red sooner."""
     await until_async("health is red", lambda: ill(rig))
     await until("alive is missing", lambda: all(missing_for(each) > 2 * ALIVE for each in consumers))
-    async with rig.store.autocommit() as tx:
-        return await changes.head(tx)
+    return await stored.head(rig.store)
 
 
 async def stop_and_start(rig: Rig, broker: PrivateBroker, consumers: Sequence[Consumer]) -> int:

@@ -26,11 +26,10 @@ from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.restoration.failover import DatabaseFailover
 from app.settings import Settings
-from app.store import alerts
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store
 from tests.faults.rig import Consumer, Rig, consuming, rigged, until, until_async
-from tests.support import standby
+from tests.support import standby, stored
 from tests.support.folding import Folded, Message
 from tests.support.processes import ROOT
 from tests.support.standby import Pair
@@ -160,8 +159,7 @@ async def timeline_row(store: Store) -> Any:
 
 
 async def failover_alert(store: Store) -> str:
-    async with store.autocommit() as tx:
-        found = await alerts.listing(tx, kinds=[AlertKind.DATABASE_FAILOVER], ended=False)
+    found = await stored.open_alerts(store, AlertKind.DATABASE_FAILOVER)
     return found[0].detail if found else ""
 
 

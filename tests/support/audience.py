@@ -8,7 +8,6 @@ import httpx
 import jsonschema_rs
 
 from app.channels.stream.asyncapi import stream_document
-from app.store import changes
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.folding import Folded, Message
@@ -34,10 +33,6 @@ class Service:
         self.hosts, self.store, self.keys = hosts, store, keys
         self.sent: dict[tuple[str, int], tuple[str, str]] = {}
         self.names = count()
-
-    async def head(self) -> int:
-        async with self.store.autocommit() as tx:
-            return await changes.head(tx)
 
     async def rest(self, key: str, path: str) -> tuple[int, Any]:
         async with httpx.AsyncClient(base_url=f"http://{self.hosts[0]}/cs2/v1") as client:

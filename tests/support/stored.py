@@ -1,15 +1,26 @@
 """What the store holds now, each read in a transaction of its own."""
 
-from app.domain.market import Market
+from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
-from app.store import changes, markets, matches
+from app.domain.settlement import LedgerEntry
+from app.store import alerts, changes, history, markets, matches
+from app.store.alerts import Alert, AlertKind
+from app.store.changes import ChangeRow
 from app.store.connections import Store
+
+_ALL = 2**31 - 1
 
 
 async def head(store: Store) -> int:
     """The number of the newest change."""
     async with store.autocommit() as tx:
         return await changes.head(tx)
+
+
+async def changes_after(store: Store, seq: int) -> list[ChangeRow]:
+    """The changes with a higher number."""
+    async with store.autocommit() as tx:
+        return await changes.read(tx, seq, _ALL)
 
 
 async def present(store: Store, match: Match) -> Match:
@@ -23,3 +34,21 @@ async def book(store: Store, match: Match) -> dict[tuple[int, str], Market]:
     """All markets that the match ever had."""
     async with store.autocommit() as tx:
         return await markets.book(tx, match.id)
+
+
+async def active(store: Store, match: Match) -> list[Market]:
+    """The markets of the match on which bets are accepted."""
+    async with store.autocommit() as tx:
+        found = await markets.open_of_match(tx, match.id)
+    return [market for market in found if market.status is MarketStatus.ACTIVE]
+
+
+async def ledger(store: Store, match: Match) -> list[LedgerEntry]:
+    async with store.autocommit() as tx:
+        return await history.ledger(tx, match.id)
+
+
+async def open_alerts(store: Store, *kinds: AlertKind) -> list[Alert]:
+    """The alerts that have not ended, of these kinds or of all, newest first."""
+    async with store.autocommit() as tx:
+        return await alerts.listing(tx, kinds=kinds or tuple(AlertKind), ended=False)

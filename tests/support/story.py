@@ -14,6 +14,7 @@ from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, history, markets, matches
 from app.store.connections import Store
+from tests.support import stored
 
 _STATUS = {
     LedgerStatus.SETTLED: MarketStatus.SETTLED,
@@ -80,8 +81,7 @@ class Story:
         self, match: Match, window: VoidWindow, *offers: Market, rolled_back: bool = False
     ) -> None:
         """Void the bets of a window on these markets, or roll that back; the markets stay as they are."""
-        async with self.store.autocommit() as tx:
-            book = await markets.book(tx, match.id)
+        book = await stored.book(self.store, match)
         about = [book[offered.key] for offered in offers]
         entries = [
             LedgerEntry(
@@ -111,8 +111,7 @@ class Story:
     async def _move(
         self, match: Match, offers: Sequence[Market], to: LedgerStatus, result: Result | None
     ) -> None:
-        async with self.store.autocommit() as tx:
-            book = await markets.book(tx, match.id)
+        book = await stored.book(self.store, match)
         ended, entries = [], []
         for offered in offers:
             before = _ledger_status(book[offered.key])

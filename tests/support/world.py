@@ -24,10 +24,10 @@ from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.store import alerts, markets
+from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from tests.support.stored import present
+from tests.support import stored
 
 CONFIG = IngestConfig()
 EVENT = "Norland Masters"
@@ -76,13 +76,12 @@ async def made(store: Store) -> World:
         await alerts.begin(tx, about, "it has more queues than it may have", now)
     cancel = match_commands.Cancel()
     await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, pricing=CONFIG.pricing)
-    return World(*[await present(store, match) for match in made])
+    return World(*[await stored.present(store, match) for match in made])
 
 
 async def _request_consent(store: Store, match: Match, now: int) -> None:
     """A command on the live match that waits for consent: another result of a round's winner."""
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, match.id)
+    book = await stored.book(store, match)
     won = next(one for _, one in sorted(book.items()) if one.type_id == 13 and one.result is Result.WON)
     command = match_commands.SettleMarket(
         market_id=13, specifiers=won.specifiers, result="lost", reason="the referee has corrected it"

@@ -14,7 +14,7 @@ from app.store import changes, matches, tenant_rows, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from tests.support.market_types import switch
-from tests.support.stored import head
+from tests.support.stored import changes_after, head
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
@@ -40,8 +40,7 @@ async def book(store: Store, match: Match, booked: bool, slug: str = "acme") -> 
 
 
 async def own_rows(store: Store, after: int = 0) -> list[ChangeRow]:
-    async with store.autocommit() as tx:
-        return [row for row in await changes.read(tx, after, 1000) if tenant_rows.tenant_of(row)]
+    return [row for row in await changes_after(store, after) if tenant_rows.tenant_of(row)]
 
 
 def listed(rows: list[ChangeRow]) -> dict[str, MarketStatus]:

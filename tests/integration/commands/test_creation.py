@@ -14,6 +14,7 @@ from app.kit.errors import Conflict, NotFound
 from app.store import changes, entrants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW
+from tests.support import stored
 
 NEW_MATCH = NewMatch(
     allow_unrated=True,
@@ -58,8 +59,7 @@ async def test_a_match_is_cancelled_once(store: Store) -> None:
     assert cancelled.status is Status.CANCELLED
     with pytest.raises(Conflict, match="cancelled"):
         await execution.execute(store, str(match.id), Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
-    async with store.autocommit() as tx:
-        messages = [row.message for row in await changes.read(tx, 0, 100)]
+    messages = [row.message for row in await stored.changes_after(store, 0)]
     assert messages.count("fixture_change") == 1
 
 

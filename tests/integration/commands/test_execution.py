@@ -12,11 +12,11 @@ from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.store import audit, changes, history
+from app.store import audit
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
-from tests.support import logs
-from tests.support.stored import book, head
+from tests.support import logs, stored
+from tests.support.stored import book, changes_after, head
 
 FIRST = (13, "map=1|round=1|team=home")
 
@@ -34,8 +34,7 @@ def execute(store: Store, match: Match) -> Any:
 
 
 async def ledger(store: Store, match: Match, key: tuple[int, str]) -> list[tuple[str, str, str]]:
-    async with store.autocommit() as tx:
-        entries = await history.ledger(tx, match.id)
+    entries = await stored.ledger(store, match)
     return [
         (entry.previous_status, entry.new_status, entry.settled_by) for entry in entries if entry.key == key
     ]
@@ -184,8 +183,7 @@ async def test_what_an_award_voids_is_one_envelope(store: Store, server: Server,
     await server.begin()
     before = await head(store)
     await execute(c.AwardMap(winner="team_b"))
-    async with store.autocommit() as tx:
-        rows = await changes.read(tx, before, 10_000)
+    rows = await changes_after(store, before)
     voided = [row for row in rows if row.message == "bet_cancel"]
     assert len({row.at for row in voided}) == len({row.envelope_seq for row in voided}) == 1
 
@@ -215,8 +213,7 @@ async def test_bets_of_a_window_are_voided_and_restored(store: Store, server: Se
     with pytest.raises(Conflict, match="not void"):
         await execute(c.RollBackMarket(**about, **window))
     assert (await book(store, server.match))[FIRST] == before, "the market goes on as it was"
-    async with store.autocommit() as tx:
-        entries = [entry for entry in await history.ledger(tx, server.match.id) if entry.key == FIRST]
+    entries = [entry for entry in await stored.ledger(store, server.match) if entry.key == FIRST]
     decisions = [(entry.message, entry.new_status, entry.void_window, entry.settled_by) for entry in entries]
     assert decisions == [
         (message, "pending", VoidWindow(**window), "admin")

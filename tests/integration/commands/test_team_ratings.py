@@ -17,10 +17,11 @@ from app.domain.team_rating import ENOUGH_MAPS, MILLIS_OF_DAY, TeamRating
 from app.ingest import rating_refresh
 from app.ingest.config import IngestConfig
 from app.kit.errors import Invalid
-from app.store import entrants, markets, matches, ratings
+from app.store import entrants, matches, ratings
 from app.store.connections import Store
 from app.trading.rating_history import RatingHistory
 from app.trading.ratings import rating_model
+from tests.support import stored
 
 pytestmark = pytest.mark.anyio
 NOW = 1_800_000_000_000
@@ -92,8 +93,7 @@ async def rated(store: Store) -> dict[int, TeamRating]:
 
 
 async def chance(store: Store, match: Match) -> float:
-    async with store.autocommit() as tx:
-        return (await markets.book(tx, match.id))[HOME_WINS].probability
+    return (await stored.book(store, match))[HOME_WINS].probability
 
 
 async def test_a_map_that_ends_rates_both_teams(store: Store) -> None:
@@ -210,10 +210,7 @@ async def test_an_id_occurs_once_in_an_import(store: Store) -> None:
 
 async def refreshed(store: Store, match: Match) -> Match:
     await rating_refresh.refresh(store, NOW * 2, IngestConfig())
-    async with store.autocommit() as tx:
-        found = await matches.get(tx, match.id)
-    assert found
-    return found
+    return await stored.present(store, match)
 
 
 async def test_a_match_before_play_follows_the_ratings(store: Store) -> None:

@@ -15,10 +15,11 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.domain.trading_controls import MARKET_SUSPENDED, NO_CONTROLS, ClosedType, SuspendedMarket
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.store import changes, match_commands, matches
+from app.store import match_commands, matches
 from app.store.connections import Store
 from tests.integration.commands.test_execution import FIRST, book
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.support import stored
 
 pytestmark = pytest.mark.anyio
 MAP_WINNER = {"market_id": 6, "specifiers": "map=1|team=home"}
@@ -114,8 +115,7 @@ async def test_a_preview_is_what_then_happens(
     after = await execute(command)
     assert after.controls == found.after.controls != NO_CONTROLS
     assert before | {one.after.key: one.after for one in found.markets} == await book(store, match)
-    async with store.autocommit() as tx:
-        rows = [row for row in await changes.read(tx, 0, 1000) if row.envelope_seq > found.match.last_seq]
+    rows = [row for row in await stored.changes_after(store, 0) if row.envelope_seq > found.match.last_seq]
     published = Counter(
         message for _, message in {(row.envelope_seq, row.message) for row in rows} if message
     )

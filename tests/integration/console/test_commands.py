@@ -17,6 +17,7 @@ from app.store import audit, history, log_senders, markets
 from app.store.connections import Store
 from app.store.log_senders import LogSender
 from tests.integration.console.conftest import SignIn
+from tests.support import stored
 from tests.support.portal import Person
 from tests.support.story import Story, offer
 
@@ -62,8 +63,7 @@ async def test_a_preview_shows_entries_and_envelopes_and_writes_nothing(
     sign_in: SignIn, store: Store, settled: tuple[Match, Market]
 ) -> None:
     person, (match, market) = await sign_in(OperatorRole.SETTLER), settled
-    async with store.autocommit() as tx:
-        before = await history.ledger(tx, match.id)
+    before = await stored.ledger(store, match)
     page = await person.post(
         f"{path_of(match)}/preview", command="settle_market", **about(market, result="lost")
     )
@@ -219,8 +219,7 @@ async def test_a_probability_is_held_and_the_command_taken_back(sign_in: SignIn,
     match = await story.match()
     await story.happen(match, home_strength=1500.0, away_strength=1500.0)
     assert (await done(person, match, "rate", strength_a="1600", strength_b="1500")).status_code == 303
-    async with store.autocommit() as tx:
-        winner = (await markets.book(tx, match.id))[1, "team=home"]
+    winner = (await stored.book(store, match))[1, "team=home"]
     fields = about(winner, probability="0.4")
     assert (await done(person, match, "hold_probability", **fields)).status_code == 303
     assert (await market_of(store, match, winner)).probability == pytest.approx(0.4)

@@ -16,10 +16,10 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
 from app.settings import Settings
-from app.store import matches
 from app.store.connections import Store, open_store
 from tests.support import logs
 from tests.support.queues import empty
+from tests.support.stored import present
 from tests.support.web import issuing, serving
 
 NOW = 1_800_000_000_000
@@ -84,10 +84,7 @@ class Server:
         await self.send(logs.kill(logs.CT[0], logs.T[0]))
 
     async def state(self) -> Match:
-        async with self.store.autocommit() as tx:
-            found = await matches.get(tx, self.match.id)
-        assert found is not None
-        return found
+        return await present(self.store, self.match)
 
 
 class Addressed(Server):

@@ -5,14 +5,11 @@ import pytest
 from app.commands import execution
 from app.commands.match_commands import FollowSource
 from app.domain.doubts import SERVER_SILENT
-from app.domain.market import MarketStatus
 from app.ingest import parked_batches, rival_sources, silence, suspension
-from app.store import alerts, changes, markets
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server, tick
-from tests.support import logs
-from tests.support.stored import head
+from tests.support import logs, stored
 
 GONE = CONFIG.takeover_millis + 1  #: ms after a rival's last line
 
@@ -34,15 +31,12 @@ async def rival(server: Addressed) -> Addressed:
 
 
 async def on_offer(store: Store, server: Server) -> int:
-    async with store.autocommit() as tx:
-        found = await markets.open_of_match(tx, server.match.id)
-    return sum(market.status is MarketStatus.ACTIVE for market in found)
+    return len(await stored.active(store, server.match))
 
 
 async def arrivals_since(store: Store, seq: int) -> set[int]:
     """`x-arrived-at` of the envelopes after `seq`; 0 for one without."""
-    async with store.autocommit() as tx:
-        return {row.arrived_at for row in await changes.read(tx, seq, 1000)}
+    return {row.arrived_at for row in await stored.changes_after(store, seq)}
 
 
 async def test_nothing_is_on_offer_after_a_rival_while_both_are_silent(
@@ -52,8 +46,7 @@ async def test_nothing_is_on_offer_after_a_rival_while_both_are_silent(
     assert await rival_sources.forget_rivals(store, gone, CONFIG) == 1
     assert await on_offer(store, server) == 0
     assert (await server.state()).suspended == SERVER_SILENT
-    async with store.autocommit() as tx:
-        found = await alerts.listing(tx, ended=False)
+    found = await stored.open_alerts(store)
     assert [alert.about.kind for alert in found] == [AlertKind.SILENT_SOURCE]
     server.now = gone
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
@@ -107,9 +100,9 @@ async def test_the_silence_of_a_claimed_match_is_noted_once(
     silent = server.now + CONFIG.silence_live_millis
     assert await rival_sources.note_silence(store, silent, CONFIG) == 0
     assert await rival_sources.note_silence(store, silent + 1, CONFIG) == 1
-    seq = await head(store)
+    seq = await stored.head(store)
     assert await rival_sources.note_silence(store, silent + 1000, CONFIG) == 0
-    assert await head(store) == seq
+    assert await stored.head(store) == seq
     assert "second game server" in (await server.state()).suspended
 
 
@@ -128,7 +121,7 @@ async def test_only_lines_of_the_followed_source_end_its_silence(
 async def test_what_no_line_causes_carries_no_time_of_arrival(
     store: Store, server: Server, rival: Addressed
 ) -> None:
-    seq = await head(store)
+    seq = await stored.head(store)
     assert await arrivals_since(store, seq - 1) == {0}, "the rival's claim"
     await parked_batches.park(store, server.cut("unreadable"), "ValueError()", server.now, CONFIG)
     await rival_sources.forget_rivals(store, rival.now + GONE, CONFIG)
@@ -145,7 +138,7 @@ async def test_what_no_line_causes_carries_no_time_of_arrival(
 
 async def test_two_batches_of_one_millisecond_both_carry_it(store: Store, server: Server) -> None:
     await server.begin()
-    seq = await head(store)
+    seq = await stored.head(store)
     server.now -= 1000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert await arrivals_since(store, seq) == {server.now}

@@ -9,25 +9,22 @@ from app.commands.creation import NewMatch
 from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
 from app.operators.alert_monitor import AlertMonitor
-from app.store import alerts, history, markets, matches
+from app.store import matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
-from tests.support import logs
+from tests.support import logs, stored
 
 NEW_MATCH = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW, allow_unrated=True)
 ROUNDS_30 = 'server_cvar: "mp_maxrounds" "30"'
 
 
 async def offered(store: Store, match: Match) -> set[tuple[int, str]]:
-    async with store.autocommit() as tx:
-        found = await markets.open_of_match(tx, match.id)
-    return {market.key for market in found if market.status is MarketStatus.ACTIVE}
+    return {market.key for market in await stored.active(store, match)}
 
 
 async def open_alerts(store: Store) -> list[AlertSubject]:
-    async with store.autocommit() as tx:
-        return [alert.about for alert in await alerts.listing(tx, ended=False)]
+    return [alert.about for alert in await stored.open_alerts(store)]
 
 
 async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
@@ -56,8 +53,7 @@ async def test_every_type_is_on_offer_again_after_a_change_before_play(
         await server.send(ROUNDS_30)
     after = await offered(store, server.match)
     assert {key[0] for key in after} == {key[0] for key in before} - {23}
-    async with store.autocommit() as tx:
-        ledger = await history.ledger(tx, server.match.id)
+    ledger = await stored.ledger(store, server.match)
     voided = {entry.key for entry in ledger if entry.void_window is None}
     assert not voided & after
     assert {entry.message for entry in ledger} == {"bet_cancel"}
@@ -120,12 +116,10 @@ async def test_a_market_that_waits_for_its_format_is_settled_after_the_match(
     for ct_score in range(1, 17):
         await server.send(*logs.ct_win(ct_score, 0), *logs.freeze(ct_score, 0), *logs.live())
     await server.send(f"Game Over: competitive  {logs.MAP} score 16:0 after 40 min")
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, server.match.id)
+    book = await stored.book(store, server.match)
     assert book[6, "map=1|team=home"].status is MarketStatus.SETTLED
     assert book[12, "map=1|team=home|half=2"].open
     await set_rounds(store, server.match, 30)
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, server.match.id)
+    book = await stored.book(store, server.match)
     assert "round 16" in book[12, "map=1|team=home|half=2"].reason
     assert not [market for market in book.values() if market.open]

@@ -7,10 +7,10 @@ from app.domain.doubts import LOG_GAP
 from app.domain.match import Match
 from app.ingest import missing_ranges
 from app.ingest.batch import Batch
-from app.store import changes, history, log_state
+from app.store import history, log_state
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
-from tests.support import logs
+from tests.support import logs, stored
 
 SHOT = logs.kill(logs.CT[0], logs.T[0])
 
@@ -209,8 +209,7 @@ def bare(batch: Batch) -> Batch:
 
 async def test_what_follows_from_a_log_carries_its_arrival(store: Store, server: Server) -> None:
     await server.begin()
-    async with store.autocommit() as tx:
-        rows = await changes.read(tx, 0, 10_000)
+    rows = await stored.changes_after(store, 0)
     created = [row for row in rows if row.at <= NOW]
     played = {row.arrived_at for row in rows if row.message and row not in created}
     assert created and {row.arrived_at for row in created} == {0}

@@ -3,15 +3,14 @@
 import pytest
 
 from app.commands import execution, match_commands
-from app.domain.market import MarketStatus
 from app.ingest.repricing import reprice_due
 from app.kit import metrics
-from app.store import alerts, markets
+from app.store import alerts
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store
 from app.trading.forecast import Forecast
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
-from tests.support import logs
+from tests.support import logs, stored
 
 NOTHING = 'World triggered "Nothing"'
 
@@ -22,9 +21,7 @@ def break_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def active(store: Store, server: Server) -> set[int]:
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, server.match.id)
-    return {market.type_id for market in book.values() if market.status is MarketStatus.ACTIVE}
+    return {market.type_id for market in await stored.active(store, server.match)}
 
 
 async def alert(store: Store) -> Alert:

@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.match import Match
-from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.store import changes, history, markets
+from app.domain.settlement import LedgerStatus, VoidWindow
+from app.store import history
 from app.store.connections import Store
 from app.trading.settlement_check import check_settlements
 from app.wire.views.offers import settlement_view
 from tests.integration.ingest.conftest import Server
-from tests.support import logs
+from tests.support import logs, stored
 
 pytestmark = pytest.mark.anyio
 REPLAYED = (13, "map=1|round=2|team=home")
@@ -31,14 +31,8 @@ async def restored(server: Server) -> Server:
     return server
 
 
-async def ledger(store: Store, match: Match) -> list[LedgerEntry]:
-    async with store.autocommit() as tx:
-        return await history.ledger(tx, match.id)
-
-
 async def envelopes(store: Store, match: Match) -> list[etree._Element]:
-    async with store.autocommit() as tx:
-        rows = await changes.read(tx, 0, 100_000)
+    rows = await stored.changes_after(store, 0)
     press = EnvelopeRenderer("oddsfeed", 2)
     return [etree.fromstring(one.message.body) for one in press.envelopes(rows) if one.match_id == match.id]
 
@@ -66,7 +60,7 @@ async def test_the_feed_cancels_the_bets_of_the_window_and_the_market_settles_ag
 async def test_the_ledger_shows_the_window_and_the_status_of_the_market(
     restored: Server, store: Store, match: Match
 ) -> None:
-    entries = [entry for entry in await ledger(store, match) if entry.key == REPLAYED]
+    entries = [entry for entry in await stored.ledger(store, match) if entry.key == REPLAYED]
     shown = settlement_view(match.id, match.number, entries[-1])
     window = entries[-1].void_window
     assert window and shown.void_window
@@ -80,7 +74,7 @@ async def test_the_ledger_shows_the_window_and_the_status_of_the_market(
 
 
 async def test_one_envelope_for_all_bets_of_a_window(restored: Server, store: Store, match: Match) -> None:
-    entries = [entry for entry in await ledger(store, match) if entry.void_window]
+    entries = [entry for entry in await stored.ledger(store, match) if entry.void_window]
     assert len({entry.at for entry in entries}) == len({entry.void_window for entry in entries}) == 1
     assert {(6, "map=1|team=home"), REPLAYED} <= {entry.key for entry in entries}
     assert (13, "map=1|round=1|team=home") not in {entry.key for entry in entries}
@@ -103,8 +97,7 @@ async def test_the_audit_agrees_and_sees_a_wrong_window(restored: Server, store:
 async def test_a_market_is_kept_with_the_moment_at_which_it_went_off_offer(
     restored: Server, store: Store, match: Match
 ) -> None:
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, match.id)
+    book = await stored.book(store, match)
     gone = book[13, "map=1|round=1|team=home"]
     assert gone.priced_at < gone.offered_until <= restored.now
 

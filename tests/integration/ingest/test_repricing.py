@@ -7,11 +7,9 @@ import pytest
 from app.domain.market import Market, MarketStatus
 from app.ingest.config import IngestConfig
 from app.ingest.repricing import reprice_due
-from app.store import markets
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Server
-from tests.support import logs
-from tests.support.stored import head
+from tests.support import logs, stored
 
 SECOND = 1000
 REPRICED = 250  #: ms between two moments that are looked at
@@ -19,9 +17,7 @@ PATIENT = IngestConfig(silence_live_millis=60_000, silence_clutch_millis=60_000)
 
 
 async def winner(store: Store, server: Server) -> Market:
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, server.match.id)
-    return book[13, "map=1|round=1|team=home"]
+    return (await stored.book(store, server.match))[13, "map=1|round=1|team=home"]
 
 
 async def due_at(store: Store, server: Server) -> int | None:
@@ -50,14 +46,14 @@ async def test_a_fuse_moves_the_price_and_closes_the_market_without_a_line(
     seen = [before.odds]
     fuse_ends = planted.now + 40 * SECOND
     while (due := await due_at(store, planted)) is not None and due < fuse_ends:
-        published = await head(store)
+        published = await stored.head(store)
         assert await reprice_due(store, due - 1, PATIENT) == 0
         assert await reprice_due(store, due, PATIENT) == 1
         after = await winner(store, planted)
         if after.status is not MarketStatus.ACTIVE:
             break
         if after.odds != seen[-1]:
-            assert await head(store) > published
+            assert await stored.head(store) > published
             seen.append(after.odds)
     assert after.status is MarketStatus.SUSPENDED
     in_time = fuse_ends - 10 * SECOND + REPRICED
@@ -75,11 +71,11 @@ async def test_of_several_workers_one_reprices(store: Store, planted: Server) ->
 
 async def test_a_silent_source_is_not_repriced(store: Store, planted: Server) -> None:
     due = await due_at(store, planted)
-    before, published = await winner(store, planted), await head(store)
+    before, published = await winner(store, planted), await stored.head(store)
     late = planted.now + CONFIG.silence_clutch_millis + 1
     assert due is not None and due < late
     await reprice_due(store, late, CONFIG)
-    assert (await winner(store, planted), await head(store)) == (before, published)
+    assert (await winner(store, planted), await stored.head(store)) == (before, published)
 
 
 async def test_nothing_opens_while_facts_come_late(store: Store, planted: Server) -> None:

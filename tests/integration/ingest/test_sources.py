@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from app.ingest import rival_sources, source_selection
 from app.ingest.apply import apply
-from app.store import alerts, history
+from app.store import history
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Addressed, Server
-from tests.support import logs
+from tests.support import logs, stored
 
 
 @pytest.fixture
@@ -33,8 +33,7 @@ def rival(first: Addressed) -> Addressed:
 
 
 async def open_rivals(store: Store) -> list[str]:
-    async with store.autocommit() as tx:
-        found = await alerts.listing(tx, kinds=[AlertKind.RIVAL_SOURCE], ended=False)
+    found = await stored.open_alerts(store, AlertKind.RIVAL_SOURCE)
     return [alert.subject for alert in found]
 
 

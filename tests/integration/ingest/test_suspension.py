@@ -10,17 +10,15 @@ from app.domain.doubts import LOG_GAP, SERVER_SILENT
 from app.domain.market import Market, MarketStatus
 from app.ingest import suspension
 from app.ingest.apply import apply
-from app.store import alerts, changes, heartbeats, markets
+from app.store import alerts, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server, tick
-from tests.support import logs
+from tests.support import logs, stored
 
 
 async def on_offer(store: Store, server: Server) -> list[Market]:
-    async with store.autocommit() as tx:
-        found = await markets.open_of_match(tx, server.match.id)
-    return [market for market in found if market.status is MarketStatus.ACTIVE]
+    return await stored.active(store, server.match)
 
 
 async def test_play_is_priced(store: Store, server: Server) -> None:
@@ -67,8 +65,7 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
     quiet_at = server.now + CONFIG.silence_live_millis + 1
     for now in (quiet_at, quiet_at + 1000):
         await tick(store, now)
-        async with store.autocommit() as tx:
-            (alert,) = await alerts.listing(tx, ended=False)
+        (alert,) = await stored.open_alerts(store)
         assert (alert.about, alert.since, alert.detail) == (about, quiet_at, SERVER_SILENT)
     server.now = quiet_at + 2000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
@@ -99,8 +96,7 @@ async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: St
     end, next_round = server.cut(*logs.ct_win(1, 0)), server.cut(*logs.freeze(1, 0))
     assert await server.deliver(end, next_round, late=late) == ["applied", "applied"]
     assert await on_offer(store, server) == []
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, server.match.id)
+    book = await stored.book(store, server.match)
     assert book[13, "map=1|round=1|team=home"].status is MarketStatus.SETTLED
     assert (13, "map=1|round=3|team=home") not in book
     await server.send(*logs.live())
@@ -152,8 +148,7 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
         assert await suspension.suspend_silent(store, quiet, CONFIG) == 1
     else:
         assert await suspension.suspend_everything(store, quiet) == 1
-    async with store.autocommit() as tx:
-        offered = await markets.book(tx, server.match.id)
+    offered = await stored.book(store, server.match)
     following = (
         server.cut(*logs.freeze(1, 0)),
         server.cut(*logs.live(), *logs.ct_win(2, 0), *logs.freeze(2, 0)),
@@ -162,8 +157,7 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     state = await server.state()
     assert not any(played.gap for played in state.maps[0].rounds)
     assert state.current is not None and not state.current.gap
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, server.match.id)
+    book = await stored.book(store, server.match)
     of_round = [key for key in offered if "round=2|" in f"{key[1]}|"]
     assert len(of_round) > 10
     assert {book[key].status for key in of_round} == {MarketStatus.SETTLED}
@@ -181,8 +175,7 @@ async def test_a_round_that_begins_after_a_gap_settles_as_any_other(store: Store
     assert state.current is not None and not state.current.gap
     assert (14, "map=1|round=2|team=home") in {market.key for market in await on_offer(store, server)}
     await server.send(*logs.live(), *logs.ct_win(2, 0))
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, server.match.id)
+    book = await stored.book(store, server.match)
     assert book[14, "map=1|round=2|team=home"].status is MarketStatus.SETTLED
 
 
@@ -205,12 +198,10 @@ async def test_everything_is_suspended_in_play_and_before(store: Store, server: 
 
 async def test_a_suspension_is_in_the_change_log(store: Store, server: Server) -> None:
     await server.begin()
-    async with store.autocommit() as tx:
-        head = await changes.head(tx)
+    head = await stored.head(store)
     open_before = len(await on_offer(store, server))
     await suspension.suspend_everything(store, server.now)
-    async with store.autocommit() as tx:
-        rows = await changes.read(tx, head, 1000)
+    rows = await stored.changes_after(store, head)
     assert len({row.envelope_seq for row in rows}) == 1
     assert [row.frame for row in rows] == ["match.updated", *["market.suspended"] * open_before]
     assert {row.message for row in rows} == {"odds_change"}

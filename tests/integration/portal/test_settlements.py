@@ -16,10 +16,11 @@ from app.domain.ids import match_urn
 from app.domain.match import Match, MatchPlayer, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.domain.user import Role
-from app.store import changes, history, matches
+from app.store import changes, matches
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
+from tests.support import stored
 from tests.support.market_types import switch
 from tests.support.portal import Person
 from tests.support.story import Story, offer
@@ -218,8 +219,7 @@ async def test_a_tenant_with_a_vhost_alone_sees_what_it_has_booked(
 
 
 async def ledger_id(store: Store, match: Match) -> int:
-    async with store.autocommit() as tx:
-        return (await history.ledger(tx, match.id))[0].id
+    return (await stored.ledger(store, match))[0].id
 
 
 async def test_the_file_has_every_entry_of_the_filter_and_nothing_that_a_spreadsheet_evaluates(
@@ -260,8 +260,7 @@ async def test_settlements_of_markets_never_offered_are_on_no_page_and_in_no_fil
     for one, other in zip(offered, later, strict=True):
         await story.settle(match, one)
         await story.settle(match, other)
-    async with store.autocommit() as tx:
-        entries = await history.ledger(tx, match.id)
+    entries = await stored.ledger(store, match)
     known = {each.key for each in offered}
     published = [each.id for each in reversed(entries) if each.key in known]
     first = await person.get("/portal/settlements?type=13")

@@ -20,10 +20,10 @@ from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.domain.tenant import Tenant
 from app.recovery.plan import RecoveryPlan
-from app.store import changes, markets, matches
 from app.store.connections import Store
 from app.wire.xml import feed
 from tests.integration.channels.feed.bettor import Key, Ledger
+from tests.support import stored
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
@@ -45,20 +45,18 @@ class Played:
         self.ended: dict[int, set[int]] = {}
 
     async def play(self, acts: Sequence[Act]) -> list[Envelope]:
-        async with self.store.autocommit() as tx:
-            head = await changes.head(tx)
+        head = await stored.head(self.store)
         for _ in range(MATCHES):
             self.matches.append(await self.story.announce(Status.LIVE))
         self.open = {match.number: set() for match in self.matches}
         self.ended = {match.number: set() for match in self.matches}
         for act in acts:
             await self.act(*act)
-        async with self.store.autocommit() as tx:
-            return list(EnvelopeRenderer("feed", PRODUCT).envelopes(await changes.read(tx, head, 10_000)))
+        return list(EnvelopeRenderer("feed", PRODUCT).envelopes(await stored.changes_after(self.store, head)))
 
     async def act(self, what: str, which: int, number: int, late: int) -> None:
         match = self.matches[which]
-        live = await self._status(match) is Status.LIVE
+        live = (await stored.present(self.store, match)).status is Status.LIVE
         running, ended = self.open[match.number], self.ended[match.number]
         if what == "offer" and live and number not in ended:
             await self.story.offer(match, offer(number, odds=Decimal(f"1.{number}")))
@@ -82,27 +80,20 @@ class Played:
         finished_at = max(self.story.at, START) + MINUTE - late * MINUTE
         await self.story.happen(match, status=status, finished_at=finished_at)
 
-    async def _status(self, match: Match) -> Status:
-        async with self.store.autocommit() as tx:
-            found = await matches.get(tx, match.id)
-        assert found
-        return found.status
-
     async def truth(self) -> Book:
         """How all of it stands."""
         offered: dict[Key, str] = {}
         results: dict[Key, str] = {}
         statuses: dict[str, str] = {}
-        async with self.store.autocommit() as tx:
-            for match in self.matches:
-                urn = match_urn(match.number)
-                statuses[urn] = str((await self._status(match)).code)
-                for market in (await markets.book(tx, match.id)).values():
-                    key = (urn, str(market.type_id), market.specifiers)
-                    if market.result:
-                        results[key] = market.result
-                    else:
-                        offered[key] = str(market.odds) if market.status == 1 else "suspended"
+        for match in self.matches:
+            urn = match_urn(match.number)
+            statuses[urn] = str((await stored.present(self.store, match)).status.code)
+            for market in (await stored.book(self.store, match)).values():
+                key = (urn, str(market.type_id), market.specifiers)
+                if market.result:
+                    results[key] = market.result
+                else:
+                    offered[key] = str(market.odds) if market.status == 1 else "suspended"
         return offered, results, statuses
 
     async def replayed(self, tenant: Tenant, kind: RecoveryKind, after: int) -> list[MatchMessage]:

@@ -15,6 +15,7 @@ from app.domain.tenant import Tenant
 from app.recovery.plan import RecoveryPlan
 from app.store import cache_invalidation, matches, notifications, tenants
 from app.store.connections import Store
+from tests.support.stored import present
 from tests.support.story import Story, offer
 
 pytestmark = pytest.mark.anyio
@@ -67,9 +68,7 @@ async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
 ) -> None:
     match = await story.match()
     await story.offer(match, offer(1))
-    async with store.autocommit() as tx:
-        before = await matches.get(tx, match.id)
-    assert before
+    before = await present(store, match)
     (first,) = await replayed(store, job(tenant), now=0)
     (second,) = await replayed(store, job(tenant), now=before.last_stamp + 1000)
     assert (first.at, second.at) == (before.last_stamp + 1, before.last_stamp + 1000)

@@ -26,7 +26,7 @@ from app.store import alerts, audit, changes, cursors, heartbeats, markets, matc
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import SESSION_NAME, Store, open_store
 from app.store.timeline import Change
-from tests.support.stored import head, present
+from tests.support.stored import changes_after, head, open_alerts, present
 from tests.support.story import Story, offer
 
 NOW = system_clock()
@@ -71,8 +71,7 @@ async def used(process: Store) -> Any:
 
 
 async def failover_alerts(store: Store) -> list[Alert]:
-    async with store.autocommit() as tx:
-        return await alerts.listing(tx, kinds=[AlertKind.DATABASE_FAILOVER], ended=False)
+    return await open_alerts(store, AlertKind.DATABASE_FAILOVER)
 
 
 async def test_a_first_start_stores_the_timeline_and_does_nothing_else(
@@ -96,8 +95,7 @@ async def test_numbers_go_on_above_all_that_can_have_been_published(store: Store
     row = await used(process)
     assert row["mark"] > seq_at(begun) and row["head"] == before
     await story.offer(match, offer(2))
-    async with store.autocommit() as tx:
-        rows = await changes.read(tx, 0, 1000)
+    rows = await changes_after(store, 0)
     assert rows[0].seq == row["mark"], "nothing older can be read"
     published = [each for each in rows if each.message]
     assert published[0].prev_seq == row["mark"]

@@ -6,17 +6,11 @@ from app.domain.market import MarketStatus
 from app.domain.match import Status
 from app.domain.published_numbers import match_number_at, number_in_match_at, seq_at
 from app.kit.clock import system_clock
-from app.store import changes, cursors, history, stream_queries
-from app.store.changes import ChangeRow
+from app.store import cursors, history, stream_queries
 from app.store.connections import Store
 from tests.integration.restoration.conftest import PutInOrder
-from tests.support.stored import present
+from tests.support.stored import changes_after, head, present
 from tests.support.story import Story, offer
-
-
-async def rows_after(store: Store, seq: int) -> list[ChangeRow]:
-    async with store.autocommit() as tx:
-        return await changes.read(tx, seq, 1000)
 
 
 async def test_numbers_go_on_above_all_that_can_have_been_published(
@@ -28,7 +22,7 @@ async def test_numbers_go_on_above_all_that_can_have_been_published(
     done = await put_in_order()
     assert done.mark > seq_at(begun)
     await story.offer(match, offer(2))
-    published = [row for row in await rows_after(store, 0) if row.message]
+    published = [row for row in await changes_after(store, 0) if row.message]
     assert min(row.seq for row in published) > done.mark > done.known.head
     assert min(row.at for row in published) >= begun
     # Whatever a client has of this match, it sees that something is missing.
@@ -45,7 +39,7 @@ async def test_the_seq_that_an_operator_knows_to_be_published_is_passed(
     highest = seq_at(system_clock()) + 10**12
     assert (await put_in_order(published_seq=highest)).mark > highest
     await story.offer(await story.match(), offer(1))
-    assert all(row.seq > highest for row in await rows_after(store, 0))
+    assert all(row.seq > highest for row in await changes_after(store, 0))
 
 
 async def test_a_clock_that_was_ahead_at_the_last_restore_costs_nothing(
@@ -63,8 +57,7 @@ async def test_a_stream_that_resumes_from_before_receives_a_snapshot_with_new_nu
     live, upcoming = await story.match(), await story.match(Status.UPCOMING)
     for match in (live, upcoming):
         await story.offer(match, offer(1), offer(2, status=MarketStatus.SUSPENDED))
-    async with store.autocommit() as tx:
-        before = await changes.head(tx)
+    before = await head(store)
     done = await put_in_order()
     projection = Projection(store, None)
     await projection.advance()
@@ -107,5 +100,5 @@ async def test_every_tenant_is_to_be_notified_and_reads_from_there(
 
 async def test_the_mark_is_in_the_log_and_published_to_nobody(store: Store, put_in_order: PutInOrder) -> None:
     done = await put_in_order()
-    [row] = await rows_after(store, 0)
+    [row] = await changes_after(store, 0)
     assert (row.seq, row.message, row.frame) == (done.mark, "", "")

@@ -11,12 +11,12 @@ from app.ingest import missing_ranges
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.restoration.failover import DatabaseFailover
-from app.store import alerts, changes
+from app.store import changes
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store
 from tests.integration.restoration.test_failover import used
 from tests.integration.restoration.test_suspension import CONFIG, active, played
-from tests.support import logs, standby
+from tests.support import logs, standby, stored
 from tests.support.standby import Pair
 from tests.support.story import Story, offer
 
@@ -28,13 +28,11 @@ async def serving(servers: Pair) -> AsyncIterator[Store]:
 
 
 async def seqs(process: Store) -> list[int]:
-    async with process.autocommit() as tx:
-        return [row.seq for row in await changes.read(tx, 0, 1000)]
+    return [row.seq for row in await stored.changes_after(process, 0)]
 
 
 async def said(process: Store) -> str:
-    async with process.autocommit() as tx:
-        [alert] = await alerts.listing(tx, kinds=[AlertKind.DATABASE_FAILOVER], ended=False)
+    [alert] = await stored.open_alerts(process, AlertKind.DATABASE_FAILOVER)
     return alert.detail
 
 

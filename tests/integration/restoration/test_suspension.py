@@ -5,18 +5,18 @@ import pytest
 from app.commands import creation, execution, match_commands
 from app.commands.creation import NewMatch
 from app.domain.doubts import DATABASE_RESTORED
-from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
 from app.ingest import suspension
 from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
-from app.store import alerts, log_state, markets
+from app.store import alerts, log_state
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import Server
 from tests.integration.restoration.conftest import PutInOrder
 from tests.support import logs
 from tests.support.queues import empty
+from tests.support.stored import active
 
 CONFIG = IngestConfig()
 DAY = 86_400_000
@@ -27,12 +27,6 @@ async def created(store: Store, scheduled_at: int | None) -> Match:
         allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=scheduled_at
     )
     return await creation.create_match(store, new, system_clock(), CONFIG.pricing)
-
-
-async def active(store: Store, match: Match) -> list[Market]:
-    async with store.autocommit() as tx:
-        found = await markets.open_of_match(tx, match.id)
-    return [market for market in found if market.status is MarketStatus.ACTIVE]
 
 
 async def open_alerts(store: Store, match: Match) -> list[AlertKind]:

@@ -30,7 +30,7 @@ from app.settings import Settings
 from app.store import history
 from app.store.connections import open_store
 from scripts.services import Services
-from tests.support import databases
+from tests.support import databases, stored
 from tests.support.audience import Client, Service
 from tests.support.eventually import eventually
 from tests.support.folding import Message, in_order
@@ -171,7 +171,7 @@ class Life(RuleBasedStateMachine):
             await bookings.set_booked(tx, "acme", ref, booked, by="t", now=system_clock())
 
     async def _compare(self) -> None:
-        head = await self.service.head()
+        head = await stored.head(self.service.store)
         for client in self.clients:
             if client.connected:
                 await client.caught_up(head)

@@ -15,9 +15,8 @@ from app.broker.permissions import tenant_user
 from app.broker.violations import TenantLimits, Violation
 from app.channels.feed.enforcement import Enforcement
 from app.settings import Settings
-from app.store import alerts
 from app.store.connections import Store
-from tests.support import unfinished
+from tests.support import stored, unfinished
 from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.anyio
@@ -44,8 +43,7 @@ class EnforcedTenant:
         return next(each for each in found if each.rule == rule)
 
     async def alerts(self) -> list[str]:
-        async with self.store.autocommit() as tx:
-            return [alert.subject for alert in await alerts.listing(tx, ended=False)]
+        return [alert.subject for alert in await stored.open_alerts(self.store)]
 
     async def queues(self) -> set[str]:
         return {each.name for each in await self.management.queues(self.slug)} - {provisioning.LOST}

@@ -26,11 +26,11 @@ from app.domain.match import Match
 from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
 from app.settings import Settings
-from app.store import changes
 from app.store.connections import open_store
 from tests.faults.fold import windowed
 from tests.faults.rig import Rig, rigged
 from tests.integration.channels.feed.bettor import LANES, Bettor, Key
+from tests.support import stored
 from tests.support.eventually import eventually
 from tests.support.loop import Loop
 from tests.support.story import Story, offer
@@ -99,8 +99,7 @@ class Machine(RuleBasedStateMachine):
 
     async def _published(self) -> bool:
         publisher = self.world.session.relay.publishers.get(self.tenant.id)
-        async with self.world.rig.store.autocommit() as tx:
-            head = await changes.head(tx)
+        head = await stored.head(self.world.rig.store)
         return publisher is not None and publisher.healthy and publisher.cursor >= head
 
     @rule()
