@@ -47,6 +47,12 @@ class BrokerConfig(msgspec.Struct, frozen=True):
     mode: AuthorisationMode
     address: Address | None = None
 
+    async def provision(self, slug: str) -> str:
+        """Create or repair the tenant's vhost, with a new password: the AMQP URL (`broker.provisioning`)."""
+        return await provisioning.provision(
+            self.management, slug, self.exchange, self.public_host, mode=self.mode, broker=self.address
+        )
+
 
 async def create_tenant(
     tx: Tx, slug: str, name: str, *, by: str, now: int, internal_vhost: str = ""
@@ -190,14 +196,7 @@ async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: s
     """
     async with store.autocommit() as tx:
         _active(await tenants.by_slug(tx, slug))
-    url = await provisioning.provision(
-        broker.management,
-        slug,
-        broker.exchange,
-        broker.public_host,
-        mode=broker.mode,
-        broker=broker.address,
-    )
+    url = await broker.provision(slug)
     async with store.transaction() as tx:
         tenant = await tenants.lock(tx, slug)
         await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))

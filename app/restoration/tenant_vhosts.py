@@ -64,14 +64,7 @@ async def _repair(broker: BrokerConfig, tenant: Tenant) -> None:
 
 
 async def _create(broker: BrokerConfig, tenant: Tenant) -> str:
-    url = await provisioning.provision(
-        broker.management,
-        tenant.slug,
-        broker.exchange,
-        broker.public_host,
-        mode=broker.mode,
-        broker=broker.address,
-    )
+    url = await broker.provision(tenant.slug)
     await _apply_access(broker, tenant)
     return url
 

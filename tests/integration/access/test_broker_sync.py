@@ -15,6 +15,7 @@ from app.access.broker_sync import BrokerAccessConfig
 from app.broker import address, permissions, provisioning, tenant_access
 from app.broker.connection import open_connection
 from app.broker.management import Management
+from app.cli.runtime import broker_config
 from app.kit.errors import Conflict, Unavailable
 from app.settings import Settings
 from app.store import tenants
@@ -29,15 +30,8 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def broker(settings: Settings) -> AsyncIterator[BrokerConfig]:
-    async with Management(settings.rabbitmq_api_url) as management:
-        where = address.parse(settings.rabbitmq_url)
-        yield BrokerConfig(
-            management,
-            settings.exchange,
-            settings.rabbitmq_public_host,
-            settings.broker_authorisation,
-            where,
-        )
+    async with broker_config(settings) as broker:
+        yield broker
 
 
 @pytest.fixture

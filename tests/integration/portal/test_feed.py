@@ -8,11 +8,9 @@ from uuid import UUID
 import httpx
 import pytest
 
-from app.broker import provisioning
-from app.broker.address import parse
 from app.broker.connection import open_connection
-from app.broker.management import Management
 from app.channels.portal.dependencies import PortalDependencies
+from app.cli.runtime import broker_config
 from app.domain.user import Role
 from app.pages.open_streams import PER_SESSION
 from app.settings import Settings
@@ -58,15 +56,8 @@ async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
     sign_in: SignIn, store: Store, settings: Settings, slug: str
 ) -> None:
     person = await sign_in(Role.READER, slug)
-    async with Management(settings.rabbitmq_api_url) as management:
-        url = await provisioning.provision(
-            management,
-            slug,
-            settings.exchange,
-            settings.rabbitmq_public_host,
-            mode=settings.broker_authorisation,
-            broker=parse(settings.rabbitmq_url),
-        )
+    async with broker_config(settings) as broker:
+        url = await broker.provision(slug)
     tenant_id = await published_to(store, slug)
     story = Story(store)
     kept, given_back = await story.match(), await story.match()

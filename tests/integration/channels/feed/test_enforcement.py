@@ -14,6 +14,7 @@ from app.broker.management import Management
 from app.broker.permissions import tenant_user
 from app.broker.violations import TenantLimits, Violation
 from app.channels.feed.enforcement import Enforcement
+from app.cli.runtime import broker_config
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support import stored, unfinished
@@ -60,16 +61,9 @@ async def channel(url: str) -> AsyncIterator[AbstractChannel]:
 
 @pytest.fixture
 async def tenant(settings: Settings, store: Store, slug: str) -> AsyncIterator[EnforcedTenant]:
-    async with Management(settings.rabbitmq_api_url) as management:
-        url = await provisioning.provision(
-            management,
-            slug,
-            settings.exchange,
-            settings.rabbitmq_public_host,
-            mode=settings.broker_authorisation,
-            broker=parse(settings.rabbitmq_url),
-        )
-        yield EnforcedTenant(slug, url, settings, store, management)
+    async with broker_config(settings) as broker:
+        url = await broker.provision(slug)
+        yield EnforcedTenant(slug, url, settings, store, broker.management)
 
 
 @pytest.mark.parametrize(
