@@ -3,7 +3,6 @@
 import httpx
 import pytest
 from lxml import etree
-from msgspec.structs import replace
 
 from app.commands import creation
 from app.commands.creation import NewMatch
@@ -17,11 +16,12 @@ from app.kit.clock import system_clock
 from app.recovery.plan import RecoveryPlan
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.store import matches, recovery_jobs, tenants
+from app.store import matches, recovery_jobs
 from app.store.connections import Store
 from tests.contract.facade.walker import Walker
 from tests.support.facade import LOCALES, document
 from tests.support.story import Story
+from tests.support.tenants import give_vhost
 
 PAGE = 3
 HOUR = 3_600_000
@@ -112,9 +112,7 @@ async def _recoveries_replay_nothing_else(
     client: httpx.AsyncClient, key: dict[str, str], store: Store, walker: Walker
 ) -> None:
     """Every match and every market that a recovery would replay is known from before."""
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tenants.save(tx, replace(tenant, amqp=True))
+    tenant = await give_vhost(store)
     (producer,) = walker.producers
     after = system_clock() - 2 * HOUR
     requests = {f"/v1/{producer}/recovery/initiate_request?after={after}&request_id=1"}

@@ -13,9 +13,9 @@ from app.kit.clock import system_clock
 from app.store import changes, matches, tenant_rows, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
-from tests.support.market_types import switch
 from tests.support.stored import changes_after, head
 from tests.support.story import Story, offer
+from tests.support.tenants import book, switch
 
 pytestmark = pytest.mark.anyio
 OTHER = 1
@@ -32,11 +32,6 @@ async def new_tenant(store: Store, slug: str, *, amqp: bool) -> Tenant:
 @pytest.fixture
 async def tenant(store: Store) -> Tenant:
     return await new_tenant(store, "acme", amqp=True)
-
-
-async def book(store: Store, match: Match, booked: bool, slug: str = "acme") -> bool:
-    async with store.transaction() as tx:
-        return await set_booked(tx, slug, str(match.id), booked, by="test", now=system_clock())
 
 
 async def own_rows(store: Store, after: int = 0) -> list[ChangeRow]:

@@ -11,8 +11,8 @@ from app.kit.errors import Invalid
 from app.store import changes, matches, tenant_rows, tenants
 from app.store.connections import Store
 from tests.support.eventually import eventually
-from tests.support.market_types import ROUND_WINNER, switch
 from tests.support.story import Story, offer
+from tests.support.tenants import ROUND_WINNER, switch
 
 pytestmark = pytest.mark.anyio
 MATCH_WINNER = 1

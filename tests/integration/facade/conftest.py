@@ -1,11 +1,10 @@
 """The application, its store, and keys of every kind."""
 
 import pytest
-from msgspec.structs import replace
 
-from app.store import tenants
 from app.store.connections import Store
 from tests.support.facade import World, create_world
+from tests.support.tenants import give_vhost
 from tests.support.web import IssueKey
 
 
@@ -18,9 +17,7 @@ async def basic(issue: IssueKey) -> dict[str, str]:
 @pytest.fixture
 async def provisioned(store: Store, basic: dict[str, str]) -> dict[str, str]:
     """The bookmaker's key, whose tenant has a vhost."""
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tenants.save(tx, replace(tenant, amqp=True))
+    await give_vhost(store)
     return basic
 
 

@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from app.access.bookings import set_booked
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
@@ -17,9 +16,9 @@ from app.settings import Settings
 from app.store import changes, matches, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.market_types import switch
 from tests.support.portal import Person
 from tests.support.story import Story, offer
+from tests.support.tenants import book, switch
 
 PAGE = "/portal/envelopes"
 SCRIPT = "<script>alert(1)</script>"
@@ -226,8 +225,7 @@ async def test_the_last_and_first_message_of_a_booking_are_the_tenants_alone(
     await story.offer(match, offer(1), offer(2, type_id=14))
     everything = await seqs(store)
     for booked in (False, True):
-        async with store.transaction() as tx:
-            await set_booked(tx, "acme", str(match.id), booked, by="test", now=1)
+        await book(store, match, booked, now=1)
         own = await listed(person)
         assert booked or own == []
     first, last = own[:2]

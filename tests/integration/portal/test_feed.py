@@ -19,6 +19,7 @@ from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.event_stream import EventStream
 from tests.support.story import Story, offer
+from tests.support.tenants import give_vhost
 
 EVENTS = "/portal/feed/events"
 
@@ -39,9 +40,8 @@ async def quick(client: httpx.AsyncClient) -> PortalDependencies:
 
 async def published_to(store: Store, slug: str) -> UUID:
     """Give the tenant a vhost, as far as the store knows."""
+    tenant = await give_vhost(store, slug)
     async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, slug)
-        await tx.execute("UPDATE tenant SET amqp = true WHERE id = $1", tenant.id)
         await cursors.create_missing(tx)
     return tenant.id
 

@@ -13,6 +13,7 @@ from app.store import audit, recovery_jobs, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.story import Story, offer
+from tests.support.tenants import give_vhost
 
 PAGE = "/portal/recoveries"
 FULL: dict[str, Any] = {"what": "full", "since": "", "match": "", "node_id": ""}
@@ -22,14 +23,7 @@ FULL: dict[str, Any] = {"what": "full", "since": "", "match": "", "node_id": ""}
 async def acme(store: Store, sign_in: SignIn) -> Any:
     """The tenant, with a vhost as far as the store knows."""
     await sign_in(Role.READER)
-    return await with_vhost(store, "acme")
-
-
-async def with_vhost(store: Store, slug: str) -> Any:
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, slug)
-        await tx.execute("UPDATE tenant SET amqp = true WHERE id = $1", tenant.id)
-    return tenant
+    return await give_vhost(store)
 
 
 async def jobs(store: Store, tenant: Any) -> list[RecoveryJob]:
@@ -103,7 +97,7 @@ async def test_conflicts_are_sentences(sign_in: SignIn, store: Store) -> None:
     owner = await sign_in()
     refused = await owner.post(PAGE, **FULL)
     assert refused.status_code == 409 and "no virtual host yet" in refused.text
-    tenant = await with_vhost(store, "acme")
+    tenant = await give_vhost(store, "acme")
     location(await owner.post(PAGE, **FULL))
     refused = await owner.post(PAGE, **FULL)
     assert refused.status_code == 409 and "is in flight already" in refused.text

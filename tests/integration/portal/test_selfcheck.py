@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.access import bookings
 from app.access.selfcheck import BODY_BYTES
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
@@ -19,6 +18,7 @@ from tests.integration.portal.conftest import SignIn
 from tests.support.portal import Person
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
+from tests.support.tenants import book
 from tests.support.web import issuing
 
 PATH = "/portal/selfcheck"
@@ -53,9 +53,7 @@ async def check(person: Person, *matches: Any, **body: Any) -> httpx.Response:
 async def test_our_own_book_equals_ours(person: Person, match: Match, story: Story) -> None:
     given_back = await story.match()
     await story.offer(given_back, offer(1))
-    async with story.store.transaction() as tx:
-        urn = match_urn(given_back.number)
-        await bookings.set_booked(tx, "acme", urn, False, by="tester", now=1)
+    await book(story.store, given_back, False, now=1)
     example = await person.get("/portal/selfcheck.json")
     assert "attachment" in example.headers["content-disposition"]
     (own,) = example.json()["matches"]

@@ -21,9 +21,9 @@ from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support import stored
-from tests.support.market_types import switch
 from tests.support.portal import Person
 from tests.support.story import Story, offer
+from tests.support.tenants import switch
 from tests.support.web import IssueKey
 
 SCRIPT = "<script>alert(1)</script>"

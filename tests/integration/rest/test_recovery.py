@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from app.domain import scopes
 from app.store import recovery_jobs, tenants
 from app.store.connections import Store
+from tests.support.tenants import give_vhost
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
@@ -22,9 +23,7 @@ def now() -> int:
 @pytest.fixture
 async def provisioned(store: Store, basic: Headers) -> Headers:
     """The bookmaker's key, whose tenant has a vhost."""
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tenants.save(tx, replace(tenant, amqp=True))
+    await give_vhost(store)
     return basic
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.access import bookings
 from app.domain import scopes
 from app.domain.match import Match
 from app.store import matches
@@ -16,6 +15,7 @@ from app.store.transaction import Tx
 from tests.integration.rest.test_matches import Headers, live
 from tests.support.eventually import eventually
 from tests.support.story import Story, offer
+from tests.support.tenants import book
 from tests.support.web import IssueKey
 
 __all__ = ["live"]
@@ -168,8 +168,7 @@ async def test_bookings_are_the_tenants_own(
     for headers in (ours, theirs):
         await warm(client, path, headers, reads)
         assert await status(headers) == ("booked", True)
-    async with store.transaction() as tx:
-        await bookings.set_booked(tx, "acme", str(live.id), False, by="test", now=1)
+    await book(store, live, False, now=1)
 
     async def fetch() -> tuple[str, bool]:
         return await status(ours)

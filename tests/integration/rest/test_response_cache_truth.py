@@ -7,7 +7,6 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.access import bookings
 from app.commands import creation, execution
 from app.commands.creation import NewMatch
 from app.commands.match_commands import Cancel
@@ -18,6 +17,7 @@ from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.eventually import eventually
 from tests.support.queues import private_vhost
+from tests.support.tenants import book
 from tests.support.web import IssueKey, serving
 
 PATHS = (
@@ -83,8 +83,7 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
     for lines in steps:
         await server.send(*lines)
         await compare(clients, str(match.id), keys)
-    async with store.transaction() as tx:
-        await bookings.set_booked(tx, "beta", str(match.id), False, by="test", now=1)
+    await book(store, match, False, "beta", now=1)
     await compare(clients, str(match.id), keys)
     order = Cancel(request_id="cancel")
     await execution.execute(store, str(match.id), order, by="test", now=server.now, pricing=CONFIG.pricing)

@@ -11,15 +11,16 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.access.bookings import set_booked
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
-from app.store import changes, tenants
+from app.store import tenants
 from app.store.connections import Store
 from app.wire.views.selfcheck import MARKETS
+from tests.support.stored import head
 from tests.support.story import Story, offer
+from tests.support.tenants import book, give_vhost
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
@@ -133,16 +134,13 @@ async def test_behind_includes_the_first_message_of_a_match_that_is_booked_again
     client: httpx.AsyncClient, match: Match, store: Store, basic: Headers
 ) -> None:
     """It is the tenant's alone, and in no match's last seq."""
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tenants.save(tx, replace(tenant, amqp=True))
+    await give_vhost(store)
     for booked in (False, True):
-        async with store.transaction() as tx:
-            await set_booked(tx, "acme", str(match.id), booked, by="test", now=1)
-            newest = await changes.head(tx)
-    book = held(match, suspended(1), suspended(2))
-    early = await check(client, basic, book | {"seq": newest - 3})
-    late = await check(client, basic, book | {"seq": newest})
+        await book(store, match, booked, now=1)
+    newest = await head(store)
+    mine = held(match, suspended(1), suspended(2))
+    early = await check(client, basic, mine | {"seq": newest - 3})
+    late = await check(client, basic, mine | {"seq": newest})
     assert [each["behind"] for each in early["differences"]] == [True]
     assert [each["behind"] for each in late["differences"]] == [False]
 

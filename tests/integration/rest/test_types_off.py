@@ -6,16 +6,15 @@ import httpx
 import pytest
 from lxml import etree
 
-from app.access.market_types import set_market_types
 from app.domain.ids import match_urn
 from app.domain.market import specifier_values
 from app.domain.match import Match
-from app.kit.clock import system_clock
 from tests.integration.rest.test_selfcheck import active, check, held, kinds, suspended
 from tests.support.eventually import eventually
 from tests.support.processes import ROOT
 from tests.support.stored import head
 from tests.support.story import Story, offer
+from tests.support.tenants import switch
 from tests.support.web import IssueKey
 
 ROUND_WINNER, OTHER = 13, 1
@@ -37,8 +36,7 @@ class Reader:
 
     async def switch(self, on: bool) -> None:
         """Wait until it is in force, as a command in another process must."""
-        async with self.story.store.transaction() as tx:
-            await set_market_types(tx, "acme", (ROUND_WINNER,), on, by="test", now=system_clock())
+        await switch(self.story.store, on)
         wanted = "active" if on else "suspended"
 
         async def in_force() -> bool:

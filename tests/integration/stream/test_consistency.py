@@ -13,7 +13,6 @@ from hypothesis import settings as tuned
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from app.access import bookings
 from app.commands import creation, execution, match_commands
 from app.commands.creation import NewMatch
 from app.domain import scopes
@@ -36,6 +35,7 @@ from tests.support.eventually import eventually
 from tests.support.folding import Message, in_order
 from tests.support.lengths import short_then_long
 from tests.support.streaming import streaming
+from tests.support.tenants import book
 from tests.support.web import issuing
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ class Life(RuleBasedStateMachine):
     @rule(which=st.integers(0, 2), booked=st.booleans())
     @precondition(lambda self: self.matches)
     def book(self, which: int, booked: bool) -> None:
-        self.run(self._book(str(self._one(which)[0].id), booked))
+        self.run(book(self.service.store, self._one(which)[0], booked))
 
     @rule(
         key=st.sampled_from(sorted(KEYS)),
@@ -165,10 +165,6 @@ class Life(RuleBasedStateMachine):
     def _one(self, which: int) -> tuple[Match, list[str]]:
         index = which % len(self.matches)
         return self.matches[index], self.logs[index]
-
-    async def _book(self, ref: str, booked: bool) -> None:
-        async with self.service.store.transaction() as tx:
-            await bookings.set_booked(tx, "acme", ref, booked, by="t", now=system_clock())
 
     async def _compare(self) -> None:
         head = await stored.head(self.service.store)

@@ -2,28 +2,19 @@
 
 import pytest
 
-from app.access.bookings import set_booked
 from app.channels.stream.projection import Projection
-from app.kit.clock import system_clock
-from app.store import tenants
 from tests.integration.stream.test_types_off import of_markets, snapshot, until_present
 from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.streaming import subscribed, until_alive
+from tests.support.tenants import book, give_vhost
 
 pytestmark = pytest.mark.anyio
 
 
-async def book(story: Story, ref: str, booked: bool) -> None:
-    async with story.store.transaction() as tx:
-        await set_booked(tx, "acme", ref, booked, by="test", now=system_clock())
-
-
 @pytest.fixture
 async def with_vhost(story: Story, raw: str) -> None:
-    async with story.store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tx.execute("UPDATE tenant SET amqp = true WHERE id = $1", tenant.id)
+    await give_vhost(story.store)
 
 
 @pytest.mark.usefixtures("with_vhost")
@@ -36,11 +27,11 @@ async def test_its_markets_are_followed_as_before(
     since = await head(story.store)
     async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:
         assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
-        await book(story, str(match.id), False)
+        await book(story.store, match, False)
         assert of_markets(await until_present(client, story)) == []
         await story.offer(match, offer(1, odds=offer(1).odds + 1))
         assert of_markets(await until_present(client, story)) == [("market.updated", 1, "active")]
-        await book(story, str(match.id), True)
+        await book(story.store, match, True)
         assert of_markets(await until_present(client, story)) == []
     async with subscribed(host, raw, str(match.id) if of_one_match else "", since=since) as client:
         assert of_markets(await until_alive(client)) == [("market.updated", 1, "active")]
@@ -56,7 +47,7 @@ async def test_a_booking_is_an_update_of_the_match_alone(story: Story) -> None:
     begun = await head(story.store)
     await projection.advance()
     for booked in (False, True):
-        await book(story, str(match.id), booked)
+        await book(story.store, match, booked)
         assert {one.kind for one in await projection.advance()} == {"match"}
     changed = await projection.changes_since(begun, 100)
     assert changed is not None and {row.entity for row in changed} == {"match"}

@@ -6,13 +6,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 from websockets.asyncio.client import ClientConnection
 
-from app.access.market_types import set_market_types
 from app.domain import scopes
 from app.domain.market import specifier_values
-from app.kit.clock import system_clock
 from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, subscribed, until_alive
+from tests.support.tenants import switch
 from tests.support.web import IssueKey
 
 ROUND_WINNER, OTHER = 13, 1
@@ -29,11 +28,6 @@ async def other(issue: IssueKey) -> str:
 async def without_market_frames(issue: IssueKey) -> str:
     """A key of the first bookmaker that sees markets in match frames alone."""
     return await issue(scopes=(scopes.READ, scopes.MARKETS, scopes.STREAM_MATCHES))
-
-
-async def switch(story: Story, on: bool) -> None:
-    async with story.store.transaction() as tx:
-        await set_market_types(tx, "acme", (ROUND_WINNER,), on, by="test", now=system_clock())
 
 
 async def until_present(client: ClientConnection, story: Story) -> list[Message]:
@@ -82,7 +76,7 @@ async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_on
     async with listening(host, raw, other, str(match.id) if of_one_match else "") as clients:
         for client in clients:
             assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
-        await switch(story, False)
+        await switch(story.store, False)
         await story.offer(match, offer(3), offer(4), offer(9, type_id=OTHER))
         seen = [await until_present(client, story) for client in clients]
         assert of_markets(seen[0]) == [
@@ -105,7 +99,7 @@ async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_on
             ("market.suspended", 1),
         }
         assert ("bet_settlement", 3, "settled") in of_markets(second)
-        await switch(story, True)
+        await switch(story.store, True)
         await story.settle(match, offer(4))
         first, second = [await until_present(client, story) for client in clients]
         assert of_markets(first)[:2] == [
@@ -121,7 +115,7 @@ async def test_who_connects_while_it_is_off(host: str, raw: str, other: str, sto
     match = await story.match()
     await story.offer(match, offer(1), offer(2))
     since = await head(story.store)
-    await switch(story, False)
+    await switch(story.store, False)
     await story.offer(match, offer(3))
     await story.settle(match, offer(2))
     async with listening(host, raw, other, "") as clients:
@@ -146,12 +140,12 @@ async def test_the_match_frame(host: str, without_market_frames: str, story: Sto
     async with subscribed(host, without_market_frames) as client:
         begun = [frame for frame in await until_alive(client) if frame["type"] == "match.updated"]
         assert in_match(begun[-1]) == {1: "active", 2: "active"}
-        await switch(story, False)
+        await switch(story.store, False)
         shown = [frame for frame in await until_present(client, story) if frame["type"] == "match.updated"]
         assert in_match(shown[-1]) == {1: "suspended", 2: "suspended"}
         await story.offer(match, offer(3))
         hidden = [frame for frame in await until_present(client, story) if frame["type"] == "match.updated"]
         assert hidden == []
-        await switch(story, True)
+        await switch(story.store, True)
         shown = [frame for frame in await until_present(client, story) if frame["type"] == "match.updated"]
         assert in_match(shown[-1]) == {1: "active", 2: "active", 3: "active"}

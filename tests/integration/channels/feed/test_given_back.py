@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from app.access.bookings import set_booked
 from app.amqp import relay
 from app.domain.ids import match_urn
 from app.domain.match import Match
@@ -23,6 +22,7 @@ from tests.integration.channels.feed.test_types_off import (
     of_type,
     read,
 )
+from tests.support import tenants
 from tests.support.story import offer
 
 pytestmark = pytest.mark.anyio
@@ -31,9 +31,7 @@ SHORT_LEASE = "1500"
 
 async def book(both: Audience, match: Match, booked: bool) -> None:
     """For the first tenant."""
-    async with both.rig.store.transaction() as tx:
-        slug, ref = both.tenants[0].slug, str(match.id)
-        assert await set_booked(tx, slug, ref, booked, by="test", now=system_clock())
+    assert await tenants.book(both.rig.store, match, booked, both.tenants[0].slug)
 
 
 def of_match(consumer: Consumer, match: Match) -> list[Got]:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import pytest
 from lxml import etree
 
-from app.access.market_types import set_market_types
 from app.amqp import relay
 from app.domain.market import specifier_values
 from app.domain.match import Match, Status
@@ -20,6 +19,7 @@ from tests.faults.rig import Consumer, Got, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.processes import ROOT
 from tests.support.story import Story, offer
+from tests.support.tenants import switch
 
 pytestmark = pytest.mark.anyio
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
@@ -77,8 +77,7 @@ class Audience:
         self.consumers: list[Consumer] = []
 
     async def switch(self, on: bool, kind: int = ROUND_WINNER) -> None:
-        async with self.rig.store.transaction() as tx:
-            await set_market_types(tx, self.tenants[0].slug, (kind,), on, by="test", now=system_clock())
+        await switch(self.rig.store, on, kind, slug=self.tenants[0].slug)
 
     async def recover(self, kind: RecoveryKind, number: str, after: int = 0) -> list[list[Read]]:
         """What each tenant receives until the end of a recovery."""

@@ -1,0 +1,37 @@
+"""What happens to a tenant in a test, each in a transaction of its own."""
+
+from msgspec.structs import replace
+
+from app.access.bookings import set_booked
+from app.access.market_types import set_market_types
+from app.domain.match import Match
+from app.domain.tenant import Tenant
+from app.kit.clock import system_clock
+from app.store import tenants
+from app.store.connections import Store
+
+ROUND_WINNER = 13  #: the type of `tests.support.story.offer`
+
+
+async def switch(store: Store, on: bool, *types: int, slug: str = "acme", now: int | None = None) -> None:
+    """Switch these types, or the winner of a round, for the tenant."""
+    async with store.transaction() as tx:
+        at = system_clock() if now is None else now
+        await set_market_types(tx, slug, types or (ROUND_WINNER,), on, by="test", now=at)
+
+
+async def book(
+    store: Store, match: Match, booked: bool, slug: str = "acme", *, now: int | None = None
+) -> bool:
+    """Book the match for the tenant, or give it back; whether that changed anything."""
+    async with store.transaction() as tx:
+        at = system_clock() if now is None else now
+        return await set_booked(tx, slug, str(match.id), booked, by="test", now=at)
+
+
+async def give_vhost(store: Store, slug: str = "acme") -> Tenant:
+    """A vhost for the tenant, as far as the store knows."""
+    async with store.transaction() as tx:
+        tenant = replace(await tenants.by_slug(tx, slug), amqp=True)
+        await tenants.save(tx, tenant)
+    return tenant
