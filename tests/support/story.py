@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from app.commands import change_drafts
 from app.domain import changes as c
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import Match, Status
+from app.domain.match import MapPlay, Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, history, markets, matches
 from app.store.connections import Store
@@ -69,6 +69,14 @@ class Story:
 
     async def settle(self, match: Match, *offers: Market, result: Result = Result.WON) -> None:
         await self._move(match, offers, LedgerStatus.SETTLED, result)
+
+    async def settled(self) -> tuple[Match, Market]:
+        """A match in play with a market that was settled as won."""
+        match, market = await self.match(), offer(1, group="g")
+        await self.happen(match, maps=(MapPlay(1, "de_dust2", "live", home_side="CT"),))
+        await self.offer(match, market)
+        await self.settle(match, market)
+        return match, market
 
     async def void(self, match: Match, *offers: Market) -> None:
         await self._move(match, offers, LedgerStatus.VOIDED, Result.VOID)

@@ -11,7 +11,7 @@ from app.channels.console.paths import market_path
 from app.channels.console.permissions import Permission, allowed
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import MapPlay, Match
+from app.domain.match import Match
 from app.domain.user import OperatorRole
 from app.store import audit, history, log_senders, markets
 from app.store.connections import Store
@@ -51,12 +51,7 @@ async def done(person: Person, match: Match, command: str, **fields: str) -> Any
 @pytest.fixture
 async def settled(store: Store) -> tuple[Match, Market]:
     """A match with a market that was settled as won."""
-    story, market = Story(store), offer(1, group="g")
-    match = await story.match()
-    await story.happen(match, maps=(MapPlay(1, "de_dust2", "live", home_side="CT"),))
-    await story.offer(match, market)
-    await story.settle(match, market)
-    return match, market
+    return await Story(store).settled()
 
 
 async def test_a_preview_shows_entries_and_envelopes_and_writes_nothing(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.channels.console.permissions import Permission, allowed
 from app.domain.market import Market, Result
-from app.domain.match import MapPlay, Match
+from app.domain.match import Match
 from app.domain.user import OperatorRole
 from app.settings import Settings
 from app.store import consent_requests, history
@@ -20,7 +20,7 @@ from app.store.consent_requests import ConsentRequest, ConsentState
 from tests.integration.console.conftest import SignIn, serving_console
 from tests.integration.console.test_commands import about, done, market_of, path_of
 from tests.support.portal import Person
-from tests.support.story import Story, offer
+from tests.support.story import Story
 
 _FINGERPRINT = re.compile(r'name="fingerprint" value="(\w+)"')
 LONG_AGO = 1_700_000_000_000
@@ -36,12 +36,7 @@ async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def old(store: Store) -> tuple[Match, Market]:
     """A match with a market that was settled as won long ago."""
-    story, market = Story(store, lambda: LONG_AGO), offer(1, group="g")
-    match = await story.match()
-    await story.happen(match, maps=(MapPlay(1, "de_dust2", "live", home_side="CT"),))
-    await story.offer(match, market)
-    await story.settle(match, market)
-    return match, market
+    return await Story(store, lambda: LONG_AGO).settled()
 
 
 async def requested(

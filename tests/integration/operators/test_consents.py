@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from app.cli import main, runtime
 from app.domain.ids import match_urn
 from app.domain.market import Market, Result
-from app.domain.match import MapPlay, Match
+from app.domain.match import Match
 from app.settings import Settings
 from app.store import markets
 from app.store.connections import Store, open_store
 from tests.support.command_line import set_environment
-from tests.support.story import Story, offer
+from tests.support.story import Story
 from tests.support.web import IssueKey, serving
 
 Headers = dict[str, str]
@@ -32,12 +32,7 @@ async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def settled_long_ago(store: Store) -> tuple[Match, Market]:
-    story, market = Story(store, lambda: LONG_AGO), offer(1, group="g")
-    match = await story.match()
-    await story.happen(match, maps=(MapPlay(1, "de_dust2", "live", home_side="CT"),))
-    await story.offer(match, market)
-    await story.settle(match, market)
-    return match, market
+    return await Story(store, lambda: LONG_AGO).settled()
 
 
 async def result_of(store: Store, match: Match, market: Market) -> Result | None:
