@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from app.commands import creation
-from app.commands.creation import NewMatch
 from app.domain.match import Match
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
@@ -12,6 +10,7 @@ from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Team
 from app.store import matches
 from app.store.connections import Store
+from tests.support.matches import create_match
 
 
 class Played(NamedTuple):
@@ -28,15 +27,8 @@ class Played(NamedTuple):
 async def play(store: Store, plan: MatchPlan, event: str, *, lines: int = 60, share: float = 1.0) -> Played:
     """Create the plan's match and play its log, or the first `share` of it, `lines` at a time."""
     log, truth = simulate(plan)
-    new_match = NewMatch(
-        allow_unrated=True,
-        home=plan.home.name,
-        away=plan.away.name,
-        event=event,
-        best_of=plan.best_of,
-        scheduled_at=plan.begin,
-    )
-    match = await creation.create_match(store, new_match, plan.begin, IngestConfig().pricing)
+    teams, at = {"home": plan.home.name, "away": plan.away.name}, plan.begin
+    match = await create_match(store, at, **teams, event=event, best_of=plan.best_of, scheduled_at=at)
     log = log[: round(len(log) * share)]
     for start in range(0, len(log), lines):
         some = log[start : start + lines]

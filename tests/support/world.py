@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from app.commands import consent, creation, execution, match_commands
-from app.commands.creation import NewMatch
+from app.commands import consent, execution, match_commands
 from app.domain.market import Result
 from app.domain.match import Match
 from app.ingest.apply import apply
@@ -28,6 +27,7 @@ from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.support import stored
+from tests.support.matches import create_match
 
 CONFIG = IngestConfig()
 EVENT = "Norland Masters"
@@ -112,10 +112,7 @@ def _plan(home: FictionalTeam, away: FictionalTeam, now: int, *, seed: int) -> M
 
 
 async def _match(store: Store, home: FictionalTeam, away: FictionalTeam, now: int) -> Match:
-    new_match = NewMatch(
-        allow_unrated=True, home=home.name, away=away.name, event=EVENT, best_of=1, scheduled_at=now
-    )
-    return await creation.create_match(store, new_match, now, CONFIG.pricing)
+    return await create_match(store, now, home=home.name, away=away.name, event=EVENT, scheduled_at=now)
 
 
 async def _play(store: Store, match: Match, plan: MatchPlan, now: int, share: float = 1.0) -> None:

@@ -4,8 +4,6 @@ import httpx
 import pytest
 from lxml import etree
 
-from app.commands import creation
-from app.commands.creation import NewMatch
 from app.domain.ids import match_urn
 from app.domain.market import specifier_values
 from app.domain.match import Match, Status
@@ -20,6 +18,7 @@ from app.store import matches, recovery_jobs
 from app.store.connections import Store
 from tests.contract.facade.walker import Walker
 from tests.support.facade import LOCALES, document
+from tests.support.matches import create_match
 from tests.support.story import Story
 from tests.support.tenants import give_vhost
 
@@ -30,10 +29,8 @@ _LINES = 200
 
 async def create(store: Store, pair: int, event: str, scheduled_at: int | None) -> Match:
     home, away = fictional_world().teams[2 * pair : 2 * pair + 2]
-    new_match = NewMatch(
-        allow_unrated=True, home=home.name, away=away.name, event=event, scheduled_at=scheduled_at
-    )
-    return await creation.create_match(store, new_match, system_clock(), IngestConfig().pricing)
+    fields = {"home": home.name, "away": away.name, "event": event, "scheduled_at": scheduled_at}
+    return await create_match(store, system_clock(), **fields)
 
 
 async def play(store: Store, match: Match, pair: int, share: float) -> None:

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from app.commands import creation, entrant_links, execution
+from app.commands import entrant_links, execution
 from app.commands import match_commands as c
-from app.commands.creation import NewMatch
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, Tournament
 from app.domain.player import MatchPlayer as Nick
@@ -19,12 +18,11 @@ from app.store.entrants import PLAYERS, TEAMS, TOURNAMENTS
 from app.store.piccolo_migrations import matchfeed_0050_links as migration
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
-
-NEW_MATCH = NewMatch(allow_unrated=True, home="Northwind", away="Harbour", event="Cup", scheduled_at=NOW)
+from tests.support.matches import create_match
 
 
 async def create(store: Store, **fields: Any) -> Any:
-    return await creation.create_match(store, replace(NEW_MATCH, **fields), NOW, CONFIG.pricing)
+    return await create_match(store, NOW, **{"event": "Cup", "scheduled_at": NOW} | fields)
 
 
 async def test_unknown_names_get_stable_ids(store: Store) -> None:

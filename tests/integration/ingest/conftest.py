@@ -7,8 +7,6 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.commands import creation
-from app.commands.creation import NewMatch
 from app.domain.match import Match
 from app.ingest import worker
 from app.ingest.apply import apply
@@ -18,6 +16,7 @@ from app.ingest.partition_assignment import PartitionAssignment
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from tests.support import logs
+from tests.support.matches import create_match
 from tests.support.queues import empty
 from tests.support.stored import present
 from tests.support.web import issuing, serving
@@ -41,8 +40,7 @@ async def tick(store: Store, now: int, queues_empty: Callable[[], Awaitable[bool
 @pytest.fixture
 async def match(store: Store) -> Match:
     """An upcoming match between the two teams of `tests.support.logs`."""
-    new = NewMatch(allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
-    return await creation.create_match(store, new, NOW, CONFIG.pricing)
+    return await create_match(store, NOW, scheduled_at=NOW)
 
 
 class Server:

@@ -2,10 +2,8 @@
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
-from app.commands import creation, execution, match_commands
-from app.commands.creation import NewMatch
+from app.commands import execution, match_commands
 from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
 from app.operators.alert_monitor import AlertMonitor
@@ -14,8 +12,8 @@ from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs, stored
+from tests.support.matches import create_match
 
-NEW_MATCH = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW, allow_unrated=True)
 ROUNDS_30 = 'server_cvar: "mp_maxrounds" "30"'
 
 
@@ -35,9 +33,7 @@ async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
 
 
 async def test_a_match_is_offered_in_the_format_that_it_is_created_in(store: Store) -> None:
-    match = await creation.create_match(
-        store, replace(NEW_MATCH, max_rounds=30, overtime_rounds=0), NOW, CONFIG.pricing
-    )
+    match = await create_match(store, NOW, scheduled_at=NOW, max_rounds=30, overtime_rounds=0)
     assert (match.max_rounds, match.overtime_rounds, match.format_status.set_by) == (30, 0, "operator")
     assert (8, "map=1|threshold=26.5") in await offered(store, match)
 

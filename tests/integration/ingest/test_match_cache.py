@@ -8,9 +8,8 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.commands import creation, execution
+from app.commands import execution
 from app.commands import match_commands as c
-from app.commands.creation import NewMatch
 from app.domain.market import Book
 from app.domain.match import Match
 from app.ingest.apply import apply
@@ -26,6 +25,7 @@ from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.eventually import eventually
+from tests.support.matches import create_match
 
 LINES_A_BATCH = 80
 PATIENT = IngestConfig(silence_live_millis=60_000)
@@ -79,8 +79,7 @@ async def simulated(store: Store) -> list[Batch]:
 
 
 async def made(store: Store, home: str = logs.HOME, away: str = logs.AWAY) -> Match:
-    new = NewMatch(allow_unrated=True, home=home, away=away, event="Cup", scheduled_at=NOW)
-    return await creation.create_match(store, new, NOW, CONFIG.pricing)
+    return await create_match(store, NOW, home=home, away=away, scheduled_at=NOW)
 
 
 def is_cached(tx: Tx, match_id: UUID) -> bool:

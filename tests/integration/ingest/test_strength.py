@@ -1,11 +1,12 @@
 """No price before both teams have a strength or an operator has allowed it, and an alert meanwhile."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
-from app.commands import creation, execution
+from app.commands import execution
 from app.commands import match_commands as c
-from app.commands.creation import NewMatch
 from app.domain.entrants import Competitor
 from app.domain.market import MarketStatus
 from app.domain.match import Match
@@ -14,14 +15,14 @@ from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
+from tests.support.matches import create_match
 from tests.support.stored import book
 
-NEW_MATCH = NewMatch(home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=NOW)
 HOME_WINS = (1, "team=home")
 
 
-async def create(store: Store, new: NewMatch = NEW_MATCH) -> Match:
-    return await creation.create_match(store, new, NOW, CONFIG.pricing)
+async def create(store: Store, **fields: Any) -> Match:
+    return await create_match(store, NOW, **{"scheduled_at": NOW, "allow_unrated": False} | fields)
 
 
 async def execute(store: Store, match: Match, command: c.Command) -> Match:
@@ -48,7 +49,7 @@ async def open_alerts(store: Store, match: Match) -> list[Alert]:
 async def test_without_both_ratings_nothing_is_offered_and_an_alert_is_open(
     store: Store, home: float
 ) -> None:
-    match = await create(store, replace(NEW_MATCH, home_strength=home))
+    match = await create(store, home_strength=home)
     assert match.suspended == ("no rating of team_b" if home else "no rating of team_a and team_b")
     assert not await on_sale(store, match)
     assert [alert.detail for alert in await open_alerts(store, match)] == [match.suspended]
@@ -68,14 +69,14 @@ async def test_nothing_is_offered_in_play_either(store: Store) -> None:
 
 
 async def test_an_operator_may_allow_it_at_the_creation(store: Store) -> None:
-    match = await create(store, replace(NEW_MATCH, allow_unrated=True))
+    match = await create(store, allow_unrated=True)
     assert await on_sale(store, match)
     assert await open_alerts(store, match) == []
 
 
 async def test_one_known_rating_is_used(store: Store) -> None:
-    strong = await create(store, replace(NEW_MATCH, home_strength=1800.0, allow_unrated=True))
-    weak = await create(store, replace(NEW_MATCH, home_strength=600.0, allow_unrated=True))
+    strong = await create(store, home_strength=1800.0, allow_unrated=True)
+    weak = await create(store, home_strength=600.0, allow_unrated=True)
     chances = [(await book(store, match))[HOME_WINS].probability for match in (strong, weak)]
     assert chances[0] > 0.5 > chances[1]
 
@@ -94,7 +95,7 @@ async def test_imported_ratings_count_also_when_they_come_later(store: Store) ->
 
 
 async def test_other_teams_need_their_own_ratings(store: Store) -> None:
-    match = await create(store, replace(NEW_MATCH, home_strength=1650.0, away_strength=1600.0))
+    match = await create(store, home_strength=1650.0, away_strength=1600.0)
     assert await on_sale(store, match)
     await execute(store, match, c.SetTeams(team_a="Copper Owls", team_b="Dune Larks", strength_a=1500.0))
     assert not await on_sale(store, match) and await open_alerts(store, match)

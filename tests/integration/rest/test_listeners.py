@@ -7,14 +7,12 @@ import msgspec
 import pytest
 
 from app.access import log_tokens
-from app.commands import creation
-from app.commands.creation import NewMatch
-from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually
+from tests.support.matches import create_match
 from tests.support.ports import spare
 from tests.support.queues import private_vhost
 from tests.support.streaming import refusal
@@ -157,8 +155,7 @@ async def test_tenants_addresses_have_one_spelling(served: Served, issue: IssueK
 async def test_an_id_may_be_encoded_as_clients_do(served: Served, store: Store, issue: IssueKey) -> None:
     """A colon and a bar need not be encoded in a path; most clients do it."""
     key = await issue(bundles=("cs2.odds.basic",))
-    new_match = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().pricing)
+    match = await create_match(store, system_clock(), scheduled_at=system_clock(), allow_unrated=False)
     path = "/v1/sports/en/sport_events/{}/fixture"
     variant = "/v1/descriptions/en/markets/13/variants/{}"
     for urn in (f"od:match:{match.number}", f"od%3Amatch%3A{match.number}", f"od%3amatch%3a{match.number}"):
@@ -172,8 +169,7 @@ async def test_an_id_may_be_encoded_as_clients_do(served: Served, store: Store, 
 async def test_a_game_servers_log_comes_in_on_the_public_listener(
     served: Served, store: Store, settings: Settings
 ) -> None:
-    new_match = NewMatch(home="Alpha", away="Beta", event="Cup", scheduled_at=system_clock())
-    match = await creation.create_match(store, new_match, system_clock(), IngestConfig().pricing)
+    match = await create_match(store, system_clock(), scheduled_at=system_clock(), allow_unrated=False)
     url = log_tokens.address(settings.secret_key, "", match)
     await eventually(lambda: status(served.public, url), lambda found: found == 200)
     for spelled in (url, url.replace("/log?", "/log/?")):

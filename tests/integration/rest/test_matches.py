@@ -8,8 +8,7 @@ import pytest
 from lxml import etree
 from msgspec.structs import replace
 
-from app.commands import creation, execution
-from app.commands.creation import NewMatch
+from app.commands import execution
 from app.commands.match_commands import Cancel
 from app.domain import scopes
 from app.domain.match import Match, Status
@@ -17,6 +16,7 @@ from app.store import matches
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
+from tests.support.matches import create_match
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
@@ -31,10 +31,7 @@ DETAIL = {"rounds", "events", "streams", "demo_url", "player_stats"}
 @pytest.fixture
 async def live(store: Store) -> Match:
     """A match in its second round."""
-    new_match = NewMatch(
-        allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
-    )
-    server = Server(store, await creation.create_match(store, new_match, NOW, CONFIG.pricing))
+    server = Server(store, await create_match(store, NOW, best_of=3, scheduled_at=NOW))
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
@@ -122,10 +119,7 @@ async def test_a_settled_market_is_not_offered(
 
 async def make(store: Store, status: Status, at: int, *, played: bool = True) -> Match:
     """A match that begins or began at `at`; one that is over was played, unless `played` is false."""
-    new_match = NewMatch(
-        allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=at
-    )
-    match = await creation.create_match(store, new_match, NOW, CONFIG.pricing)
+    match = await create_match(store, NOW, scheduled_at=at)
     if status is Status.CANCELLED:
         order = Cancel(request_id=f"cancel {match.number}")
         await execution.execute(store, str(match.id), order, by="test", now=NOW, pricing=CONFIG.pricing)

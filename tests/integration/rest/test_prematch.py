@@ -5,13 +5,13 @@ from typing import Any
 import httpx
 import pytest
 
-from app.commands import creation, execution
+from app.commands import execution
 from app.commands import match_commands as c
-from app.commands.creation import NewMatch
 from app.domain.match import Status
 from app.domain.match_entrants import entrants_of
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW
+from tests.support.matches import create_match
 from tests.support.story import Story
 
 
@@ -24,9 +24,7 @@ async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) ->
 async def test_the_veto_decides_which_maps_are_shown(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str]
 ) -> None:
-    match = await creation.create_match(
-        store, NewMatch(allow_unrated=True, home="A", away="B", event="Cup", best_of=3), NOW, CONFIG.pricing
-    )
+    match = await create_match(store, NOW, home="A", away="B", event="Cup", best_of=3)
     steps = (
         c.VetoStep(action="ban", map="de_nuke", team="team_a"),
         c.VetoStep(action="pick", map="de_mirage", team="team_b"),

@@ -7,8 +7,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.commands import creation, execution
-from app.commands.creation import NewMatch
+from app.commands import execution
 from app.commands.match_commands import Cancel
 from app.domain import scopes
 from app.settings import Settings
@@ -16,6 +15,7 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.eventually import eventually
+from tests.support.matches import create_match
 from tests.support.queues import private_vhost
 from tests.support.tenants import book
 from tests.support.web import IssueKey, serving
@@ -66,10 +66,7 @@ async def compare(clients: Clients, match_id: str, keys: list[dict[str, str]]) -
 
 async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> None:
     keys = [{"X-API-Key": await issue(**properties)} for properties in KEYS]
-    new_match = NewMatch(
-        allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", best_of=3, scheduled_at=NOW
-    )
-    match = await creation.create_match(store, new_match, NOW, CONFIG.pricing)
+    match = await create_match(store, NOW, best_of=3, scheduled_at=NOW)
     server = Server(store, match)
     await compare(clients, str(match.id), keys)
     steps = [

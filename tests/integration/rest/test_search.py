@@ -6,14 +6,14 @@ from typing import Any
 import httpx
 import pytest
 
-from app.commands import creation, execution
+from app.commands import execution
 from app.commands import match_commands as c
-from app.commands.creation import NewMatch
 from app.domain import scopes
 from app.domain.entrants import Competitor, Player, Tournament
 from app.store import entrants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW
+from tests.support.matches import create_match
 from tests.support.web import IssueKey
 
 Search = Callable[..., Awaitable[dict[str, Any]]]
@@ -30,9 +30,7 @@ async def known(store: Store) -> None:
 
 
 async def create(store: Store, home: str, away: str, event: str, finished: bool = False) -> str:
-    match = await creation.create_match(
-        store, NewMatch(allow_unrated=True, home=home, away=away, event=event), NOW, CONFIG.pricing
-    )
+    match = await create_match(store, NOW, home=home, away=away, event=event)
     if finished:
         award = c.AwardMatch(winner="team_a")
         await execution.execute(store, str(match.id), award, by="tester", now=NOW, pricing=CONFIG.pricing)

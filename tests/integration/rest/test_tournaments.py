@@ -5,13 +5,12 @@ from typing import Any
 import httpx
 import pytest
 
-from app.commands import creation
-from app.commands.creation import NewMatch
 from app.domain.entrants import Category, Competitor, Tournament
 from app.kit.clock import iso_seconds
 from app.store import entrants
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW
+from tests.integration.ingest.conftest import NOW
+from tests.support.matches import create_match
 
 MAY = 1_935_792_000_000  #: the sixth of May 2031
 
@@ -27,13 +26,8 @@ async def known(store: Store) -> None:
         await entrants.put(tx, entrants.CATEGORIES, [Category(7, "Norland")])
         await entrants.put(tx, entrants.TOURNAMENTS, tournaments)
         await entrants.put(tx, entrants.TEAMS, [Competitor(11, "Copper Owls"), Competitor(12, "Dune Larks")])
-    new_match = NewMatch(
-        allow_unrated=True, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW
-    )
-    await creation.create_match(store, new_match, NOW, CONFIG.pricing)
-    await creation.create_match(
-        store, NewMatch(allow_unrated=True, home="X", away="Y", event="Showmatch"), NOW, CONFIG.pricing
-    )
+    await create_match(store, NOW, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW)
+    await create_match(store, NOW, home="X", away="Y", event="Showmatch")
 
 
 async def listed(client: httpx.AsyncClient, headers: dict[str, str], query: str) -> list[str]:

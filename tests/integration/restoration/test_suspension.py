@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.commands import creation, execution, match_commands
-from app.commands.creation import NewMatch
+from app.commands import execution, match_commands
 from app.domain.doubts import DATABASE_RESTORED
 from app.domain.match import Match
 from app.ingest import suspension
@@ -15,6 +14,7 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import Server
 from tests.integration.restoration.conftest import PutInOrder
 from tests.support import logs
+from tests.support.matches import create_match
 from tests.support.queues import empty
 from tests.support.stored import active
 
@@ -23,10 +23,7 @@ DAY = 86_400_000
 
 
 async def created(store: Store, scheduled_at: int | None) -> Match:
-    new = NewMatch(
-        allow_unrated=True, home=logs.HOME, away=logs.AWAY, event="Test Cup", scheduled_at=scheduled_at
-    )
-    return await creation.create_match(store, new, system_clock(), CONFIG.pricing)
+    return await create_match(store, system_clock(), scheduled_at=scheduled_at)
 
 
 async def open_alerts(store: Store, match: Match) -> list[AlertKind]:

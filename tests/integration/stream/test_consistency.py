@@ -13,8 +13,7 @@ from hypothesis import settings as tuned
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from app.commands import creation, execution, match_commands
-from app.commands.creation import NewMatch
+from app.commands import execution, match_commands
 from app.domain import scopes
 from app.domain.match import Match
 from app.ingest.apply import apply
@@ -34,6 +33,7 @@ from tests.support.audience import Client, Service
 from tests.support.eventually import eventually
 from tests.support.folding import Message, in_order
 from tests.support.lengths import short_then_long
+from tests.support.matches import create_match
 from tests.support.streaming import streaming
 from tests.support.tenants import book
 from tests.support.web import issuing
@@ -75,12 +75,9 @@ class Life(RuleBasedStateMachine):
         home, away = fictional_world().teams[:2]
         plan = MatchPlan(home, away, seed, system_clock(), brief=True, anomalies=TROUBLE)
         self.logs.append([line.text for line in simulate(plan)[0]])
-        new = NewMatch(
-            allow_unrated=True, home=home.name, away=away.name, event="Cup", scheduled_at=system_clock()
-        )
-        self.matches.append(
-            self.run(creation.create_match(self.service.store, new, system_clock(), CONFIG.pricing))
-        )
+        now = system_clock()
+        fields = {"home": home.name, "away": away.name, "scheduled_at": now}
+        self.matches.append(self.run(create_match(self.service.store, now, **fields)))
 
     @rule(which=st.integers(0, 2), lines=st.integers(1, 400), batches=st.integers(1, 4))
     @precondition(lambda self: self.matches)

@@ -10,10 +10,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from app.commands import creation
-from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest.config import IngestConfig
 from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan
 from app.settings import Settings
@@ -22,6 +19,7 @@ from scripts.services import Services
 from tests.integration.ingest.conftest import NOW
 from tests.support import databases
 from tests.support.loop import Loop
+from tests.support.matches import create_match
 from tests.support.queues import private_vhost
 from tests.support.season import Played, play
 from tests.support.web import IssueKey, serving
@@ -76,10 +74,8 @@ async def _played(services: Services, template: str) -> AsyncIterator[Season]:
             series = await run(A, B, 20, seed=5, best_of=3)
             back = await run(B, A, 10, seed=7, knife=True)
             live = await run(C, D, 0, 0.5, seed=9)
-            new_match = NewMatch(
-                allow_unrated=True, home=D.name, away=A.name, event="Later Cup", scheduled_at=NOW + DAY
-            )
-            coming = await creation.create_match(store, new_match, NOW, IngestConfig().pricing)
+            later = {"home": D.name, "away": A.name, "event": "Later Cup", "scheduled_at": NOW + DAY}
+            coming = await create_match(store, NOW, **later)
         yield Season(url, old, series, back, live, coming)
 
 

@@ -1,0 +1,16 @@
+"""Matches as operators create them."""
+
+from typing import Any
+
+from app.commands import creation
+from app.commands.creation import NewMatch
+from app.domain.match import Match
+from app.ingest.config import IngestConfig
+from app.store.connections import Store
+from tests.support import logs
+
+
+async def create_match(store: Store, now: int, **fields: Any) -> Match:
+    """A match with these fields; unless they say otherwise, between the teams of `logs`, without ratings."""
+    defaults = {"home": logs.HOME, "away": logs.AWAY, "event": "Test Cup", "allow_unrated": True}
+    return await creation.create_match(store, NewMatch(**defaults | fields), now, IngestConfig().pricing)
