@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from app.commands import creation
+from app.commands import creation, execution
+from app.commands.command_fields import Command
 from app.commands.creation import NewMatch
 from app.domain.match import Match
 from app.ingest.config import IngestConfig
@@ -14,3 +15,9 @@ async def create_match(store: Store, now: int, **fields: Any) -> Match:
     """A match with these fields; unless they say otherwise, between the teams of `logs`, without ratings."""
     defaults = {"home": logs.HOME, "away": logs.AWAY, "event": "Test Cup", "allow_unrated": True}
     return await creation.create_match(store, NewMatch(**defaults | fields), now, IngestConfig().pricing)
+
+
+async def execute(store: Store, match: Match, command: Command, now: int, *, by: str = "tester") -> Match:
+    """The match after an operator's command."""
+    config = IngestConfig()
+    return await execution.execute(store, str(match.id), command, by=by, now=now, pricing=config.pricing)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from app.commands import consent, execution, match_commands
+from app.commands import consent, match_commands
 from app.domain.market import Result
 from app.domain.match import Match
 from app.ingest.apply import apply
@@ -27,7 +27,7 @@ from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.support import stored
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 
 CONFIG = IngestConfig()
 EVENT = "Norland Masters"
@@ -69,13 +69,13 @@ async def made(store: Store) -> World:
     made = [await _match(store, home, away, now) for _ in range(4)]
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)
-    await execution.execute(store, str(made[0].id), _SHOWN, by="tester", now=now, pricing=CONFIG.pricing)
+    await execute(store, made[0], _SHOWN, now)
     await _request_consent(store, made[0], now)
     async with store.transaction() as tx:
         about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
         await alerts.begin(tx, about, "it has more queues than it may have", now)
     cancel = match_commands.Cancel()
-    await execution.execute(store, str(made[3].id), cancel, by="tester", now=now, pricing=CONFIG.pricing)
+    await execute(store, made[3], cancel, now)
     return World(*[await stored.present(store, match) for match in made])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from app.commands import entrant_links, execution
+from app.commands import entrant_links
 from app.commands import match_commands as c
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, Tournament
@@ -16,9 +16,9 @@ from app.store import entrants, matches
 from app.store.connections import Store
 from app.store.entrants import PLAYERS, TEAMS, TOURNAMENTS
 from app.store.piccolo_migrations import matchfeed_0050_links as migration
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 
 
 async def create(store: Store, **fields: Any) -> Any:
@@ -105,7 +105,7 @@ async def test_an_id_distinguishes_two_of_one_name(store: Store) -> None:
 async def test_commands_accept_only_known_ids(store: Store, command: c.Command, named: str) -> None:
     match = await create(store)
     with pytest.raises(Invalid) as refused:
-        await execution.execute(store, str(match.id), command, by="tester", now=NOW, pricing=CONFIG.pricing)
+        await execute(store, match, command, NOW)
     assert field(refused)[0] == named
 
 
@@ -114,9 +114,7 @@ async def test_commands_keep_a_match_linked(store: Store) -> None:
     match = await create(store)
 
     async def execute(command: c.Command) -> Any:
-        return await execution.execute(
-            store, str(match.id), command, by="tester", now=NOW, pricing=CONFIG.pricing
-        )
+        return await execute(store, match, command, NOW)
 
     described = await execute(c.Describe(tournament_id=2))
     assert described.tournament_id == 2
@@ -135,9 +133,7 @@ async def test_players_are_recorded_when_the_match_is_over(store: Store, server:
     await server.send(*logs.ct_win(1, 0))
     await server.send(*logs.freeze(1, 0))
     award = c.AwardMatch(winner="team_a")
-    match = await execution.execute(
-        store, str(server.match.id), award, by="t", now=NOW, pricing=CONFIG.pricing
-    )
+    match = await execute(store, server.match, award, NOW)
     async with store.autocommit() as tx:
         found = await entrants.of_accounts(tx, range(101, 206))
     assert found[0] == known
@@ -148,7 +144,7 @@ async def test_players_are_recorded_when_the_match_is_over(store: Store, server:
     moved = [PlayerOnMap(1, "de_nuke", Nick(account, "Moved"), "", 1, PlayerTally()) for account in (201,)]
     async with store.transaction() as tx:
         await entrant_links.record_players(tx, moved)
-    await execution.execute(store, str(match.id), c.Describe(), by="t", now=NOW, pricing=CONFIG.pricing)
+    await execute(store, match, c.Describe(), NOW)
     async with store.autocommit() as tx:
         (player,) = await entrants.of_accounts(tx, [201])
     assert (player.name, player.team_id) == ("Moved", 1)

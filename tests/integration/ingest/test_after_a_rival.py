@@ -2,7 +2,6 @@
 
 import pytest
 
-from app.commands import execution
 from app.commands.match_commands import FollowSource
 from app.domain.doubts import SERVER_SILENT
 from app.ingest import parked_batches, rival_sources, silence, suspension
@@ -10,6 +9,7 @@ from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server, tick
 from tests.support import logs, stored
+from tests.support.matches import execute
 
 GONE = CONFIG.takeover_millis + 1  #: ms after a rival's last line
 
@@ -82,14 +82,7 @@ async def test_an_operator_who_decides_against_a_rival_opens_nothing_on_a_silent
 ) -> None:
     silent = server.now + CONFIG.silence_live_millis + 1
     await tick(store, silent)
-    await execution.execute(
-        store,
-        str(server.match.id),
-        FollowSource(source="run"),
-        by="tester",
-        now=silent,
-        pricing=CONFIG.pricing,
-    )
+    await execute(store, server.match, FollowSource(source="run"), silent)
     assert (await server.state()).suspended == SERVER_SILENT
     assert await on_offer(store, server) == 0
 
@@ -125,14 +118,7 @@ async def test_what_no_line_causes_carries_no_time_of_arrival(
     assert await arrivals_since(store, seq - 1) == {0}, "the rival's claim"
     await parked_batches.park(store, server.cut("unreadable"), "ValueError()", server.now, CONFIG)
     await rival_sources.forget_rivals(store, rival.now + GONE, CONFIG)
-    await execution.execute(
-        store,
-        str(server.match.id),
-        FollowSource(source="rival"),
-        by="tester",
-        now=rival.now + GONE,
-        pricing=CONFIG.pricing,
-    )
+    await execute(store, server.match, FollowSource(source="rival"), rival.now + GONE)
     assert await arrivals_since(store, seq) == {0}
 
 

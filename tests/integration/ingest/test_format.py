@@ -3,16 +3,16 @@
 import msgspec
 import pytest
 
-from app.commands import execution, match_commands
+from app.commands import match_commands
 from app.domain.market import MarketStatus
 from app.domain.match import FormatStatus, Match
 from app.operators.alert_monitor import AlertMonitor
 from app.store import matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs, stored
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 
 ROUNDS_30 = 'server_cvar: "mp_maxrounds" "30"'
 
@@ -27,9 +27,7 @@ async def open_alerts(store: Store) -> list[AlertSubject]:
 
 async def set_rounds(store: Store, match: Match, rounds: int) -> Match:
     command = match_commands.SetFormat(max_rounds=rounds)
-    return await execution.execute(
-        store, str(match.id), command, by="tester", now=NOW + 99_000, pricing=CONFIG.pricing
-    )
+    return await execute(store, match, command, NOW + 99_000)
 
 
 async def test_a_match_is_offered_in_the_format_that_it_is_created_in(store: Store) -> None:

@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from app.commands import execution
 from app.commands import match_commands as c
 from app.domain.market import Book
 from app.domain.match import Match
@@ -25,7 +24,7 @@ from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.eventually import eventually
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 
 LINES_A_BATCH = 80
 PATIENT = IngestConfig(silence_live_millis=60_000)
@@ -132,9 +131,7 @@ async def test_an_operators_command_between_two_batches_is_seen(
     await server.begin()
     await assert_fresh(worker, store, match.id, cached=True)
     command = c.Suspend(reason="a check")
-    await execution.execute(
-        store, str(match.id), command, by="trader", now=server.now, pricing=CONFIG.pricing
-    )
+    await execute(store, match, command, server.now, by="trader")
     await assert_fresh(worker, store, match.id, cached=False)
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     after, book = await stored(store, match.id)
@@ -240,9 +237,7 @@ async def test_nothing_is_cached_beyond_a_lost_connection(worker: Store, store: 
 async def test_a_match_that_is_over_is_not_cached(worker: Store, store: Store, match: Match) -> None:
     server = Server(worker, match)
     await server.begin()
-    await execution.execute(
-        worker, str(match.id), c.Cancel(), by="trader", now=server.now, pricing=CONFIG.pricing
-    )
+    await execute(worker, match, c.Cancel(), server.now, by="trader")
     await assert_fresh(worker, store, match.id, cached=False)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from app.commands import execution
 from app.commands import match_commands as c
 from app.domain.entrants import Competitor
 from app.domain.market import MarketStatus
@@ -13,9 +12,9 @@ from app.domain.match import Match
 from app.store import alerts, entrants
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 from tests.support.stored import book
 
 HOME_WINS = (1, "team=home")
@@ -23,12 +22,6 @@ HOME_WINS = (1, "team=home")
 
 async def create(store: Store, **fields: Any) -> Match:
     return await create_match(store, NOW, **{"scheduled_at": NOW, "allow_unrated": False} | fields)
-
-
-async def execute(store: Store, match: Match, command: c.Command) -> Match:
-    return await execution.execute(
-        store, str(match.id), command, by="tester", now=NOW, pricing=CONFIG.pricing
-    )
 
 
 async def import_team(store: Store, name: str, strength: float) -> None:
@@ -53,7 +46,7 @@ async def test_without_both_ratings_nothing_is_offered_and_an_alert_is_open(
     assert match.suspended == ("no rating of team_b" if home else "no rating of team_a and team_b")
     assert not await on_sale(store, match)
     assert [alert.detail for alert in await open_alerts(store, match)] == [match.suspended]
-    await execute(store, match, c.Rate(strength_a=home or 1600.0, strength_b=1500.0))
+    await execute(store, match, c.Rate(strength_a=home or 1600.0, strength_b=1500.0), NOW)
     assert await on_sale(store, match)
     assert await open_alerts(store, match) == []
 
@@ -64,7 +57,7 @@ async def test_nothing_is_offered_in_play_either(store: Store) -> None:
     await server.begin()
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     assert not await on_sale(store, match) and await open_alerts(store, match)
-    await execute(store, match, c.Rate(allow_unrated=True))
+    await execute(store, match, c.Rate(allow_unrated=True), NOW)
     assert await on_sale(store, match) and not await open_alerts(store, match)
 
 
@@ -89,7 +82,7 @@ async def test_imported_ratings_count_also_when_they_come_later(store: Store) ->
         known = await entrants.get(tx, entrants.TEAMS, match.away_id or 0)
         assert known
         await entrants.put(tx, entrants.TEAMS, [replace(known, strength=1500.0)])
-    match = await execute(store, match, c.Rate())
+    match = await execute(store, match, c.Rate(), NOW)
     assert (match.home_strength, match.away_strength) == (1650.0, 1500.0)
     assert await on_sale(store, match)
 
@@ -97,7 +90,7 @@ async def test_imported_ratings_count_also_when_they_come_later(store: Store) ->
 async def test_other_teams_need_their_own_ratings(store: Store) -> None:
     match = await create(store, home_strength=1650.0, away_strength=1600.0)
     assert await on_sale(store, match)
-    await execute(store, match, c.SetTeams(team_a="Copper Owls", team_b="Dune Larks", strength_a=1500.0))
+    await execute(store, match, c.SetTeams(team_a="Copper Owls", team_b="Dune Larks", strength_a=1500.0), NOW)
     assert not await on_sale(store, match) and await open_alerts(store, match)
     reasons = {market.reason for market in (await book(store, match)).values()}
     assert reasons == {"no rating of team_b"}
@@ -105,5 +98,5 @@ async def test_other_teams_need_their_own_ratings(store: Store) -> None:
 
 async def test_the_alert_ends_with_the_match(store: Store) -> None:
     match = await create(store)
-    await execute(store, match, c.Cancel())
+    await execute(store, match, c.Cancel(), NOW)
     assert await open_alerts(store, match) == []

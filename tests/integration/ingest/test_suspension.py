@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.commands import execution, match_commands, match_update
+from app.commands import match_commands, match_update
 from app.domain import doubts
 from app.domain.doubts import LOG_GAP, SERVER_SILENT
 from app.domain.market import Market, MarketStatus
@@ -15,6 +15,7 @@ from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server, tick
 from tests.support import logs, stored
+from tests.support.matches import execute
 
 
 async def on_offer(store: Store, server: Server) -> list[Market]:
@@ -77,14 +78,7 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
 async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -> None:
     await server.begin()
     await tick(store, server.now + 60_000)
-    await execution.execute(
-        store,
-        str(server.match.id),
-        match_commands.Cancel(),
-        by="tester",
-        now=server.now + 61_000,
-        pricing=CONFIG.pricing,
-    )
+    await execute(store, server.match, match_commands.Cancel(), server.now + 61_000)
     async with store.autocommit() as tx:
         assert await alerts.listing(tx, ended=False) == []
         assert len(await alerts.listing(tx)) == 1
@@ -116,9 +110,7 @@ async def test_a_backlog_prices_nothing_until_it_is_caught_up(store: Store, serv
     late = server.cut('World triggered "Nothing"')
     assert await server.deliver(late, late=CONFIG.fresh_millis + 1) == ["applied"]
     rename = match_commands.RenameTeam(team="team_b", name="Harbor")
-    await execution.execute(
-        store, str(server.match.id), rename, by="tester", now=server.now, pricing=CONFIG.pricing
-    )
+    await execute(store, server.match, rename, server.now)
     assert await on_offer(store, server) == [], "an operator's command does not catch up"
     assert CONFIG.fresh_millis <= 2000
 

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from app.commands import execution, match_commands
+from app.commands import match_commands
 from app.domain.match import Match, Status
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan
 from app.store import history, markets, matches, statistics
 from app.store.connections import Store
 from app.trading.settlement_check import check_settlements
-from tests.integration.ingest.conftest import CONFIG, NOW
+from tests.integration.ingest.conftest import NOW
 from tests.support.lengths import short_then_long
+from tests.support.matches import execute
 from tests.support.season import play
 
 
@@ -50,7 +51,7 @@ async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(
 ) -> None:
     match, _, truth = await play(store, replace(plan, best_of=best_of), "Cup")
     rename = match_commands.RenameTeam(team="team_a", name="Other Name")
-    await execution.execute(store, str(match.id), rename, by="tester", now=NOW, pricing=CONFIG.pricing)
+    await execute(store, match, rename, NOW)
     async with store.autocommit() as tx:
         assert len(await statistics.of_team(tx, match.home_id, limit=10)) == len(truth.maps)
 

@@ -8,15 +8,14 @@ import pytest
 from lxml import etree
 from msgspec.structs import replace
 
-from app.commands import execution
 from app.commands.match_commands import Cancel
 from app.domain import scopes
 from app.domain.match import Match, Status
 from app.store import matches
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 from tests.support.web import IssueKey
 
 Headers = dict[str, str]
@@ -122,7 +121,7 @@ async def make(store: Store, status: Status, at: int, *, played: bool = True) ->
     match = await create_match(store, NOW, scheduled_at=at)
     if status is Status.CANCELLED:
         order = Cancel(request_id=f"cancel {match.number}")
-        await execution.execute(store, str(match.id), order, by="test", now=NOW, pricing=CONFIG.pricing)
+        await execute(store, match, order, NOW)
     begun = at if played and status not in (Status.UPCOMING, Status.DISCOVERED) else None
     async with store.transaction() as tx:
         changed = replace(await matches.lock(tx, match.id), status=status, started_at=begun)

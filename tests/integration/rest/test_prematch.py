@@ -5,13 +5,12 @@ from typing import Any
 import httpx
 import pytest
 
-from app.commands import execution
 from app.commands import match_commands as c
 from app.domain.match import Status
 from app.domain.match_entrants import entrants_of
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW
-from tests.support.matches import create_match
+from tests.integration.ingest.conftest import NOW
+from tests.support.matches import create_match, execute
 from tests.support.story import Story
 
 
@@ -31,7 +30,7 @@ async def test_the_veto_decides_which_maps_are_shown(
         c.VetoStep(action="decider", map="de_new"),
     )
     order = c.SetMaps(vetoes=steps)
-    await execution.execute(store, str(match.id), order, by="tester", now=NOW, pricing=CONFIG.pricing)
+    await execute(store, match, order, NOW)
     seen = await data(client, f"matches/{match.id}/prematch", basic)
     assert seen["veto"] == [
         {"action": "ban", "map_name": "de_nuke", "team": "team_a"},

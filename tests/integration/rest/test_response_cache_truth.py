@@ -7,15 +7,14 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.commands import execution
 from app.commands.match_commands import Cancel
 from app.domain import scopes
 from app.settings import Settings
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
 from tests.support.eventually import eventually
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 from tests.support.queues import private_vhost
 from tests.support.tenants import book
 from tests.support.web import IssueKey, serving
@@ -83,5 +82,5 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
     await book(store, match, False, "beta", now=1)
     await compare(clients, str(match.id), keys)
     order = Cancel(request_id="cancel")
-    await execution.execute(store, str(match.id), order, by="test", now=server.now, pricing=CONFIG.pricing)
+    await execute(store, match, order, server.now)
     await compare(clients, str(match.id), keys)

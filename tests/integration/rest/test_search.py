@@ -6,14 +6,13 @@ from typing import Any
 import httpx
 import pytest
 
-from app.commands import execution
 from app.commands import match_commands as c
 from app.domain import scopes
 from app.domain.entrants import Competitor, Player, Tournament
 from app.store import entrants
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW
-from tests.support.matches import create_match
+from tests.integration.ingest.conftest import NOW
+from tests.support.matches import create_match, execute
 from tests.support.web import IssueKey
 
 Search = Callable[..., Awaitable[dict[str, Any]]]
@@ -33,7 +32,7 @@ async def create(store: Store, home: str, away: str, event: str, finished: bool 
     match = await create_match(store, NOW, home=home, away=away, event=event)
     if finished:
         award = c.AwardMatch(winner="team_a")
-        await execution.execute(store, str(match.id), award, by="tester", now=NOW, pricing=CONFIG.pricing)
+        await execute(store, match, award, NOW)
     return str(match.id)
 
 

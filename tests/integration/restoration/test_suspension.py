@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.commands import execution, match_commands
+from app.commands import match_commands
 from app.domain.doubts import DATABASE_RESTORED
 from app.domain.match import Match
 from app.ingest import suspension
@@ -14,7 +14,7 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import Server
 from tests.integration.restoration.conftest import PutInOrder
 from tests.support import logs
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 from tests.support.queues import empty
 from tests.support.stored import active
 
@@ -29,11 +29,6 @@ async def created(store: Store, scheduled_at: int | None) -> Match:
 async def open_alerts(store: Store, match: Match) -> list[AlertKind]:
     async with store.autocommit() as tx:
         return [each.kind for each in await alerts.listing(tx, match_id=match.id, ended=False)]
-
-
-async def order(store: Store, match: Match, command: match_commands.AnyCommand) -> None:
-    at = system_clock()
-    await execution.execute(store, str(match.id), command, by="tester", now=at, pricing=CONFIG.pricing)
 
 
 async def played(store: Store, now: int) -> Server:
@@ -85,7 +80,7 @@ async def test_an_operator_does_not_end_it_while_lines_are_missing(
 ) -> None:
     server = await played(store, now - 10_000)
     await put_in_order()
-    await order(store, server.match, match_commands.Unsuspend())
+    await execute(store, server.match, match_commands.Unsuspend(), system_clock())
     assert (await server.state()).suspended
     assert await active(store, server.match) == []
 
@@ -101,7 +96,7 @@ async def test_a_match_that_should_have_begun_waits_for_an_operator(
     await suspension.resume_after_ingest_outage(store, system_clock(), CONFIG, empty)
     assert await active(store, match) == []
     assert await open_alerts(store, match) == [AlertKind.DATABASE_RESTORED]
-    await order(store, match, match_commands.Unsuspend())
+    await execute(store, match, match_commands.Unsuspend(), system_clock())
     assert await active(store, match)
     assert await open_alerts(store, match) == []
 

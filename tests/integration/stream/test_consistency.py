@@ -13,7 +13,7 @@ from hypothesis import settings as tuned
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from app.commands import execution, match_commands
+from app.commands import match_commands
 from app.domain import scopes
 from app.domain.match import Match
 from app.ingest.apply import apply
@@ -33,7 +33,7 @@ from tests.support.audience import Client, Service
 from tests.support.eventually import eventually
 from tests.support.folding import Message, in_order
 from tests.support.lengths import short_then_long
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 from tests.support.streaming import streaming
 from tests.support.tenants import book
 from tests.support.web import issuing
@@ -109,11 +109,7 @@ class Life(RuleBasedStateMachine):
     def correct(self, which: int, command: match_commands.Command) -> None:
         store, match = self.service.store, self._one(which)[0]
         with suppress(Conflict, NotFound):
-            self.run(
-                execution.execute(
-                    store, str(match.id), command, by="t", now=system_clock(), pricing=CONFIG.pricing
-                )
-            )
+            self.run(execute(store, match, command, system_clock()))
 
     @rule(which=st.integers(0, 2), booked=st.booleans())
     @precondition(lambda self: self.matches)
