@@ -8,17 +8,8 @@ import pytest
 
 from app.settings import Settings
 from tests.integration.ingest.conftest import NOW
+from tests.integration.ingest.test_routes import NEW, Headers, create
 from tests.support.web import IssueKey, serving
-
-Headers = dict[str, str]
-NEW = {
-    "team_a": "Northwind",
-    "team_b": "Harbour",
-    "event": "Test Cup",
-    "bo_type": "bo3",
-    "scheduled_at": NOW,
-    "allow_unrated": True,
-}
 
 
 @pytest.fixture
@@ -29,8 +20,7 @@ async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def match(client: httpx.AsyncClient, operator: Headers) -> str:
-    answer = await client.post("/ops/v1/matches", headers=operator, json=NEW)
-    return f"/ops/v1/matches/{answer.json()['data']['id']}"
+    return f"/ops/v1/matches/{(await create(client, operator))['id']}"
 
 
 async def test_commands_change_the_match_and_are_on_record(
