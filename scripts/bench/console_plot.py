@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
 from scripts.bench.console_figures import Run, slices
+from scripts.svg import save
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
 _MEGABYTE = 1024 * 1024
 
 
@@ -30,6 +27,4 @@ def draw(runs: Sequence[Run], path: Path) -> None:
         axes.set(xlabel="minutes", ylabel=label, xlim=0, ylim=0)
         axes.grid(visible=True, alpha=0.3)
         axes.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

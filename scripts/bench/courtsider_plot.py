@@ -5,15 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from app.trading.registry import RULES
-
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
 
 #: Panel titles, and the market types in each.
 PANELS: dict[str, tuple[int, ...]] = {
@@ -50,9 +46,7 @@ def draw(by_source: Mapping[str, Mapping[int, Mapping[int, Measured]]], path: Pa
             axes.legend(fontsize=7, loc="upper left")
     figure.supxlabel("seconds that the bettor is ahead of our log")
     figure.supylabel("mean return of a bet")
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)
 
 
 def _label(type_id: int, source: str, style: str) -> str:

@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
 
 
 def draw(rates: dict[str, dict[int, float]], costs: dict[str, dict[int, float]], path: Path) -> None:
@@ -22,6 +19,4 @@ def draw(rates: dict[str, dict[int, float]], costs: dict[str, dict[int, float]],
         axes.set(xlabel="tenants", ylabel=label, xscale="log", ylim=(0, None))
         axes.grid(visible=True, alpha=0.3)
     rate.legend()
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

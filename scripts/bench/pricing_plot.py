@@ -4,12 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
 
 #: Panel titles by phase and market type.
 PANELS = {
@@ -46,6 +43,4 @@ def draw(bins: Mapping[tuple[str, int], Sequence[Counted]], path: Path) -> None:
         axes.grid(visible=True, alpha=0.3)
     figure.supxlabel("quoted probability")
     figure.supylabel("share that came true")
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

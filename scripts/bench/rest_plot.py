@@ -3,12 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
 
 
 def draw(points: Sequence[tuple[int, Mapping[str, float]]], path: Path) -> None:
@@ -23,6 +20,4 @@ def draw(points: Sequence[tuple[int, Mapping[str, float]]], path: Path) -> None:
     axes.set_ylabel("ms an answer (the quickest tenth)")
     axes.legend(fontsize=7, ncols=2)
     axes.grid(linewidth=0.3)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
+
 Points = Sequence[tuple[int, float]]
 
 
@@ -21,6 +19,4 @@ def draw(by_clients: Points, by_matches: Points, path: Path) -> None:
     right.set(xlabel="matches (250 clients)", ylabel="processor a tick, ms", xlim=0, ylim=0)
     for axes in (left, right):
         axes.grid(visible=True, alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

@@ -4,12 +4,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
+
 _SECONDS = (
     "all nodes started",
     "node started again",
@@ -35,6 +33,4 @@ def draw(found: Mapping[int, Mapping[str, Sequence[float]]], path: Path) -> None
         axes.set(xlabel="tenants", ylabel=label, xlim=(0, None), ylim=(0, None))
         axes.grid(visible=True, alpha=0.3)
         axes.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
 
 
 def draw(by_size: dict[int, dict[str, float]], path: Path) -> None:
@@ -24,6 +21,4 @@ def draw(by_size: dict[int, dict[str, float]], path: Path) -> None:
     for axes in (whole, each):
         axes.grid(visible=True, alpha=0.3)
     whole.legend()
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-
-from scripts.reality.scores import Predictions
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "svg.fonttype": "none", "font.size": 9})
+from scripts.reality.scores import Predictions
+from scripts.svg import save
+
+matplotlib.rcParams.update({"svg.fonttype": "none"})
 
 _BINS, _FEWEST, _SIGMAS = 20, 30, 2.0
 
@@ -33,6 +32,4 @@ def draw(judged: Mapping[str, Predictions], path: Path) -> None:
         axes.set(title=title, xlim=(0, 1), ylim=(0, 1), xlabel="predicted")
         axes.grid(visible=True, alpha=0.3)
     np.atleast_1d(panels)[0].set_ylabel("observed")
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)

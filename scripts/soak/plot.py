@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
 from matplotlib import pyplot
 
 from scripts.soak.disruptions import ENDS
 from scripts.soak.sampler import TABLES, Sample
 from scripts.soak.soaked_service import WEB
-
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+from scripts.svg import save
 
 
 def draw(samples: Sequence[Sample], seconds: float, path: Path) -> None:
@@ -37,6 +33,4 @@ def draw(samples: Sequence[Sample], seconds: float, path: Path) -> None:
             axes.axvline(share * seconds / 60, color="grey", linestyle="--", linewidth=0.7)
         axes.grid(visible=True, alpha=0.3)
         axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)
