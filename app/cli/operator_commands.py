@@ -5,7 +5,7 @@ import msgspec
 
 from app.access import operators, users
 from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
-from app.cli.user_commands import link_view
+from app.cli.user_commands import link_view, new_link
 from app.domain.user import OperatorRole, User
 from app.kit.clock import iso_seconds, system_clock
 
@@ -27,9 +27,7 @@ async def operator_create(email: str, name: str, role: str) -> None:
     settings, now = load_settings(), system_clock()
     async with command_store(settings) as store, store.transaction() as tx:
         made = await operators.create_operator(tx, email, name, OperatorRole(role), by=actor(), now=now)
-        link = await users.issue_link(
-            tx, made.tenant_id, made.id, secret=settings.secret_key, by=actor(), now=now
-        )
+        link = await new_link(tx, made, settings.secret_key)
     print_json(link_view(f"{settings.console_url}/link/{link.raw}", link) | _view(made))
 
 
@@ -39,18 +37,10 @@ async def operator_create(email: str, name: str, role: str) -> None:
 @async_command
 async def operator_link(email: str, without_second_factor: bool) -> None:
     """A new link for the operator EMAIL to set a password within 24 hours; earlier links end."""
-    settings, now = load_settings(), system_clock()
+    settings = load_settings()
     async with command_store(settings) as store, store.transaction() as tx:
         found = await operators.by_email(tx, email)
-        link = await users.issue_link(
-            tx,
-            found.tenant_id,
-            found.id,
-            secret=settings.secret_key,
-            by=actor(),
-            now=now,
-            without_second_factor=without_second_factor,
-        )
+        link = await new_link(tx, found, settings.secret_key, without_second_factor)
     print_json(link_view(f"{settings.console_url}/link/{link.raw}", link) | _view(found))
 
 

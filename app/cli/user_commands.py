@@ -30,9 +30,7 @@ async def user_create(slug: str, email: str, name: str, role: str) -> None:
     settings, now = load_settings(), system_clock()
     async with command_store(settings) as store, store.transaction() as tx:
         made = await users.create_user(tx, slug, email, name, Role(role), by=actor(), now=now)
-        link = await users.issue_link(
-            tx, made.tenant_id, made.id, secret=settings.secret_key, by=actor(), now=now
-        )
+        link = await new_link(tx, made, settings.secret_key)
     print_json(link_view(users.link_address(settings.public_url, link.raw), link) | _user_view(made))
 
 
@@ -42,18 +40,10 @@ async def user_create(slug: str, email: str, name: str, role: str) -> None:
 @async_command
 async def user_link(email: str, without_second_factor: bool) -> None:
     """A new link for the user EMAIL to set a password within 24 hours; earlier links end."""
-    settings, now = load_settings(), system_clock()
+    settings = load_settings()
     async with command_store(settings) as store, store.transaction() as tx:
         found = await _by_email(tx, email)
-        link = await users.issue_link(
-            tx,
-            found.tenant_id,
-            found.id,
-            secret=settings.secret_key,
-            by=actor(),
-            now=now,
-            without_second_factor=without_second_factor,
-        )
+        link = await new_link(tx, found, settings.secret_key, without_second_factor)
     print_json(link_view(users.link_address(settings.public_url, link.raw), link) | _user_view(found))
 
 
@@ -85,6 +75,19 @@ async def _by_email(tx: Tx, email: str) -> User:
     if record is None:
         raise NotFound(f"There is no active user {email!r}.")
     return record.user
+
+
+async def new_link(tx: Tx, person: User, secret: str, without_second_factor: bool = False) -> IssuedLink:
+    """Issue a link to the person, in the name of the user who runs the command."""
+    return await users.issue_link(
+        tx,
+        person.tenant_id,
+        person.id,
+        secret=secret,
+        by=actor(),
+        now=system_clock(),
+        without_second_factor=without_second_factor,
+    )
 
 
 def link_view(address: str, link: IssuedLink) -> dict[str, object]:
