@@ -15,17 +15,25 @@ _POLICY = (
 _SHARED = Path(__file__).parent  #: the folder of `page_head.html`, which every page includes
 
 
-def render(folder: Path, filters: dict[str, Callable[..., Any]], **values: Any) -> str:
-    """`page.html` in `folder`, rendered with `values`; `filters` are added to the standard ones."""
+Filters = dict[str, Callable[..., Any]]
+
+
+def environment(filters: Filters, *folders: Path) -> jinja2.Environment:
+    """The templates in these folders; `filters` are added to the standard ones."""
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder, _SHARED]),
+        loader=jinja2.FileSystemLoader(folders),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
     templates.filters |= filters
-    return templates.get_template("page.html").render(values)
+    return templates
+
+
+def render(folder: Path, filters: Filters, **values: Any) -> str:
+    """`page.html` in `folder`, rendered with `values`."""
+    return environment(filters, folder, _SHARED).get_template("page.html").render(values)
 
 
 def html_response(page: bytes, policy: str = _POLICY) -> Response[bytes]:

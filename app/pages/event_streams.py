@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 from litestar import Response
 from litestar.response import Stream
 
+from app.pages.open_streams import OpenStreams
+from app.pages.people import SignedInRequest
 from app.pages.rendering import HEADERS
 
 ENDED = b"event: ended\ndata:\n\n"
@@ -23,6 +25,20 @@ def event(text: str) -> bytes:
     return "".join(f"data: {line}\n" for line in text.split("\n")).encode() + b"\n"
 
 
+def open_stream(
+    request: SignedInRequest, streams: OpenStreams, events: AsyncIterator[bytes]
+) -> Response[bytes] | Stream:
+    """The response that sends these events; to a session that has all its streams open a refusal, after which
+    htmx tries again later, ever more rarely."""
+    if not streams.has_room(request.auth.session_id):
+        return Response(NOTHING_NEW, media_type=_MEDIA_TYPE, status_code=429, headers=_HEADERS)
+    return stream_response(_nothing() if request.method == "HEAD" else events)
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    yield b""
+
+
 def stream_response(events: AsyncIterator[bytes]) -> Stream:
     """The response that sends these events; it ends with them, or when the client leaves."""
     return Stream(events, media_type=_MEDIA_TYPE, headers=_HEADERS)
@@ -31,8 +47,3 @@ def stream_response(events: AsyncIterator[bytes]) -> Stream:
 def ended_response() -> Response[bytes]:
     """The response to a client without a session, which is to connect no more."""
     return Response(ENDED, media_type=_MEDIA_TYPE, headers=_HEADERS)
-
-
-def full_response() -> Response[bytes]:
-    """The response to a session that has all its streams open; htmx tries again later, ever more rarely."""
-    return Response(NOTHING_NEW, media_type=_MEDIA_TYPE, status_code=429, headers=_HEADERS)

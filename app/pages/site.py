@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
-import jinja2
 from litestar import Request
 from litestar.types import Scope
 
-from app.pages import filters
+from app.http.pages import environment
 from app.pages.assets import Assets
+from app.pages.filters import FILTERS
 from app.pages.texts import Catalogue
 
 _SHARED = Path(__file__).parent
@@ -51,7 +51,7 @@ class Site:
         self.describe, self.check = describe, check
         self.texts = Catalogue(_SHARED / "locales", folder / "locales")
         self.assets = Assets(_SHARED / "assets", folder / "assets")
-        self.templates = _environment(folder / "templates", _SHARED / "templates")
+        self.templates = environment(FILTERS, folder / "templates", _SHARED / "templates")
         self._navigation = navigation
 
     def __deepcopy__(self, _memo: object) -> Self:
@@ -87,15 +87,3 @@ def find_site(scope: Scope, sites: Iterable[Site]) -> Site | None:
     found = next((each for each in sites if path == each.path or path.startswith(f"{each.path}/")), None)
     scope["state"][_SITE] = found
     return found
-
-
-def _environment(*folders: Path) -> jinja2.Environment:
-    templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folders),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    templates.filters |= filters.FILTERS
-    return templates

@@ -12,7 +12,7 @@ from app.channels.console.moving_rows import Variant
 from app.channels.console.permissions import Permission, allowed
 from app.channels.console.row_feed import RowFeed
 from app.kit.errors import Unavailable
-from app.pages.event_streams import ENDED, NOTHING_NEW, full_response, stream_response
+from app.pages.event_streams import ENDED, NOTHING_NEW, open_stream
 from app.pages.rendering import page, texts_for
 
 
@@ -32,11 +32,7 @@ def changes_response(
     request: SignedInRequest, console: ConsoleDependencies, feed: RowFeed, since: str
 ) -> Response[Any] | Stream:
     """The stream of what has changed since that version of the page."""
-    if not console.streams.has_room(request.auth.session_id):
-        return full_response()
-    if request.method == "HEAD":
-        return stream_response(_nothing())
-    return stream_response(_events(request, console, feed, since))
+    return open_stream(request, console.streams, _events(request, console, feed, since))
 
 
 async def _events(
@@ -53,7 +49,3 @@ async def _events(
             yield NOTHING_NEW if data is None else b"data: " + data + b"\n\n"
             await asyncio.sleep(feed.seconds)
     yield ENDED
-
-
-async def _nothing() -> AsyncIterator[bytes]:
-    yield b""

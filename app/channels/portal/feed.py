@@ -11,7 +11,7 @@ from litestar.response import Stream
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.http.reading import get
 from app.kit.errors import Unavailable
-from app.pages.event_streams import ENDED, NOTHING_NEW, event, full_response, stream_response
+from app.pages.event_streams import ENDED, NOTHING_NEW, event, open_stream
 from app.pages.rendering import page, render
 
 
@@ -26,11 +26,7 @@ async def feed_events(
     request: SignedInRequest, portal: NamedDependency[PortalDependencies]
 ) -> Response[Any] | Stream:
     """The part of the page that moves, whenever it changes."""
-    if not portal.streams.has_room(request.auth.session_id):
-        return full_response()
-    if request.method == "HEAD":
-        return stream_response(_nothing())
-    return stream_response(_events(request, portal))
+    return open_stream(request, portal.streams, _events(request, portal))
 
 
 async def _events(request: SignedInRequest, portal: PortalDependencies) -> AsyncIterator[bytes]:
@@ -42,10 +38,6 @@ async def _events(request: SignedInRequest, portal: PortalDependencies) -> Async
             shown = current
             await asyncio.sleep(portal.delivery.seconds)
     yield ENDED
-
-
-async def _nothing() -> AsyncIterator[bytes]:
-    yield b""
 
 
 async def _delivery(request: SignedInRequest, portal: PortalDependencies) -> dict[str, Any]:
