@@ -1,17 +1,21 @@
 """Entries of the settlement ledger in words: what a page and a file show of each."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from app.domain.ids import match_urn
 from app.domain.market import MarketKey
+from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
-from app.pages.ledger_kinds import is_reversal, kind_of
+from app.domain.types_off import Intervals
+from app.pages.ledger_kinds import is_reversal, kind_of, withdraws
 from app.pages.market_names import MarketNames, names_of, void_reason
+from app.pages.settlement_facts import facts_of
 from app.pages.texts import Texts
-from app.store import settlements
+from app.store import history, settlements
 from app.store.settlements import MatchEntry
 from app.store.transaction import Tx
 
@@ -40,6 +44,23 @@ async def rows_of(
     reversals = await settlements.reversals(tx, {each.match_id for each in found})
     names = await names_of(tx, texts, (each.entry.key for each in found))
     return [_row(texts, names, each, reversals, market_path) for each in found]
+
+
+async def evidence(
+    tx: Tx, texts: Texts, found: MatchEntry, match: Match, market_path: MarketPath, off: Intervals = ()
+) -> dict[str, Any]:
+    """The values of an entry's page: the kills and rounds that it rests on, and every other entry of its
+    market. With `off`, which market types are off, as the tenant sees it."""
+    (row,) = await rows_of(tx, texts, [found], market_path)
+    same_market = await settlements.of_market(tx, match.id, *found.entry.key, off)
+    rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+    return {
+        "row": row,
+        "match": match,
+        "facts": facts_of(found.entry.rests_on, rounds, events, match.maps),
+        "withdrawn": withdraws(found.entry, same_market),
+        "same_market": [(each, kind_of(each)) for each in same_market],
+    }
 
 
 def _row(

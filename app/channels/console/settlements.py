@@ -8,12 +8,10 @@ from app.channels.console.dependencies import ConsoleDependencies, SignedInReque
 from app.channels.console.paths import market_path, match_path
 from app.http.reading import get
 from app.kit.errors import NotFound
-from app.pages.ledger_kinds import kind_of, withdraws
 from app.pages.positions import position
 from app.pages.rendering import page, texts_for
-from app.pages.settlement_facts import facts_of
-from app.pages.settlement_rows import rows_of
-from app.store import history, matches
+from app.pages.settlement_rows import evidence, rows_of
+from app.store import matches
 from app.store import settlements as ledger
 from app.store.settlements import NEWEST, LedgerFilter
 
@@ -53,19 +51,8 @@ async def settlement(
         match = await matches.get(tx, found.match_id) if found else None
         if found is None or match is None:
             raise NotFound(f"There is no settlement {entry_id}.")
-        (row,) = await rows_of(tx, texts_for(request), [found], market_path)
-        same_market = await ledger.of_market(tx, match.id, *found.entry.key)
-        rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
-    return page(
-        request,
-        "settlement.html",
-        row=row,
-        match=match,
-        path=match_path(match.number),
-        facts=facts_of(found.entry.rests_on, rounds, events, match.maps),
-        withdrawn=withdraws(found.entry, same_market),
-        same_market=[(each, kind_of(each)) for each in same_market],
-    )
+        values = await evidence(tx, texts_for(request), found, match, market_path)
+    return page(request, "settlement.html", path=match_path(match.number), **values)
 
 
 HANDLERS = (settlements, settlement)

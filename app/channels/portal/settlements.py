@@ -20,13 +20,11 @@ from app.domain.tenant import Tenant
 from app.http.reading import get
 from app.kit.errors import Invalid, NotFound, Refusal
 from app.pages.error_pages import sentences
-from app.pages.ledger_kinds import kind_of, withdraws
 from app.pages.market_names import type_names
 from app.pages.rendering import HEADERS, page, texts_for
-from app.pages.settlement_facts import facts_of
-from app.pages.settlement_rows import SettlementRow, rows_of
+from app.pages.settlement_rows import SettlementRow, evidence, rows_of
 from app.pages.texts import Texts
-from app.store import history, matches
+from app.store import matches
 from app.store import settlements as ledger
 from app.store.settlements import NEWEST, LedgerFilter, LedgerResult
 from app.store.transaction import Tx
@@ -77,8 +75,7 @@ async def settlement(
     request: SignedInRequest, portal: NamedDependency[PortalDependencies], entry_id: FromPath[int]
 ) -> Response[str]:
     """One entry, with what it rests on and everything else that the ledger has of its market."""
-    tenant, texts = request.auth.tenant, texts_for(request)
-    off = tenant.types_off
+    tenant, off = request.auth.tenant, request.auth.tenant.types_off
     async with portal.store.snapshot() as tx:
         reach = await reach_of(tx, tenant, scopes.SETTLEMENTS)
         found = await ledger.get(tx, tenant.id, reach, entry_id, off) if 0 < entry_id <= NEWEST else None
@@ -86,18 +83,8 @@ async def settlement(
         if found is None or match is None:
             what = f"There is no settlement {entry_id}."
             raise NotFound(what, code="no_settlement", settlement=entry_id)
-        (row,) = await rows_of(tx, texts, [found], market_path)
-        same_market = await ledger.of_market(tx, match.id, *found.entry.key, off)
-        rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
-    return page(
-        request,
-        "settlement.html",
-        row=row,
-        match=match,
-        facts=facts_of(found.entry.rests_on, rounds, events, match.maps),
-        withdrawn=withdraws(found.entry, same_market),
-        same_market=[(each, kind_of(each)) for each in same_market],
-    )
+        values = await evidence(tx, texts_for(request), found, match, market_path, off)
+    return page(request, "settlement.html", **values)
 
 
 async def _scope(tx: Tx, request: SignedInRequest, query: LedgerQuery) -> _Scope:
