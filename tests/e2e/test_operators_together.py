@@ -16,9 +16,9 @@ from app.kit.clock import system_clock
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import open_store
-from scripts.local_services import chromium
 from scripts.services import Services
 from tests.e2e.test_demo import ROOT, Place
+from tests.e2e.test_trading_console import signed_in
 from tests.support import browser
 from tests.support.trading import give
 from tests.support.visitor import Visitor
@@ -81,16 +81,11 @@ def place(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @asynccontextmanager
-async def signed_in(demo: dict[str, Any], role: str) -> AsyncIterator[Visitor]:
-    operator = next(each for each in demo["operators"] if each["role"] == role)
-    async with chromium.opened(f"{demo['console_url']}/sign-in") as page:
-        visitor = Visitor(page, demo["console_url"].removesuffix("/console"), "/console")
-        await page.set_window(1440, 900)
-        await page.until("document.readyState === 'complete'")
-        await visitor.sign_in(operator["email"], operator["password"])
+async def at_console(demo: dict[str, Any], role: str) -> AsyncIterator[Visitor]:
+    async with signed_in(demo, role) as visitor:
         yield visitor
         # The browser reports the refusal of who comes later, too.
-        assert [each for each in page.errors if "409 (Conflict)" not in each] == []
+        visitor.page.errors[:] = [each for each in visitor.page.errors if "409 (Conflict)" not in each]
 
 
 async def consent(desk: Desk) -> None:
@@ -185,7 +180,7 @@ def test_what_two_operators_do_together(place: Place) -> None:
     demo = place.start()
 
     async def stories() -> None:
-        async with signed_in(demo, "settler") as sam, signed_in(demo, "admin") as ada:
+        async with at_console(demo, "settler") as sam, at_console(demo, "admin") as ada:
             for story in STORIES:
                 await story(Desk(place, sam, ada))
 

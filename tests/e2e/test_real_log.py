@@ -6,15 +6,13 @@ Everything that is then served about the match agrees with the log, read indepen
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from uuid import UUID
 
 from app.ingest import worker
 from app.ingest.config import IngestConfig
 from app.settings import Settings
-from app.store import history, markets
 from app.store.connections import Store
-from tests.support import real_match, truth
-from tests.support.agreement import check_match, check_settlements
+from tests.support import real_match
+from tests.support.agreement import check_all
 from tests.support.queues import private_vhost, queues_of
 from tests.support.web import issuing, serving
 
@@ -39,12 +37,6 @@ async def test_everything_served_about_the_real_match_is_true(
     async with private_vhost(settings) as private, serving(private) as client, working(private, store):
         match = await real_match.create(client, key, real_log)
         await match.send()
-        seen = await match.finished()
+        ledger = await check_all(store, match, real_log)
         listed = await match.get("/settlements?limit=1000")
-    true = truth.derive(real_log)
-    check_match(seen, true)
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, UUID(match.id))
-        ledger = await history.ledger(tx, UUID(match.id))
-    check_settlements(book, ledger, true)
     assert [entry["id"] for entry in listed] == [entry.id for entry in ledger]

@@ -5,17 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 from msgspec.structs import replace
 
 from app.domain import doubts
 from app.settings import Settings
-from app.store import history, markets
 from app.store.connections import Store
-from tests.support import real_match, truth
-from tests.support.agreement import check_match, check_settlements
+from tests.support import real_match
+from tests.support.agreement import check_all
 from tests.support.eventually import eventually
 from tests.support.processes import started
 from tests.support.queues import private_vhost
@@ -62,15 +60,6 @@ async def played_to_the_middle(match: RealMatch) -> None:
     )
 
 
-async def check_all(match: RealMatch, store: Store, log: str) -> None:
-    seen, true = await match.finished(), truth.derive(log)
-    check_match(seen, true)
-    async with store.autocommit() as tx:
-        book = await markets.book(tx, UUID(match.id))
-        ledger = await history.ledger(tx, UUID(match.id))
-    check_settlements(book, ledger, true)
-
-
 @pytest.mark.parametrize("fault", ["kill", "pause"])
 async def test_no_price_stays_open_and_play_goes_on(
     quick: Settings, store: Store, real_log: str, tmp_path: Path, fault: str
@@ -91,7 +80,7 @@ async def test_no_price_stays_open_and_play_goes_on(
             ingest.resume()
         async with started("ingest", quick, tmp_path):
             await match.send()
-            await check_all(match, store, real_log)
+            await check_all(store, match, real_log)
 
 
 async def test_killed_again_and_again_it_counts_every_line_once(
@@ -105,7 +94,7 @@ async def test_killed_again_and_again_it_counts_every_line_once(
                 await ingest.kill()
         async with started("ingest", quick, tmp_path):
             await match.send()
-            await check_all(match, store, real_log)
+            await check_all(store, match, real_log)
 
 
 @pytest.mark.long

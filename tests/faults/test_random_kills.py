@@ -5,19 +5,17 @@ import os
 import random
 from contextlib import AsyncExitStack
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 from msgspec.structs import replace
 
 from app.domain.recovery import RecoveryJob, RecoveryKind
 from app.settings import Settings
-from app.store import history, markets
 from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.rig import Consumer, Rig, consuming, until
-from tests.support import real_match, truth
-from tests.support.agreement import check_match, check_settlements
+from tests.support import real_match
+from tests.support.agreement import check_all
 from tests.support.life import Life, Living
 from tests.support.processes import started
 from tests.support.queues import private_vhost
@@ -97,9 +95,4 @@ async def test_kills_of_ingest(
                 await ingest.kill()
         async with started("ingest", private, tmp_path):
             await match.send()
-            seen, true = await match.finished(), truth.derive(real_log)
-        check_match(seen, true)
-        async with store.autocommit() as tx:
-            book = await markets.book(tx, UUID(match.id))
-            ledger = await history.ledger(tx, UUID(match.id))
-        check_settlements(book, ledger, true)
+            await check_all(store, match, real_log)

@@ -2,13 +2,28 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from app.domain.market import Book, MarketStatus, specifier_values
 from app.domain.settlement import LedgerEntry
+from app.store import history, markets
+from app.store.connections import Store
 from tests.support import truth
+from tests.support.real_match import RealMatch
 
 _TEAMS = {"home": "team_a", "away": "team_b"}
 _SIDES = {"CT": "CT", "TERRORIST": "T"}
+
+
+async def check_all(store: Store, match: RealMatch, log: str) -> Sequence[LedgerEntry]:
+    """All that the service has of the match once it is over; the ledger."""
+    seen, true = await match.finished(), truth.derive(log)
+    check_match(seen, true)
+    async with store.autocommit() as tx:
+        book = await markets.book(tx, UUID(match.id))
+        ledger = await history.ledger(tx, UUID(match.id))
+    check_settlements(book, ledger, true)
+    return ledger
 
 
 def check_match(match: Any, true: truth.Truth) -> None:
