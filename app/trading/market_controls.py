@@ -35,7 +35,7 @@ class MarketControls:
         self._withdrawn = {one.group for one in controls.lines if not one.added}
         self._held = {one.group: one for one in controls.held}
         self._too_far: set[str] = set()
-        self._margins = _margins(forecast, pricing) if controls.margins else {}
+        self._margins = _margins(forecast) if controls.margins else {}
         self._default = pricing.margin, 0.0
 
     def reason(self, key: MarketKey, group: str) -> str:
@@ -110,7 +110,7 @@ def market_controls(forecast: Forecast, pricing: PricingConfig) -> MarketControl
     return None if forecast.match.controls == NO_CONTROLS else MarketControls(forecast, pricing)
 
 
-def _margins(forecast: Forecast, pricing: PricingConfig) -> dict[str, tuple[float, float]]:
+def _margins(forecast: Forecast) -> dict[str, tuple[float, float]]:
     """The margin by family: what is set for the present phase goes before what is set for all."""
     phase, found = price_phase(forecast), {}
     for wanted in ("", phase):

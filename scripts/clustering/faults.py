@@ -27,7 +27,7 @@ def isolate(hosts: Hosts, host: str, but: Iterable[str] = (), *, name: str = _NA
             cut(hosts, host, other, name=name)
 
 
-def rejoin(hosts: Hosts, name: str) -> None:
+def rejoin(name: str) -> None:
     """End the cuts of this name; others stay."""
     for host in ALL:
         chain = f"chain {_TABLE} {name}"
@@ -42,7 +42,7 @@ def heal(hosts: Hosts) -> None:
         _tc(host, "del", check=False)
 
 
-def speed_up(hosts: Hosts, host: str) -> None:
+def speed_up(host: str) -> None:
     """End the slow link of a host."""
     _tc(host, "del", check=False)
 

@@ -74,7 +74,7 @@ def _cut(others: tuple[str, ...], ways: str, record: Record, host: str) -> None:
 
 
 def _rejoin(record: Record, host: str) -> None:
-    faults.rejoin(record.hosts, _chain(host))
+    faults.rejoin(_chain(host))
 
 
 def _chain(host: str) -> str:
@@ -101,7 +101,7 @@ def _slow(rate: str, record: Record, host: str) -> None:
 
 
 def _speed_up(record: Record, host: str) -> None:
-    faults.speed_up(record.hosts, host)
+    faults.speed_up(host)
 
 
 def _killed() -> Iterable[Fault]:
