@@ -1,12 +1,12 @@
 """What a cluster consists of: written at each change, so that a later command finds it and a crash forgets
 nothing."""
 
-import os
 from pathlib import Path
 
 import msgspec
 import psutil
 
+from scripts.local_services import files
 from scripts.local_services.processes import ServiceError, Started, find, stop
 
 from .hosts import Hosts
@@ -33,10 +33,7 @@ class Record(msgspec.Struct):
     def save(self) -> None:
         """Write it, for its owner only: it has passwords."""
         HOME.mkdir(parents=True, exist_ok=True)
-        draft = _FILE.with_suffix(".new")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(self)))
-        draft.replace(_FILE)
+        files.replace(_FILE, msgspec.json.format(msgspec.json.encode(self)))
 
     def add(self, started: Started) -> Started:
         self.processes.append(started)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from scripts.local_services import files
+
 #: Upper edges of the histogram's bars, in ms; what is above the last is in one more bar.
 EDGES = (5, 10, 15, 20, 30, 50, 100, 250, 1000)
 ENVELOPES, STORY = 40, 200
@@ -92,11 +94,7 @@ class Report(msgspec.Struct):
 
 
 def write(file: Path, report: Report) -> None:
-    """So that a reader sees the old or the new one whole."""
-    draft = file.with_suffix(".new")
-    draft.touch(mode=0o600)
-    draft.write_bytes(msgspec.json.encode(report))
-    draft.replace(file)
+    files.replace(file, msgspec.json.encode(report))
 
 
 def read(file: Path) -> Report | None:

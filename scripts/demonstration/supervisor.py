@@ -24,7 +24,7 @@ from app.kit.errors import Refusal
 from app.settings import Settings
 from app.store.migrations import migrate
 from scripts import services
-from scripts.local_services import ports
+from scripts.local_services import files, ports
 from scripts.local_services.certificates import ensure_certificate
 from scripts.local_services.processes import ServiceError
 from scripts.services import KeyStore, Services
@@ -67,7 +67,7 @@ def run(port: int, *, reset: bool, notify: Notify, ready: Callable[[], None]) ->
             environment["MATCHFEED_OPERATOR_KEY"] = description["operator_key"]
             processes = ServiceProcesses(record, environment, notify)
             _interrupted(stopping)
-            _write(ENVIRONMENT, _exports(settings))
+            files.replace(ENVIRONMENT, _exports(settings))
             _open(processes, description, port, stopping, notify)
             ready()
             while not stopping.wait(_TEND_SECONDS):
@@ -137,14 +137,6 @@ def _settings(found: Services, port: int, operator_port: int, sdk_port: int) -> 
 def _exports(settings: Mapping[str, str]) -> bytes:
     """The settings as a shell reads them."""
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()).encode()
-
-
-def _write(file: Path, content: bytes) -> None:
-    """Whole or not at all, and for its owner only: it holds secrets."""
-    draft = file.with_suffix(".new")
-    draft.touch(mode=0o600)
-    draft.write_bytes(content)
-    draft.replace(file)
 
 
 def _prepare(found: Services, environment: dict[str, str], port: int, notify: Notify) -> dict[str, Any]:
@@ -223,7 +215,7 @@ def _open(
         _wait("the API answers", lambda: readiness.unanswered(client), processes, stopping)
         notify("waiting for the match day to be under way")
         _wait("the match day is under way", lambda: readiness.lacking(client), processes, stopping)
-    _write(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
+    files.replace(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
     processes.start("bookmaker", module="scripts.demonstration.bookmaker")
 
 

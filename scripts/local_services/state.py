@@ -1,13 +1,13 @@
 """What a directory's private servers are: written after every start, so that a crash forgets none."""
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
+from . import files
 from .processes import ServiceError, Started
 
 
@@ -38,11 +38,7 @@ def load(directory: Path) -> State:
 
 def save(directory: Path, state: State) -> None:
     """Write the state so that a reader sees the old or the new one, and only its owner sees passwords."""
-    target = directory / "services.json"
-    draft = target.with_suffix(".new")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(state)))
-    draft.replace(target)
+    files.replace(directory / "services.json", msgspec.json.format(msgspec.json.encode(state)))
 
 
 def remember(directory: Path, state: State, started: Started, **urls: str) -> None:
