@@ -23,7 +23,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import asyncpg
 import msgspec
 
 from app import settings as configuration
@@ -35,6 +34,7 @@ from scripts.bench.auth import database
 from scripts.bench.vhosts_plot import draw
 from scripts.bench.vhosts_rig import Changes, Client, Cluster, clients, cluster, feed, provision, serving
 from scripts.clustering.hosts import BROKERS
+from scripts.local_services.postgresql import value
 
 _EVERY_SECONDS = 0.5
 _PATIENCE_SECONDS = 600.0
@@ -142,15 +142,11 @@ class Bench:
         return statistics.median(after[each] for each in there), max(after.values())
 
     async def _connections(self) -> int:
-        connection = await asyncpg.connect(self._settings.database_url)
-        try:
-            query = (
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                " AND application_name LIKE 'matchfeed%'"
-            )
-            return int(await connection.fetchval(query))
-        finally:
-            await connection.close()
+        query = (
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND application_name LIKE 'matchfeed%'"
+        )
+        return int(await value(self._settings.database_url, query))
 
 
 async def measure(

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -45,10 +46,15 @@ def usable(url: str) -> bool:
 
 
 async def _may_create(url: str) -> bool:
-    connection = await asyncpg.connect(url, timeout=5)
+    query = "SELECT rolsuper OR rolcreatedb FROM pg_roles WHERE rolname = current_user"
+    return bool(await value(url, query, seconds=5))
+
+
+async def value(url: str, query: str, *, seconds: float = 60) -> Any:
+    """What a query finds, on a connection of its own, which is waited for so long."""
+    connection = await asyncpg.connect(url, timeout=seconds)
     try:
-        query = "SELECT rolsuper OR rolcreatedb FROM pg_roles WHERE rolname = current_user"
-        return bool(await connection.fetchval(query))
+        return await connection.fetchval(query)
     finally:
         await connection.close()
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
-import asyncpg
 import msgspec
 
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts.bench.feed_rig import ROOT, Playing, operator_key
+from scripts.local_services.postgresql import value
 from scripts.restore import findings
 from scripts.restore.backups import ARCHIVE_SECONDS, Backup
 from scripts.restore.findings import Kept
@@ -121,7 +121,7 @@ async def _begin_again(
     restored_seconds = time.monotonic() - began
     shown = _PASSWORD.sub(r"\1 has a new password", report)
     _say(f"matchfeed restored, in {restored_seconds:.1f} s:\n{shown}")
-    suspended = await _value(new.database_url, _WAITING)
+    suspended = await value(new.database_url, _WAITING)
     urls = dict(_PASSWORD.findall(report))
     for each in everyone:
         each.restored = True
@@ -133,7 +133,7 @@ async def _begin_again(
     notified = await _seconds_until(began, lambda: all(each.after for each in everyone))
     recovered = await _seconds_until(began, lambda: all(_recovered(each) for each in everyone))
     await _play(service, plan.after)
-    followed = suspended - await _value(new.database_url, _WAITING)
+    followed = suspended - await value(new.database_url, _WAITING)
     nothing = Kept({}, {}, ())
     return Outcome(
         kept=nothing,
@@ -183,14 +183,6 @@ async def _seconds_until(began: float, true: Callable[[], bool]) -> float:
         while not true():
             await asyncio.sleep(0.1)
     return time.monotonic() - began
-
-
-async def _value(url: str, query: str) -> int:
-    connection = await asyncpg.connect(url)
-    try:
-        return int(await connection.fetchval(query))
-    finally:
-        await connection.close()
 
 
 def _say(line: str) -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 from socketserver import BaseRequestHandler, TCPServer
 from threading import Thread
 
-import asyncpg
 import msgspec
 import pytest
 import redis
 
 from scripts import services as servers
-from scripts.local_services import ports, processes
+from scripts.local_services import ports, postgresql, processes
 from scripts.local_services import state as states
 from scripts.local_services.processes import ServiceError
 from scripts.services import Services
@@ -36,21 +35,13 @@ def directory(tmp_path: Path) -> Iterator[Path]:
     servers.stop(tmp_path / "servers")
 
 
-async def _one(url: str) -> int:
-    connection = await asyncpg.connect(url)
-    try:
-        return int(await connection.fetchval("SELECT 1"))
-    finally:
-        await connection.close()
-
-
 def test_private_servers_live_and_die_with_their_directory(wanted: Services, directory: Path) -> None:
     printed: list[str] = []
     found = servers.start(directory, wanted, printed.append)
     running = states.load(directory).processes
     assert [started.name for started in running] == ["postgresql", "redis"]
     assert found.rabbitmq_url == wanted.rabbitmq_url
-    assert asyncio.run(_one(found.database_url)) == 1
+    assert asyncio.run(postgresql.value(found.database_url, "SELECT 1")) == 1
     with redis.Redis.from_url(found.redis_url) as client:
         assert client.ping()
 
