@@ -37,8 +37,8 @@ from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.feed_rig import internal_vhost, operator_key, processes, provisioned
-from scripts.bench.own_data import database, issue_key
+from scripts.bench.feed_rig import operator_key, processes, provisioned
+from scripts.bench.own_data import database, internal_vhost, issue_key
 
 MOST_TIMES = 3.0
 _BODY_BYTES = 2_621_440

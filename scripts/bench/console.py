@@ -37,8 +37,8 @@ from scripts.bench.console_page import LivePage, LongTask, Memory, Work, browser
 from scripts.bench.console_play import Delay, Play
 from scripts.bench.console_plot import draw
 from scripts.bench.feed_latency import drained, waiting_batches
-from scripts.bench.feed_rig import answering, internal_vhost, operator_key, processes
-from scripts.bench.own_data import database
+from scripts.bench.feed_rig import answering, operator_key, processes
+from scripts.bench.own_data import database, internal_vhost
 from scripts.bench.processors import Processors
 from scripts.local_services import ports
 

@@ -31,8 +31,8 @@ from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.feed_rig import Playing, Rig, internal_vhost, rigged
-from scripts.bench.own_data import database
+from scripts.bench.feed_rig import Playing, Rig, rigged
+from scripts.bench.own_data import database, internal_vhost
 from scripts.bench.processors import Processors
 
 _WARM_SECONDS = 40.0

@@ -110,19 +110,6 @@ class Probe:
 
 
 @asynccontextmanager
-async def internal_vhost(settings: Settings) -> AsyncIterator[Settings]:
-    """The settings, with a vhost of our own for the internal queues."""
-    name = f"bench-{secrets.token_hex(3)}"
-    async with Management(settings.rabbitmq_api_url) as management:
-        await management.put_vhost(name)
-        await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
-        try:
-            yield msgspec.structs.replace(settings, rabbitmq_internal_vhost=name)
-        finally:
-            await management.delete_vhost(name)
-
-
-@asynccontextmanager
 async def processes(settings: Settings) -> AsyncIterator[tuple[str, dict[str, int]]]:
     """The service's three processes; the web process' address, and the ids of all by command."""
     values = {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}

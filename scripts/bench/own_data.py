@@ -1,4 +1,4 @@
-"""What a benchmark writes for itself: a database, and keys in it."""
+"""What a benchmark makes for itself: a database, and keys in it; a vhost."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+from msgspec.structs import replace
 
 from app.access import admin
 from app.access.properties import KeyProperties
+from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store
 from app.store.migrations import migrate
@@ -26,6 +28,19 @@ async def database(server: str) -> AsyncIterator[str]:
         administrator = await asyncpg.connect(urlunsplit(urlsplit(server)._replace(path="/postgres")))
         await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
         await administrator.close()
+
+
+@asynccontextmanager
+async def internal_vhost(settings: Settings, prefix: str = "bench") -> AsyncIterator[Settings]:
+    """The settings, with a vhost of our own for the internal queues, deleted afterwards."""
+    name = f"{prefix}-{secrets.token_hex(4)}"
+    async with Management(settings.rabbitmq_api_url) as management:
+        await management.put_vhost(name)
+        await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
+        try:
+            yield replace(settings, rabbitmq_internal_vhost=name)
+        finally:
+            await management.delete_vhost(name)
 
 
 async def issue_key(store: Store, settings: Settings, properties: KeyProperties, slug: str = "bench") -> str:

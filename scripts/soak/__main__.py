@@ -22,8 +22,8 @@ from app import settings as configuration
 from app.sandbox.simulator.anomalies import RARE
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.feed_rig import Playing, internal_vhost, operator_key
-from scripts.bench.own_data import database
+from scripts.bench.feed_rig import Playing, operator_key
+from scripts.bench.own_data import database, internal_vhost
 from scripts.soak import disruptions, plot, report, verdict
 from scripts.soak.bookmakers import Bookmaker, bookmakers_of, new_customers
 from scripts.soak.sampler import Sampler

@@ -1,28 +1,17 @@
 """Internal queues of one test's own."""
 
-import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 import msgspec
-from msgspec.structs import replace
 
-from app.broker.management import Management
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.settings import Settings
+from scripts.bench.own_data import internal_vhost
 
 
-@asynccontextmanager
-async def private_vhost(settings: Settings) -> AsyncIterator[Settings]:
+def private_vhost(settings: Settings) -> AbstractAsyncContextManager[Settings]:
     """The settings, with a vhost of their own for internal queues, deleted afterwards."""
-    name = f"matchfeed-test-{secrets.token_hex(4)}"
-    async with Management(settings.rabbitmq_api_url) as management:
-        await management.put_vhost(name)
-        await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
-        try:
-            yield replace(settings, rabbitmq_internal_vhost=name)
-        finally:
-            await management.delete_vhost(name)
+    return internal_vhost(settings, "matchfeed-test")
 
 
 def queues_of(settings: Settings) -> IngestQueues:
