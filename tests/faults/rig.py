@@ -22,13 +22,14 @@ from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match, Status, summarize
+from app.domain.match import Match, summarize
 from app.domain.tenant import Tenant
 from app.settings import Settings
-from app.store import changes, cursors, matches, tenants
+from app.store import changes, cursors, tenants
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.support.processes import Process, start
+from tests.support.story import Story
 
 _FEED = "import asyncio; from app import settings, workers; asyncio.run(workers.run_feed(settings.load()))"
 
@@ -191,11 +192,7 @@ class Rig:
         return tenant, url
 
     async def match(self) -> Match:
-        async with self.store.transaction() as tx:
-            number = await matches.next_number(tx)
-            match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=Status.LIVE)
-            await matches.insert(tx, match)
-        return match
+        return await Story(self.store).match()
 
     async def write_changes(self, match: Match, times: int = 1) -> list[int]:
         """Write `times` odds changes of `match`, each in its own transaction; their numbers."""

@@ -1,9 +1,6 @@
 """Plain xsdata as the reference: its own dataclasses for our schemas, compared with our structs."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import date
 from enum import Enum
@@ -18,6 +15,7 @@ from xsdata.formats.dataclass.parsers import XmlParser
 from xsdata.models.datatype import XmlDate, XmlDateTime
 
 from app.wire.text import permitted
+from scripts.bench.xml_subjects import generate
 from tests.golden.files import SCHEMAS
 
 MODULES = ("common", "feed", "facade")
@@ -27,12 +25,7 @@ class Reference:
     """The dataclasses that xsdata generates from `schemas/`, and lxml's validators of the same files."""
 
     def __init__(self, directory: Path) -> None:
-        command = [sys.executable, "-m", "xsdata", "generate", str(SCHEMAS), "--package", "reference_models"]
-        beside_python = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-        subprocess.run(
-            command, cwd=directory, check=True, capture_output=True, env=os.environ | beside_python
-        )
-        sys.path.insert(0, str(directory))
+        generate(directory, "reference_models")
         self.modules = {name: import_module(f"reference_models.{name}") for name in present()}
         self.schemas = {name: etree.XMLSchema(etree.parse(SCHEMAS / f"{name}.xsd")) for name in present()}
         self._parser = XmlParser()
