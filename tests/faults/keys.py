@@ -15,7 +15,7 @@ from app.access.properties import KeyProperties
 from app.broker.address import parse
 from app.broker.connection import open_connection
 from tests.faults.broker import PrivateBroker
-from tests.faults.rig import Rig
+from tests.faults.rig import Rig, consume
 from tests.sdk_client.broker import logged_in
 
 BY: dict[str, Any] = {"by": "tester", "now": 1000}
@@ -57,9 +57,7 @@ async def reading(connection: AbstractConnection) -> AsyncIterator[list[bytes]]:
     async def receive(message: AbstractIncomingMessage) -> None:
         bodies.append(message.body)
 
-    queue = await (await connection.channel()).declare_queue(exclusive=True)
-    await queue.bind(SDK_EXCHANGE, "*.*.live.*.*.*.*.#")
-    await queue.consume(receive, no_ack=True)
+    await consume(await connection.channel(), SDK_EXCHANGE, receive, "*.*.live.*.*.*.*.#")
     yield bodies
 
 

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 import aio_pika
 import msgspec
-from aio_pika.abc import AbstractIncomingMessage
+from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError
 
 from app.broker import provisioning
@@ -32,6 +32,9 @@ from tests.support.processes import Process, start
 from tests.support.story import Story
 
 _FEED = "import asyncio; from app import settings, workers; asyncio.run(workers.run_feed(settings.load()))"
+
+
+Take = Callable[[AbstractIncomingMessage], Awaitable[None]]
 
 
 async def until(what: str, true: Callable[[], object], seconds: float = 60.0) -> None:
@@ -121,13 +124,17 @@ class Consumer:
 @asynccontextmanager
 async def consuming(url: str, exchange: str) -> AsyncIterator[Consumer]:
     consumer = Consumer(url, exchange)
-    connection = await aio_pika.connect(url)
-    async with connection:
-        channel = await connection.channel()
-        queue = await channel.declare_queue(exclusive=True)
-        await queue.bind(exchange, "#")
-        await queue.consume(consumer.take, no_ack=True)
+    async with await aio_pika.connect(url) as connection:
+        await consume(await connection.channel(), exchange, consumer.take)
         yield consumer
+
+
+async def consume(channel: AbstractChannel, exchange: str, take: Take, *bindings: str) -> None:
+    """Have everything taken that comes to a queue of its own with these bindings, or with one to all."""
+    queue = await channel.declare_queue(exclusive=True)
+    for binding in bindings or ("#",):
+        await queue.bind(exchange, binding)
+    await queue.consume(take, no_ack=True)
 
 
 @asynccontextmanager

@@ -8,10 +8,9 @@ import msgspec
 import pytest
 from lxml import etree
 
-from app.access import admin
-from app.access.properties import KeyProperties
 from app.store.connections import Store
 from tests.faults import fold
+from tests.faults.keys import issue
 from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.support.life import Life, Living
 from tests.support.recoveries import ended, recover
@@ -116,12 +115,6 @@ async def test_a_full_disk_leaves_nothing_half_written(rig: Rig, store: Store) -
         assert list((await fold.ledger_of(store)).values()) == ["won"]
 
 
-async def key_of(store: Store, slug: str, secret: str) -> str:
-    properties = KeyProperties(bundles=("cs2.odds.basic",))
-    async with store.transaction() as tx:
-        return (await admin.issue_key(tx, slug, properties, secret=secret, by="tester", now=1)).raw
-
-
 async def test_redis_is_away(rig: Rig, store: Store) -> None:
     """Rates are not counted meanwhile; publishing and replaying do not notice."""
     away = msgspec.structs.replace(rig.settings, redis_url="redis://127.0.0.1:1/0")
@@ -133,7 +126,7 @@ async def test_redis_is_away(rig: Rig, store: Store) -> None:
         await until("alive", lambda: consumer.alives)
         living = Living(Life(Story(store), 3))
         await living.more(30)
-        key = await key_of(store, tenant.slug, rig.settings.secret_key)
+        key = (await issue(rig, tenant.slug)).raw
         answer = await client.post(
             "/cs2/v1/recovery/initiate_request?request_id=9", headers={"X-API-Key": key}
         )

@@ -19,15 +19,13 @@ import msgspec
 import pytest
 import websockets
 
-from app.access import admin
-from app.access.properties import KeyProperties
 from app.domain.match import Match
-from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store
+from tests.faults.keys import issue
 from tests.faults.rig import Consumer, Rig, consuming, rigged, until, until_async
 from tests.support import standby, stored
 from tests.support.folding import Folded, Message
@@ -123,7 +121,7 @@ async def running(servers: Pair, settings: Settings, directory: Path) -> AsyncIt
         store = await enter(await open_store(servers.url, 4, failover=DatabaseFailover()))
         rig = await enter(rigged(settings, store, directory))
         tenant, url = await rig.tenant()
-        key = await issued(store, tenant, settings.secret_key)
+        key = (await issue(rig, tenant.slug, rate_limit_rpm=100_000)).raw
         host = await enter(streaming(settings))
         base = f"http://{host}"
         rest = await enter(httpx.AsyncClient(base_url=base, headers={"X-API-Key": key}))
@@ -145,12 +143,6 @@ async def running(servers: Pair, settings: Settings, directory: Path) -> AsyncIt
 async def consumed(client: Client) -> None:
     async for _ in client:
         pass
-
-
-async def issued(store: Store, tenant: Tenant, secret: str) -> str:
-    rights = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
-    async with store.transaction() as tx:
-        return (await admin.issue_key(tx, tenant.slug, rights, secret=secret, by="tester", now=1)).raw
 
 
 async def timeline_row(store: Store) -> Any:

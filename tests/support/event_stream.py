@@ -48,6 +48,12 @@ class EventStream:
                 if not message.get("more_body") and not self._text:
                     return ""
 
+    async def until_ended(self) -> None:
+        """Read on until the server says that the stream has ended."""
+        while (found := await self.next()).startswith("data: "):
+            pass
+        assert found == "event: ended\ndata:"
+
     async def leave(self) -> None:
         """Close the connection, and wait until the application has noticed."""
         self._left.set()

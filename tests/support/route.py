@@ -57,15 +57,20 @@ class Route:
                 return
             there, back = await asyncio.open_connection(*self._there)
             with suppress(OSError):
-                await asyncio.gather(_pass(reader, back), _pass(there, writer))
+                await asyncio.gather(pass_on(reader, back), pass_on(there, writer))
         finally:
             self._open.discard(writer)
             writer.close()
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def pass_on(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, recorded: bytearray | None = None
+) -> None:
+    """Write what is read until it ends, and record it."""
     try:
         while data := await reader.read(65_536):
+            if recorded is not None:
+                recorded += data
             writer.write(data)
             await writer.drain()
     finally:

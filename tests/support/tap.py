@@ -6,6 +6,8 @@ import struct
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 
+from tests.support.route import pass_on
+
 _FRAME = struct.Struct(">BHI")
 _HEADER_FRAME = 2
 _CONTENT = struct.Struct(">HHQH")
@@ -41,17 +43,7 @@ class Tap:
         self.written.append(recorded)
         there, back = await asyncio.open_connection(*self._there)
         with suppress(ConnectionError):
-            await asyncio.gather(_pass(reader, back, recorded), _pass(there, writer, bytearray()))
-
-
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, recorded: bytearray) -> None:
-    try:
-        while data := await reader.read(65_536):
-            recorded += data
-            writer.write(data)
-            await writer.drain()
-    finally:
-        writer.close()
+            await asyncio.gather(pass_on(reader, back, recorded), pass_on(there, writer))
 
 
 def _headers(stream: bytes) -> Iterator[dict[str, tuple[str, bytes]]]:

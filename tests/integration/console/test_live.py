@@ -100,9 +100,8 @@ async def test_the_stream_ends_with_the_session(person: Person, quick: ConsoleDe
     async with EventStream(person.client, EVENTS) as stream:
         assert (await stream.next()).startswith("data: ")
         assert (await person.post("/console/sign-out")).status_code == 303
-        while (found := await stream.next()).startswith("data: "):
-            pass
-        assert found == "event: ended\ndata:" and await stream.next() == ""
+        await stream.until_ended()
+        assert await stream.next() == ""
 
 
 async def test_a_session_has_a_few_streams_only(person: Person, quick: ConsoleDependencies) -> None:

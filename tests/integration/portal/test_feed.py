@@ -102,9 +102,8 @@ async def test_the_stream_ends_with_the_session(
     async with EventStream(person.client, EVENTS) as stream:
         assert (await stream.next()).startswith("data: ")
         assert (await person.post("/portal/sign-out")).status_code == 303
-        while (found := await stream.next()).startswith("data: "):
-            pass
-        assert found == "event: ended\ndata:" and await stream.next() == ""
+        await stream.until_ended()
+        assert await stream.next() == ""
 
 
 async def test_the_stream_ends_with_the_tenant(
@@ -115,9 +114,7 @@ async def test_the_stream_ends_with_the_tenant(
         await stream.next()
         async with store.transaction() as tx:
             await tx.execute("UPDATE tenant SET active = false")
-        while (found := await stream.next()).startswith("data: "):
-            pass
-        assert found == "event: ended\ndata:"
+        await stream.until_ended()
 
 
 async def test_an_open_stream_is_no_use_of_the_session(
@@ -129,9 +126,7 @@ async def test_an_open_stream_is_no_use_of_the_session(
         await stream.next()
         async with store.transaction() as tx:
             await tx.execute("UPDATE portal_session SET last_seen_at = last_seen_at - 9 * 3600000")
-        while (found := await stream.next()).startswith("data: "):
-            pass
-        assert found == "event: ended\ndata:"
+        await stream.until_ended()
 
 
 async def test_a_client_without_a_session_is_told_to_connect_no_more(client: httpx.AsyncClient) -> None:

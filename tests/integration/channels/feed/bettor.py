@@ -20,6 +20,7 @@ from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store.connections import Store
 from scripts.consumer import OVERLAP_MILLIS, Book
 from tests.faults import fold
+from tests.faults.rig import consume
 
 LANES = {"live": ("hi.#", "-.-.-.alive.#"), "replay": ("lo.#", "-.-.-.snapshot_complete.#")}
 Key = tuple[str, str, str]  #: match, market id, specifiers (of the bets of a window: with it)
@@ -86,10 +87,7 @@ class Bettor:
         for lane, bindings in LANES.items():
             self.inbox[lane] = deque()
             channel = await self._connection.channel()
-            queue = await channel.declare_queue(exclusive=True)
-            for binding in bindings:
-                await queue.bind(self._exchange, binding)
-            await queue.consume(self._receiver(self.inbox[lane]), no_ack=True)
+            await consume(channel, self._exchange, self._receiver(self.inbox[lane]), *bindings)
         self.book.suspend()
 
     async def close(self) -> None:

@@ -10,11 +10,10 @@ import pytest
 from matchfeed_client import Book, Client, ClientError, Rest, State
 from matchfeed_client import messages as m
 
-from app.access import admin
-from app.access.properties import KeyProperties
 from app.domain.match import Status
 from app.domain.tenant import Tenant
 from app.store.connections import Store
+from tests.faults.keys import issue
 from tests.faults.rig import Rig
 from tests.integration.channels.feed.test_consistency import Open, truth
 from tests.support.eventually import eventually
@@ -40,15 +39,7 @@ def shown(book: Book) -> Open:
 async def rest(rig: Rig, tenant: Tenant) -> AsyncIterator[Rest]:
     """The tenant's REST API, without a network."""
     async with serving(rig.settings) as web:
-        async with rig.store.transaction() as tx:
-            issued = await admin.issue_key(
-                tx,
-                tenant.slug,
-                KeyProperties(bundles=("cs2.odds.basic",)),
-                secret=rig.settings.secret_key,
-                by="tester",
-                now=1,
-            )
+        issued = await issue(rig, tenant.slug)
         transport: httpx.AsyncBaseTransport = web._transport
         yield Rest("http://matchfeed.test", issued.raw, transport)
 

@@ -18,7 +18,7 @@ from app.kit.errors import Conflict
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import tenants
 from app.store.connections import Store
-from tests.faults.rig import Rig
+from tests.faults.rig import Rig, consume
 from tests.support.eventually import eventually
 from tests.support.recoveries import ended, held_up
 from tests.support.story import Story, offer
@@ -46,13 +46,8 @@ async def receiving(url: str, exchange: str, *bindings: str) -> AsyncIterator[li
     async def take(message: AbstractIncomingMessage) -> None:
         received.append(Received(message.routing_key or "", message, etree.fromstring(message.body)))
 
-    connection = await aio_pika.connect(url)
-    async with connection:
-        channel = await connection.channel()
-        queue = await channel.declare_queue(exclusive=True)
-        for binding in bindings or ("#",):
-            await queue.bind(exchange, binding)
-        await queue.consume(take, no_ack=True)
+    async with await aio_pika.connect(url) as connection:
+        await consume(await connection.channel(), exchange, take, *bindings)
         yield received
 
 

@@ -6,11 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 from msgspec.structs import replace
 
-from app.access import admin
-from app.access.properties import KeyProperties
 from app.settings import Settings
 from app.store import refused_recoveries
 from app.store.connections import Store
+from tests.faults.keys import issue
 from tests.faults.rig import Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
 from tests.support.facade import SDK, SDK_PORT
@@ -35,11 +34,7 @@ async def test_only_a_full_recovery_that_an_sdk_s_rate_refuses_is_recorded(
     rig: Rig, settings: Settings
 ) -> None:
     tenant, _ = await rig.tenant()
-    rights = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=1)
-    async with rig.store.transaction() as tx:
-        issued = await admin.issue_key(
-            tx, tenant.slug, rights, secret=settings.secret_key, by="tester", now=1000
-        )
+    issued = await issue(rig, tenant.slug, rate_limit_rpm=1)
     headers = {"x-access-token": issued.raw}
     async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
         assert (await client.get("/v1/whoami", headers=headers)).status_code == 200

@@ -12,7 +12,7 @@ from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.management import ExchangeBinding
 from app.broker.permissions import tenant_user
 from app.channels.feed.session import FeedSession
-from tests.faults.rig import Consumer, Rig, consuming, until
+from tests.faults.rig import Consumer, Rig, consume, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.integration.channels.feed.test_unbound_losses import SDK_EXCHANGE, passed_over
 from tests.support.clocks import ManualTime
@@ -42,10 +42,7 @@ async def sdk(url: str) -> AsyncIterator[tuple[Consumer, Consumer]]:
             (session, ("*.*.*.*.*.*.*.-.#", "-.-.-.alive.#")),
             (hidden, ("-.-.-.alive.#",)),
         ):
-            queue = await channel.declare_queue(exclusive=True)
-            for key in keys:
-                await queue.bind(SDK_EXCHANGE, key)
-            await queue.consume(consumer.take, no_ack=True)
+            await consume(channel, SDK_EXCHANGE, consumer.take, *keys)
         yield session, hidden
 
 

@@ -18,7 +18,7 @@ from app.recovery.request import RecoveryService
 from app.store import cursors
 from app.store.connections import Store
 from scripts.consumer import SEQS, Book, recover
-from tests.faults.rig import Consumer, Rig, consuming, subscribed, until, until_async
+from tests.faults.rig import Consumer, Rig, consume, consuming, subscribed, until, until_async
 from tests.integration.channels.feed.conftest import Running
 from tests.integration.channels.feed.test_consistency import requesting, shown, truth
 from tests.support.eventually import eventually
@@ -128,9 +128,7 @@ async def listening(rig: Rig, url: str, book: Book) -> AsyncIterator[None]:
         book.receive(message.body, *(int(str(message.headers.get(name, 0))) for name in SEQS))
 
     async with await aio_pika.connect(url) as connection:
-        queue = await (await connection.channel()).declare_queue(exclusive=True)
-        await queue.bind(rig.settings.exchange, "#")
-        await queue.consume(deliver, no_ack=True)
+        await consume(await connection.channel(), rig.settings.exchange, deliver)
         yield
 
 
@@ -171,9 +169,7 @@ async def test_keys_that_are_bound_one_by_one_are_waited_for(rig: Rig, feed: Run
         channel = await (await stack.enter_async_context(await aio_pika.connect(url))).channel()
         consumer = Consumer(url, exchange)
         for key in ("hi.-.live.#", "-.-.-.alive.#"):
-            queue = await channel.declare_queue(exclusive=True)
-            await queue.bind(exchange, key)
-            await queue.consume(consumer.take, no_ack=True)
+            await consume(channel, exchange, consumer.take, key)
         new = set(await rig.write_changes(match, 2))
         await until("new changes are published", lambda: consumer.seqs >= new)
         check_notice(consumer, missed)
