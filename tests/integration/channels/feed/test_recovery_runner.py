@@ -18,7 +18,7 @@ from app.kit.errors import Conflict
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import tenants
 from app.store.connections import Store
-from tests.faults.rig import Rig, consume
+from tests.faults.rig import Rig, consume, until
 from tests.support.eventually import eventually
 from tests.support.recoveries import ended, held_up
 from tests.support.story import Story, offer
@@ -228,8 +228,9 @@ async def test_an_end_that_no_queue_received_comes_once_one_is_bound(
     ]
 
 
-async def test_killed_in_the_middle_it_is_run_again(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
+@pytest.mark.parametrize("fault", ["kill", "pause"])
+async def test_what_a_process_loses_in_the_middle_is_run_again(
+    rig: Rig, store: Store, recoveries: RecoveryService, story: Story, fault: str
 ) -> None:
     tenant, url = await rig.tenant()
     created = [await story.match() for _ in range(60)]
@@ -238,39 +239,21 @@ async def test_killed_in_the_middle_it_is_run_again(
         async with held_up(store, created[-1]):
             job = await request_recovery(recoveries, tenant, request_id="5")
             await eventually(lambda: _find(received, "odds_change"), lambda found: len(found) == 50)
-            await process.kill()
+            if fault == "kill":
+                await process.kill()
+            else:
+                process.pause()
         await rig.feed()
         done = await ended(store, job)
         await eventually(lambda: _find(received, "snapshot_complete"))
+        if fault == "pause":
+            process.resume()
+            await until("noticed", lambda: process.logged("starting a new session under another name"))
     assert (done.state, done.attempts) == (RecoveryState.COMPLETED, 2)
-    assert len(received) == 50 + 60 + 1
+    assert len(received) == 50 + 60 + 1, "the stopped process published something"
     last = [each.root.get("event_id") for each in received[50:-1]]
     assert last == [f"od:match:{match.number}" for match in created]
     assert received[-1].root.tag == "snapshot_complete"
-
-
-async def test_a_stopped_process_loses_its_recovery(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
-) -> None:
-    tenant, url = await rig.tenant()
-    created = [await story.match() for _ in range(60)]
-    first = await rig.feed()
-    async with receiving(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as received:
-        async with held_up(store, created[-1]):
-            job = await request_recovery(recoveries, tenant, request_id="5")
-            await eventually(lambda: _find(received, "odds_change"), lambda found: len(found) == 50)
-            first.pause()
-        await rig.feed()
-        done = await ended(store, job)
-        await eventually(lambda: _find(received, "snapshot_complete"))
-        first.resume()
-
-        async def noticed() -> bool:
-            return first.logged("starting a new session under another name")
-
-        await eventually(noticed)
-    assert (done.state, done.attempts) == (RecoveryState.COMPLETED, 2)
-    assert len(received) == 50 + 60 + 1, "the stopped process published something"
 
 
 async def test_unbooked_between_two_recoveries(
