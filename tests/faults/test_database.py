@@ -12,6 +12,7 @@ from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.keys import issue
 from tests.faults.rig import Consumer, Rig, consuming, until
+from tests.support.databases import end_sessions
 from tests.support.life import Life, Living
 from tests.support.recoveries import ended, recover
 from tests.support.story import Story, offer
@@ -28,15 +29,6 @@ CREATE TRIGGER no_room BEFORE INSERT ON change EXECUTE FUNCTION no_room();
 """
 
 
-async def break_off(store: Store) -> None:
-    """End every other session on this test's database."""
-    async with store.autocommit() as tx:
-        await tx.fetch(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-
-
 async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
     tenant, url = await rig.tenant()
     story = Story(store)
@@ -50,7 +42,7 @@ async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
         job = await recover(store, tenant, "77", after=1)
         for count in (20, 90, 160):
             await until("some is published", lambda count=count: len(consumer.replayed) > count)
-            await break_off(store)
+            await end_sessions(store)
         done = await ended(store, job)
         await until("complete", lambda: ".snapshot_complete." in consumer.got[-1].key)
     assert (done.state, done.attempts) == ("completed", 1)
@@ -71,7 +63,7 @@ async def test_connections_end_again_and_again(rig: Rig, store: Store) -> None:
         for _ in range(8):
             match = await story.match()
             await story.offer(match, offer(1), offer(2))
-            await break_off(store)
+            await end_sessions(store)
             await story.settle(match, offer(1))
             await story.void(match, offer(2))
         await all_published(consumer, store)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
+from app.store.connections import Store
 from app.store.migrations import migrate
 
 _PREFIX = "matchfeed_test"
@@ -91,6 +92,17 @@ async def _copy(server_url: str, template: str) -> str:
     name = f"{template}_{secrets.token_hex(4)}"
     await _execute(server_url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     return name
+
+
+async def end_sessions(store: Store, query: str = "%") -> int:
+    """End every other session on the store's database whose last query is like this one; how many."""
+    async with store.autocommit() as tx:
+        ended: int = await tx.value(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE $1",
+            query,
+        )
+    return ended
 
 
 async def drop(server_url: str, name: str) -> None:

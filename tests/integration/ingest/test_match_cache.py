@@ -23,6 +23,7 @@ from app.store.connections import Store, open_store
 from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
+from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
 from tests.support.matches import create_match, execute
 
@@ -217,11 +218,7 @@ async def test_nothing_is_cached_beyond_a_lost_connection(worker: Store, store: 
     server = Server(worker, match)
     await server.begin()
     await assert_fresh(worker, store, match.id, cached=True)
-    async with store.autocommit() as tx:
-        await tx.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    await end_sessions(store)
 
     async def is_connected_again() -> bool:
         try:

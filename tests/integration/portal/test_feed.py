@@ -106,26 +106,22 @@ async def test_the_stream_ends_with_the_session(
         assert await stream.next() == ""
 
 
-async def test_the_stream_ends_with_the_tenant(
-    sign_in: SignIn, store: Store, quick: PortalDependencies
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "UPDATE tenant SET active = false",
+        "UPDATE portal_session SET last_seen_at = last_seen_at - 9 * 3600000",
+    ],
+)
+async def test_the_stream_ends_with_the_tenant_and_with_a_session_that_is_not_used(
+    sign_in: SignIn, store: Store, quick: PortalDependencies, ending: str
 ) -> None:
+    """An open stream is no use of the session: a browser that somebody left must be signed out in the end."""
     person = await sign_in()
     async with EventStream(person.client, EVENTS) as stream:
         await stream.next()
         async with store.transaction() as tx:
-            await tx.execute("UPDATE tenant SET active = false")
-        await stream.until_ended()
-
-
-async def test_an_open_stream_is_no_use_of_the_session(
-    sign_in: SignIn, store: Store, quick: PortalDependencies
-) -> None:
-    """A browser that somebody left must be signed out in the end."""
-    person = await sign_in()
-    async with EventStream(person.client, EVENTS) as stream:
-        await stream.next()
-        async with store.transaction() as tx:
-            await tx.execute("UPDATE portal_session SET last_seen_at = last_seen_at - 9 * 3600000")
+            await tx.execute(ending)
         await stream.until_ended()
 
 

@@ -13,6 +13,7 @@ from app.store import matches
 from app.store.connections import Store
 from app.store.transaction import Tx
 from tests.integration.rest.test_matches import Headers, live
+from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
 from tests.support.story import Story, offer
 from tests.support.tenants import book
@@ -183,14 +184,7 @@ async def test_changes_during_a_lost_connection_are_seen(
     """The LISTEN connection is cut off; what changes meanwhile is seen."""
     path = f"/cs2/v1/matches/{live.id}/markets"
     await warm(client, path, basic, reads)
-    async with store.autocommit() as tx:
-        ended = await tx.value(
-            """
-            SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-            WHERE datname = current_database() AND query LIKE 'LISTEN%shown%'
-            """
-        )
-    assert ended == 1
+    assert await end_sessions(store, "LISTEN%shown%") == 1
     await Story(store).offer(live, offer(99))
 
     async def fetch() -> str:

@@ -5,6 +5,7 @@ import pytest
 
 from app.store import notifications
 from app.store.connections import Store
+from tests.support.databases import end_sessions
 
 pytestmark = pytest.mark.anyio
 
@@ -59,12 +60,7 @@ async def test_what_is_rolled_back_is_not_notified(store: Store, listener: Liste
 
 
 async def test_a_lost_connection_is_reported_and_replaced(store: Store, listener: Listener) -> None:
-    async with store.autocommit() as tx:
-        ended = await tx.value(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
-            " AND datname = current_database()"
-        )
-    assert ended == 1
+    assert await end_sessions(store, "LISTEN%") == 1
     assert await listener.next() == ""
     assert listener.states[0:2] == [True, False]
     assert listener.states[-1] is True

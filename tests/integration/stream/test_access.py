@@ -19,6 +19,7 @@ from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.settings import Settings
 from app.store.connections import Store
+from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
 from tests.support.story import Story
@@ -254,20 +255,13 @@ async def test_keys_are_looked_up_while_notify_does_not_work(
     """The LISTEN connection is terminated and cannot be opened again while a key ends."""
     raw = await issue(bundles=("cs2.stats",))
 
-    async def cut() -> int:
-        async with store.autocommit() as tx:
-            return await tx.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE query LIKE 'LISTEN%' AND datname = current_database()"
-            )
-
     async def away(_: Store) -> Any:
         raise Unavailable("away")
 
     async with subscribed(host, raw) as client:
         await until_alive(client)
         monkeypatch.setattr(Store, "dedicated", away)
-        await eventually(cut)
+        await eventually(lambda: end_sessions(store, "LISTEN%"))
         async with store.transaction() as tx:
             await tx.execute("UPDATE api_key SET active = false")
         begun = time.perf_counter()

@@ -22,6 +22,7 @@ from app.store import cursors, tenants
 from app.store.cursors import Checkpoint, LeasedTenant
 from tests.faults.rig import Consumer, Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
+from tests.support.databases import end_sessions
 from tests.support.processes import ROOT
 
 pytestmark = pytest.mark.anyio
@@ -331,7 +332,7 @@ async def test_changes_are_published_though_the_database_disconnects(rig: Rig, f
         match = await rig.match()
         seqs = set(await rig.write_changes(match, 5))
         for _ in range(3):
-            await break_off(rig)
+            await end_sessions(rig.store)
             for _ in range(5):
                 # The writer's own sessions ended too: its transaction may be refused when it begins.
                 seqs.update(await retry_while_unavailable("a change", lambda: rig.write_changes(match)))
@@ -358,12 +359,3 @@ async def test_a_tenant_is_served_though_the_reply_of_its_lease_was_lost(
         seqs = set(await rig.write_changes(await rig.match(), 5))
         await until("all published", lambda: consumer.seqs == seqs)
         assert lost
-
-
-async def break_off(rig: Rig) -> None:
-    """End every other session on this test's database."""
-    async with rig.store.autocommit() as tx:
-        await tx.fetch(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
