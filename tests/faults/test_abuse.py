@@ -27,7 +27,6 @@ from tests.support.story import Story
 from tests.support.tenant_operations import REFUSED
 from tests.support.web import issuing, serving
 
-pytestmark = pytest.mark.anyio
 #: Bytes that the broker may use beyond what it needs at rest.
 SPARE = 96 * 1024 * 1024
 BODY = aio_pika.Message(bytes(8192))

@@ -20,7 +20,6 @@ from tests.support.lengths import short_then_long
 from tests.support.life import Life, Living
 from tests.support.story import Story
 
-pytestmark = pytest.mark.anyio
 ALIVE = 1
 TENANTS = 2
 Fault = Callable[[Rig, PrivateBroker, Sequence[Consumer]], Awaitable[int]]

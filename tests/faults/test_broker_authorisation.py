@@ -14,8 +14,6 @@ from app.store.connections import Store
 from tests.faults.broker import PrivateBroker
 from tests.faults.rig import Rig, consuming, rigged, until, until_async
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def broker(tmp_path: Path) -> AsyncIterator[PrivateBroker]:

@@ -16,7 +16,6 @@ from tests.support.life import Life, Living
 from tests.support.recoveries import ended, recover
 from tests.support.story import Story
 
-pytestmark = pytest.mark.anyio
 SHORT = 40  #: messages that a tenant's queue may hold here
 
 

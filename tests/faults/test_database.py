@@ -18,7 +18,6 @@ from tests.support.recoveries import ended, recover
 from tests.support.story import Story, offer
 from tests.support.web import serving
 
-pytestmark = pytest.mark.anyio
 MATCHES = 230
 NO_ROOM = """
 CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -37,8 +37,6 @@ from tests.support.streaming import next_frame, streaming, subscribed
 sys.path.insert(0, str(ROOT / "scripts" / "client"))
 from matchfeed_client import Client
 
-pytestmark = pytest.mark.anyio
-
 
 def of_present(consumer: Consumer, mark: int) -> set[int]:
     """The numbers received that were assigned after the fail-over."""

@@ -4,14 +4,11 @@ import asyncio
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
-import pytest
-
 from app.broker.address import parse
 from app.domain.match import Match
 from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.support.route import Route
 
-pytestmark = pytest.mark.anyio
 TENANTS = 3
 SHORT_LEASE = "1500"
 

@@ -20,8 +20,6 @@ from tests.faults.keys import BY, ended, gets_in, issue, publish, reading, tenan
 from tests.faults.rig import Rig, until, until_async
 from tests.sdk_client.broker import logged_in
 
-pytestmark = pytest.mark.anyio
-
 
 async def revoke(key_rig: Rig, key_id: UUID) -> None:
     async with key_rig.store.transaction() as tx:

@@ -5,7 +5,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import aio_pika
-import pytest
 from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import AMQPError
 
@@ -26,7 +25,6 @@ from tests.support.tenant_operations import (
     REFUSED_BY_LOGIN,
 )
 
-pytestmark = pytest.mark.anyio
 Attempt = Callable[[AbstractChannel, str], Awaitable[object]]
 
 

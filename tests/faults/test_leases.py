@@ -1,6 +1,5 @@
 """Leases and slots that run out during a recovery: it completes, and nobody else's ends."""
 
-import pytest
 from lxml import etree
 
 from app.domain.match import Match
@@ -11,7 +10,6 @@ from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.support.recoveries import ended, held_up, recover
 from tests.support.story import Story
 
-pytestmark = pytest.mark.anyio
 MATCHES = 60  #: more than a page: the second page is held up
 
 

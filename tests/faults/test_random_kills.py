@@ -23,7 +23,6 @@ from tests.support.recoveries import ended, recover
 from tests.support.story import Story
 from tests.support.web import issuing, serving
 
-pytestmark = pytest.mark.anyio
 SEEDS = int(os.environ.get("MATCHFEED_FAULT_SEEDS", "1"))
 KILLS = 2
 KINDS = (RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL)

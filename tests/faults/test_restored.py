@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
-import pytest
 
 from app.broker import provisioning
 from app.domain.match import Match
@@ -21,7 +20,6 @@ from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import databases
 from tests.support.processes import ROOT, environment
 
-pytestmark = pytest.mark.anyio
 _TIMESTAMP = re.compile(rb' timestamp="(\d+)"')
 
 

@@ -25,7 +25,6 @@ from tests.support.ports import spare
 from tests.support.queues import private_vhost
 from tests.support.wire import listening
 
-pytestmark = pytest.mark.anyio
 ALIVE_SECONDS = "10"  #: as in production: the client waits for no regular one
 EVENT_RECOVERIES = ("odds", "stateful_messages")
 

@@ -23,7 +23,6 @@ from app.wire.xml import feed as envelopes
 from tests.support.story import offer
 from tests.support.web import issuing, serving
 
-pytestmark = pytest.mark.anyio
 SCHEMA = Path(__file__).with_name("asyncapi-3.0.0.schema.json.gz")
 
 

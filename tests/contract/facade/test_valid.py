@@ -15,8 +15,6 @@ from app.store import matches
 from app.store.connections import Store
 from tests.support.facade import LOCALES, PATHS, SDK, World, create_world, document, same_in_the_dialect
 
-pytestmark = pytest.mark.anyio
-
 #: What the database holds: any text but NUL and half characters.
 _LETTERS = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
 HOSTILE = (

@@ -11,8 +11,6 @@ from app.store import audit, keys, matches, tenants
 from app.store.connections import Store
 from tests.integration.access.conftest import BY, SECRET, Issue
 
-pytestmark = pytest.mark.anyio
-
 
 async def actions(store: Store) -> list[str]:
     """What was done about tenant `acme`, in order."""

@@ -17,7 +17,6 @@ from tests.support.stored import changes_after, head
 from tests.support.story import Story, offer
 from tests.support.tenants import book, switch
 
-pytestmark = pytest.mark.anyio
 OTHER = 1
 ACTIVE, SUSPENDED = MarketStatus.ACTIVE, MarketStatus.SUSPENDED
 

@@ -25,8 +25,6 @@ from tests.support.eventually import eventually
 from tests.support.ports import spare
 from tests.support.web import serving
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def broker(settings: Settings) -> AsyncIterator[BrokerConfig]:

@@ -14,8 +14,6 @@ from app.store.connections import Store
 from app.store.keys import listing
 from tests.integration.access.conftest import BY, SECRET, Issue, running
 
-pytestmark = pytest.mark.anyio
-
 
 async def refused(grants: Grants, raw: str, address: str | None = None) -> str | None:
     """The words of the refusal, None when the key is let in."""

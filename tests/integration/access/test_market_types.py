@@ -14,7 +14,6 @@ from tests.support.eventually import eventually
 from tests.support.story import Story, offer
 from tests.support.tenants import ROUND_WINNER, switch
 
-pytestmark = pytest.mark.anyio
 MATCH_WINNER = 1
 _WAITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"

@@ -15,7 +15,6 @@ from app.store.counters import Counters
 from tests.integration.access.conftest import SECRET
 from tests.integration.access.people import NOW, PASSWORD, enter, link, person, some_email, valid
 
-pytestmark = pytest.mark.anyio
 STEP = 30_000
 LATER = NOW + 10 * STEP
 

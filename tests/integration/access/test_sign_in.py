@@ -32,7 +32,6 @@ from tests.integration.access.people import (
 )
 from tests.support.redis import PrivateRedis
 
-pytestmark = pytest.mark.anyio
 WRONG = "wrong horse battery"
 
 

@@ -14,8 +14,6 @@ from app.store.connections import Store
 from tests.integration.access.conftest import SECRET
 from tests.integration.access.people import BY, NOW, PASSWORD, invited, link, person
 
-pytestmark = pytest.mark.anyio
-
 
 async def redeem(store: Store, raw: str, password: str = PASSWORD, now: int = NOW) -> None:
     await users.redeem_link(store, raw, password, secret=SECRET, now=now)

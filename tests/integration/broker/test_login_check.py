@@ -12,7 +12,6 @@ from app.broker.management import Management
 from app.broker.permissions import tenant_user
 from scripts.services import Services
 
-pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
 STEPS = ("connect", "log_in", "declare", "bind", "delete")
 

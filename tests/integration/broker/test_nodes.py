@@ -24,7 +24,6 @@ from tests.support.eventually import eventually
 from tests.support.queues import queues_of
 from tests.support.route import Route
 
-pytestmark = pytest.mark.anyio
 REFUSES = Node("127.0.0.1", 1)
 
 

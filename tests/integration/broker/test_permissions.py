@@ -25,7 +25,6 @@ from tests.support.tenant_operations import (
     REFUSED_BY_NAME,
 )
 
-pytestmark = pytest.mark.anyio
 SECURITY = Path(__file__).resolve().parents[3] / "docs" / "security.md"
 
 

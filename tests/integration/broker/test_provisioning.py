@@ -17,7 +17,6 @@ from app.kit.errors import Conflict, Unavailable
 from scripts.services import Services
 from tests.support.eventually import eventually
 
-pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
 
 

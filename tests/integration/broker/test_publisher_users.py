@@ -16,7 +16,6 @@ from app.broker.address import Address, parse
 from app.broker.management import Management
 from scripts.services import Services
 
-pytestmark = pytest.mark.anyio
 EXCHANGE = "oddsfeed"
 
 

@@ -13,7 +13,6 @@ from app.store import alerts, audit
 from app.store.alerts import Alert, AlertKind, AlertSubject
 from app.store.connections import Store
 
-pytestmark = pytest.mark.anyio
 MATCH = uuid4()
 NOW = 1_900_000_000_000
 PARKED = AlertSubject(AlertKind.PARKED_BATCH, match_id=MATCH)

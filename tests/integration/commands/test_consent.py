@@ -19,7 +19,6 @@ from app.store.consent_requests import ConsentRequest, ConsentState
 from tests.integration.commands.test_execution import FIRST, book, ledger
 from tests.integration.ingest.conftest import CONFIG, Server
 
-pytestmark = pytest.mark.anyio
 SECONDS = 60
 DECISION: dict[str, Any] = {"market_id": FIRST[0], "specifiers": FIRST[1], "reason": "wrong call"}
 LOST = c.SettleMarket(result="lost", **DECISION)

@@ -23,7 +23,6 @@ from app.trading.rating_history import RatingHistory
 from app.trading.ratings import rating_model
 from tests.support import stored
 
-pytestmark = pytest.mark.anyio
 NOW = 1_800_000_000_000
 PRICING = IngestConfig().pricing
 NORTH, HARBOUR, OWLS = 11, 12, 13

@@ -21,7 +21,6 @@ from tests.integration.commands.test_execution import FIRST, book
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import stored
 
-pytestmark = pytest.mark.anyio
 MAP_WINNER = {"market_id": 6, "specifiers": "map=1|team=home"}
 KEY = (6, "map=1|team=home")
 

@@ -12,7 +12,6 @@ from app.trading.registry import RULES
 from tests.integration.ingest.conftest import CONFIG, Server
 from tests.support import logs
 
-pytestmark = pytest.mark.anyio
 NO_PLANT, ROUND, SECOND = 34, "map=1|round=1", "map=1|round=2"
 #: As it was before the round ended: suspended, without a result.
 _LEFT_OPEN = """

@@ -14,7 +14,6 @@ from app.wire.views.offers import settlement_view
 from tests.integration.ingest.conftest import Server
 from tests.support import logs, stored
 
-pytestmark = pytest.mark.anyio
 REPLAYED = (13, "map=1|round=2|team=home")
 
 

@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +25,6 @@ from tests.integration.channels.feed.bettor import Key, Ledger
 from tests.support import stored
 from tests.support.story import Story, offer
 
-pytestmark = pytest.mark.anyio
 START, MINUTE = 1_900_000_000_000, 60_000
 MATCHES, PRODUCT, REQUEST = 3, 1, "7"
 ACTS = ("offer", "settle", "void", "take_back", "finish", "cancel")

@@ -18,8 +18,6 @@ from app.store.connections import Store
 from tests.support.stored import present
 from tests.support.story import Story, offer
 
-pytestmark = pytest.mark.anyio
-
 
 def job(
     tenant: Tenant, kind: RecoveryKind = RecoveryKind.REST_FULL, after: int = 0, match: Match | None = None

@@ -3,8 +3,6 @@
 import asyncio
 from uuid import UUID, uuid4
 
-import pytest
-
 from app.domain.recovery import (
     MAX_ATTEMPTS,
     MAX_QUEUED,
@@ -18,7 +16,6 @@ from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.integration.recovery.test_slots import accepted, complete, fail, lease, request, take
 
-pytestmark = pytest.mark.anyio
 MATCH = UUID(int=7)
 
 

@@ -12,7 +12,6 @@ from app.store.connections import Store
 from tests.integration.recovery.conftest import WINDOW
 from tests.support.story import Story
 
-pytestmark = pytest.mark.anyio
 NOW = 1_900_000_000_000
 
 

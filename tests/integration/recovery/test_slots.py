@@ -3,8 +3,6 @@
 import asyncio
 from uuid import UUID, uuid4
 
-import pytest
-
 from app.domain.recovery import (
     MAX_ATTEMPTS,
     RecoveryInFlight,
@@ -17,7 +15,6 @@ from app.domain.tenant import Tenant
 from app.store import cursors, recovery_jobs, tenants
 from app.store.connections import Store
 
-pytestmark = pytest.mark.anyio
 HOLDER = "feed-1"
 
 

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from app.domain.recovery import RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryState
 from app.domain.tenant import Tenant
 from app.kit.errors import Conflict
@@ -14,7 +12,6 @@ from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from tests.integration.recovery.test_queue import event, queued, run_one_at_a_time
 from tests.integration.recovery.test_slots import accept, accepted, complete, fail, lease, request, take
 
-pytestmark = pytest.mark.anyio
 DIALECTS = (SDK, SPECIFICATION)
 
 

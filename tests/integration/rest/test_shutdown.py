@@ -14,8 +14,6 @@ from app.cli.process_commands import GRACE_SECONDS
 from app.pages.event_streams import NOTHING_NEW, stream_response
 from tests.support.wire import listening
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_it_closes_streams_of_events_at_once(caplog: pytest.LogCaptureFixture) -> None:
     left = asyncio.Event()

@@ -10,7 +10,6 @@ from scripts.demonstration import paths
 from scripts.demonstration.shared_servers import claim_vhosts, release_vhosts
 from scripts.services import Services
 
-pytestmark = pytest.mark.anyio
 Names = tuple[str, list[str]]
 
 

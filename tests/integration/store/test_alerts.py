@@ -2,13 +2,10 @@
 
 from uuid import uuid4
 
-import pytest
-
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 
-pytestmark = pytest.mark.anyio
 MATCH = uuid4()
 SILENT = AlertSubject(AlertKind.SILENT_SOURCE, match_id=MATCH)
 LOSING = AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant="acme")

@@ -14,7 +14,6 @@ from app.store.changes import ChangeDraft, ChangeRow
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMatch
 
-pytestmark = pytest.mark.anyio
 Drafts = Callable[..., ChangeDraft]
 
 

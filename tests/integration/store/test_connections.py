@@ -10,8 +10,6 @@ from scripts.services import Services
 from tests.support import databases
 from tests.support.eventually import eventually
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_no_database_is_unavailable() -> None:
     with pytest.raises(Unavailable) as refusal:

@@ -19,7 +19,6 @@ from scripts.services import Services
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
 
-pytestmark = pytest.mark.anyio
 START = 1_900_000_000_000
 
 

@@ -2,7 +2,6 @@
 
 from uuid import uuid4
 
-import pytest
 from msgspec.structs import replace
 
 from app.domain.market import MarketStatus
@@ -12,7 +11,6 @@ from app.store.connections import Store
 from app.store.envelopes import LAST, EnvelopeSearch
 from tests.support.story import Story, offer
 
-pytestmark = pytest.mark.anyio
 MINUTE = 60_000
 BEGIN = 1_900_000_000_000
 

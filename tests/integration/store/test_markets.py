@@ -1,7 +1,6 @@
 from decimal import Decimal
 from uuid import uuid4
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -9,8 +8,6 @@ from app.domain.market import Market, MarketStatus, Result
 from app.store import markets
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMarket
-
-pytestmark = pytest.mark.anyio
 
 anything = st.builds(
     Market,

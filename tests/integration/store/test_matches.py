@@ -11,8 +11,6 @@ from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMarket, NewMatch
 
-pytestmark = pytest.mark.anyio
-
 ROUND = Round(
     id=2,
     map=1,

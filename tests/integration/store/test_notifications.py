@@ -7,8 +7,6 @@ from app.store import notifications
 from app.store.connections import Store
 from tests.support.databases import end_sessions
 
-pytestmark = pytest.mark.anyio
-
 
 class Listener:
     """A task that listens, and what it received."""

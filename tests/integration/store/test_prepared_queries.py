@@ -8,7 +8,6 @@ from itertools import product
 from typing import Any
 
 import asyncpg
-import pytest
 
 import app.store
 from app.domain.reach import Reach
@@ -21,8 +20,6 @@ from app.store.match_tables import DEPENDENT_TABLES
 from app.store.prepared import Statement
 from app.store.tables.history import Round, TimelineEvent
 from app.store.tables.statistics import PlayerMap, TeamMap
-
-pytestmark = pytest.mark.anyio
 
 _EITHER = (False, True)
 _ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)

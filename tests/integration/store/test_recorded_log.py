@@ -2,15 +2,11 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from app.store import changes
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from scripts.histories import recorded_log
 from tests.integration.store.conftest import NewMatch
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_the_copy_has_what_is_pruned(

@@ -11,8 +11,6 @@ from app.store.migrations import migrate
 from app.store.piccolo_app import APP_CONFIG
 from tests.support.eventually import eventually
 
-pytestmark = pytest.mark.anyio
-
 _ALIASES = {"timestamp": "timestamp without time zone", "int": "integer", "array": "ARRAY"}
 
 

@@ -10,7 +10,6 @@ from app.store import servers
 from app.store.connections import open_store
 from tests.support.route import Route
 
-pytestmark = pytest.mark.anyio
 REFUSES = "127.0.0.1:1"
 
 

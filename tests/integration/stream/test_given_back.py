@@ -9,8 +9,6 @@ from tests.support.story import Story, offer
 from tests.support.streaming import subscribed, until_alive
 from tests.support.tenants import book, give_vhost
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def with_vhost(story: Story, raw: str) -> None:

@@ -47,7 +47,6 @@ def test_a_password_is_as_long_as_its_composed_text(password: str) -> None:
     assert len(password) <= passwords.MAX_LENGTH
 
 
-@pytest.mark.anyio
 async def test_only_the_password_matches() -> None:
     stored = await hash_password("cafe\u0301 and croissants")
     assert "caf" not in stored
@@ -58,7 +57,6 @@ async def test_only_the_password_matches() -> None:
     assert await hash_password("cafe\u0301 and croissants") != stored
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("password", ["x" * 12, "x" * 129, "x" * 100_000, "\ud800" * 12, "\x00", ""])
 async def test_each_check_computes_one_hash(monkeypatch: pytest.MonkeyPatch, password: str) -> None:
     """With the same parameters, whether there is a password to compare with or not."""
@@ -78,7 +76,6 @@ async def test_each_check_computes_one_hash(monkeypatch: pytest.MonkeyPatch, pas
     assert len({(str(extract_parameters(each)), len(each)) for each in seen}) == 1
 
 
-@pytest.mark.anyio
 async def test_two_hashes_at_once_and_few_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """More are refused at once, so that a flood of attempts takes neither memory nor the others' time."""
     started, go_on = threading.Semaphore(0), threading.Event()

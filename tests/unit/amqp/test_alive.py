@@ -16,7 +16,6 @@ from app.amqp.publishers import FeedPublishers
 from app.store.cursors import LeasedTenant
 from tests.unit.amqp.brokered import Broker, went_on
 
-pytestmark = pytest.mark.anyio
 TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 ALIVE = 2
 

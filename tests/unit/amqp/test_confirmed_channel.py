@@ -21,7 +21,6 @@ from app.amqp.frames import CHANNEL, marshal
 from app.amqp.live_delay import LiveDelay
 from tests.unit.amqp.brokered import Broker, message, went_on
 
-pytestmark = pytest.mark.anyio
 ALIVE, REPLAYED = 2, 3
 
 

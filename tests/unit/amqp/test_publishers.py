@@ -5,7 +5,6 @@ import re
 from typing import Any
 from uuid import UUID
 
-import pytest
 from faststream.specification import AsyncAPI
 
 from app.amqp import routing
@@ -18,7 +17,6 @@ from app.domain.recovery import RecoveryKind, RecoveryRequest
 from app.wire.json_schema import feed_json_schema
 from tests.unit.amqp.brokered import Broker, went_on
 
-pytestmark = pytest.mark.anyio
 REPLAYED = 3
 RENDERER = EnvelopeRenderer("oddsfeed", 2)
 REQUEST = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id="9")

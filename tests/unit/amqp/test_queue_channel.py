@@ -9,8 +9,6 @@ from app.amqp.connection import BrokerError, ChannelClosed
 from app.amqp.queue_channel import QueueChannel
 from tests.unit.amqp.brokered import Broker, went_on
 
-pytestmark = pytest.mark.anyio
-
 
 async def requested(broker: Broker, work: asyncio.Task[Any]) -> int:
     """The channel of the newest request."""

@@ -18,8 +18,6 @@ from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
 
-pytestmark = pytest.mark.anyio
-
 
 class NoStore:
     history = 0

@@ -22,7 +22,6 @@ from app.amqp.tenant_publisher import TenantPublisher
 from app.store.cursors import LeasedTenant
 from tests.unit.amqp.brokered import Broker, message, went_on
 
-pytestmark = pytest.mark.anyio
 TENANT, BOOKED, KEPT_BACK = UUID(int=1), UUID(int=2), UUID(int=3)
 WINDOW = 5
 

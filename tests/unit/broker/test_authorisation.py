@@ -13,7 +13,6 @@ from app.broker.authorisation import application
 from app.broker.permissions import ResourceCheck, is_allowed
 from app.kit.errors import Unavailable
 
-pytestmark = pytest.mark.anyio
 EXCHANGE, SDK_EXCHANGE = "oddsfeed", "oddinfeed"
 KEY = "the key of acme"
 names = st.sampled_from(

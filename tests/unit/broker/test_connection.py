@@ -9,8 +9,6 @@ from aio_pika.connection import Connection
 
 from app.broker.connection import open_connection
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_cancellation_that_the_client_library_loses_ends_the_task(
     monkeypatch: pytest.MonkeyPatch,

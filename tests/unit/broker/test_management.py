@@ -10,7 +10,6 @@ from app.broker import management_api
 from app.broker.management import Management
 from app.kit.errors import Unavailable
 
-pytestmark = pytest.mark.anyio
 LISTS: list[Callable[[Management], Awaitable[object]]] = [
     Management.nodes,
     Management.vhosts,

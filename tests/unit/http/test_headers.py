@@ -6,8 +6,6 @@ import pytest
 
 from app.http.headers import complete_response
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.mark.parametrize(("method", "sent"), [("GET", b"all of it"), ("HEAD", b"")])
 async def test_the_body_is_dropped_after_head_alone(method: str, sent: bytes) -> None:

@@ -9,8 +9,6 @@ import pytest
 from app.kit import background
 from app.kit.background import run_forever, run_isolated
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_failure_is_logged_and_the_work_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, going = 0, asyncio.Event()

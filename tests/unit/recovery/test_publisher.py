@@ -3,16 +3,12 @@
 from typing import Any, cast
 from uuid import UUID
 
-import pytest
-
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
 from app.amqp.frames import AmqpMessage
 from app.amqp.publishers import FeedPublishers
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.kit.metrics import recovery_unrendered
 from app.recovery.publisher import RecoveryPublisher
-
-pytestmark = pytest.mark.anyio
 
 
 class RecordedChannel:

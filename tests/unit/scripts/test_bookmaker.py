@@ -109,7 +109,6 @@ def test_the_terminals_board_shows_prices_reasons_and_proofs() -> None:
         assert words in shown, words
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("status", "latest"), [(409, 3.0), (429, 40.0)])
 async def test_a_recovery_that_is_in_flight_is_not_waited_out(status: int, latest: float) -> None:
     """A 409 names the latest moment at which the other recovery ends, minutes away; a rate limit is exact."""

@@ -6,7 +6,6 @@ import httpx
 import pytest
 from matchfeed_client.rest import Answer, ClientError, Rest
 
-pytestmark = pytest.mark.anyio
 OLD = {"loc": ["query", "after"], "msg": "Older than the window.", "type": "too_old"}
 AHEAD = {"loc": ["query", "after"], "msg": "In the future.", "type": "in_the_future"}
 

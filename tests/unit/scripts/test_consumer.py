@@ -7,8 +7,6 @@ import pytest
 
 from scripts import consumer
 
-pytestmark = pytest.mark.anyio
-
 
 class Enough(BaseException):
     """What ends a program that runs for ever."""

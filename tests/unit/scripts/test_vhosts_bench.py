@@ -2,7 +2,6 @@
 
 from typing import cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pamqp import body, commands, frame, header
@@ -12,7 +11,6 @@ from app.amqp.frames import AmqpMessage, marshal
 from app.broker.integers import use_signed_integers
 from scripts.bench.vhosts_rig import Receiver
 
-pytestmark = pytest.mark.anyio
 SEQS = st.integers(1, 2**50)
 
 

@@ -21,8 +21,6 @@ from tests.support.life import Life
 from tests.support.story import Story, offer
 from tests.support.web import serving
 
-pytestmark = pytest.mark.anyio
-
 
 def shown(book: Book) -> Open:
     """What the client would offer or show as suspended, as `truth` has it."""

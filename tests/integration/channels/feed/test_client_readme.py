@@ -28,7 +28,6 @@ from tests.support.processes import ROOT
 from tests.support.story import Story
 from tests.support.wire import listening
 
-pytestmark = pytest.mark.anyio
 _BLOCK = re.compile(r"```python\n(from matchfeed_client .+?)```", re.DOTALL)
 
 

@@ -26,7 +26,6 @@ from tests.support.eventually import eventually
 from tests.support.life import Life
 from tests.support.story import Story, offer
 
-pytestmark = pytest.mark.anyio
 Open = dict[str, dict[tuple[str, str], str]]
 
 

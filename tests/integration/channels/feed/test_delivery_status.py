@@ -21,8 +21,6 @@ from tests.support.command_line import set_environment
 from tests.support.ports import spare
 from tests.support.web import issuing, serving
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def client(rig: Rig) -> AsyncIterator[httpx.AsyncClient]:

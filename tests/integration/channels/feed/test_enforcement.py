@@ -20,7 +20,6 @@ from app.store.connections import Store
 from tests.support import stored, unfinished
 from tests.support.eventually import eventually
 
-pytestmark = pytest.mark.anyio
 LIMITS = TenantLimits(bindings=20, unacknowledged=5)
 NOW = 1_800_000_000_000
 

@@ -12,8 +12,6 @@ from tests.faults.rig import Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.clocks import ManualTime
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_what_follows_closely_is_read_and_published_together(
     rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch

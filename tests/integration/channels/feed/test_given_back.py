@@ -25,7 +25,6 @@ from tests.integration.channels.feed.test_types_off import (
 from tests.support import tenants
 from tests.support.story import offer
 
-pytestmark = pytest.mark.anyio
 SHORT_LEASE = "1500"
 
 

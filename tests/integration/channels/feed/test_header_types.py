@@ -23,7 +23,6 @@ from tests.faults.rig import Rig, consuming, until
 from tests.support.queues import private_vhost, queues_of
 from tests.support.tap import Tap
 
-pytestmark = pytest.mark.anyio
 NUMBERS = (0, 2**15, 2**16, 2**31, 2**32, 2**53)
 SIGNED = {0: "b", 2**15: "I", 2**16: "I", 2**31: "l", 2**32: "l", 2**53: "l"}
 

@@ -1,12 +1,9 @@
 """No ingest worker lives: everything is suspended, and stays so, and tenants are notified once."""
 
-import pytest
-
 from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.store import heartbeats
 from app.store.connections import Store
 
-pytestmark = pytest.mark.anyio
 START = 1_000_000
 
 

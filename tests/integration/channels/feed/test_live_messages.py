@@ -16,7 +16,6 @@ from tests.integration.channels.feed.conftest import Running
 from tests.support.processes import ROOT
 from tests.support.story import Story, offer
 
-pytestmark = pytest.mark.anyio
 WINDOW = 4320 * 60_000
 BETS = VoidWindow(5, 9)
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))

@@ -15,7 +15,6 @@ from app.store import changes, cursors
 from tests.faults.rig import Consumer, Rig, consuming, until, until_async
 from tests.integration.channels.feed.conftest import Running
 
-pytestmark = pytest.mark.anyio
 ALIVE = 0.5
 
 

@@ -1,6 +1,5 @@
 """Live messages, `alive` and what is replayed reach a tenant over one connection."""
 
-import pytest
 from msgspec.structs import replace
 
 from app.broker.address import parse
@@ -10,8 +9,6 @@ from tests.integration.channels.feed.conftest import Running
 from tests.support.recoveries import ended, recover
 from tests.support.story import Story
 from tests.support.tap import Tap
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_all_kinds_share_a_connection(rig: Rig, store: Store, feed: Running) -> None:

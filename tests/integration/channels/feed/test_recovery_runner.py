@@ -23,8 +23,6 @@ from tests.support.eventually import eventually
 from tests.support.recoveries import ended, held_up
 from tests.support.story import Story, offer
 
-pytestmark = pytest.mark.anyio
-
 
 class Received(msgspec.Struct, frozen=True):
     """A message as it came, and its parsed root."""

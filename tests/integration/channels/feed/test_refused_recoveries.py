@@ -3,7 +3,6 @@ room."""
 
 from uuid import UUID, uuid4
 
-import pytest
 from msgspec.structs import replace
 
 from app.settings import Settings
@@ -15,7 +14,6 @@ from tests.integration.channels.feed.conftest import Running
 from tests.support.facade import SDK, SDK_PORT
 from tests.support.web import serving
 
-pytestmark = pytest.mark.anyio
 ALIVE = 0.5
 RECOVERY = "/v1/live/recovery/initiate_request?request_id=7"
 

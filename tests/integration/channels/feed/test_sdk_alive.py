@@ -17,7 +17,6 @@ from tests.integration.channels.feed.conftest import Running
 from tests.integration.channels.feed.test_unbound_losses import SDK_EXCHANGE, passed_over
 from tests.support.clocks import ManualTime
 
-pytestmark = pytest.mark.anyio
 HOUR = 3600.0
 
 

@@ -25,8 +25,6 @@ from tests.integration.channels.feed.conftest import Running
 from tests.support.databases import end_sessions
 from tests.support.processes import ROOT
 
-pytestmark = pytest.mark.anyio
-
 
 async def listening(rig: Rig, stack: AsyncExitStack, count: int = 1) -> list[tuple[UUID, Consumer]]:
     found = []

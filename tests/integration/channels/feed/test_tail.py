@@ -4,13 +4,9 @@ import asyncio
 import os
 import sys
 
-import pytest
-
 from tests.faults.rig import Rig, until_async
 from tests.integration.channels.feed.conftest import Running
 from tests.support.processes import ROOT, environment
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_it_ends_quietly_when_nobody_reads_on(rig: Rig, feed: Running) -> None:

@@ -21,7 +21,6 @@ from tests.support.processes import ROOT
 from tests.support.story import Story, offer
 from tests.support.tenants import switch
 
-pytestmark = pytest.mark.anyio
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
 ROUND_WINNER, OTHER = 13, 1
 WINDOW = 4320 * 60_000

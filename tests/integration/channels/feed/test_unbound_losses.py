@@ -26,7 +26,6 @@ from tests.support.life import Life
 from tests.support.story import Story
 from tests.support.tap import Tap
 
-pytestmark = pytest.mark.anyio
 ALIVE = 0.5
 NEVER = "no-such-vhost"
 EXCHANGE, SDK_EXCHANGE = "oddsfeed", "oddinfeed"

@@ -8,8 +8,6 @@ import pytest
 from app.channels.portal.delivery_reader import DeliveryReader
 from app.kit.errors import Unavailable
 
-pytestmark = pytest.mark.anyio
-
 
 class Source:
     """Counts its reads; each waits until `answer` is set. `now` is the reader's clock."""

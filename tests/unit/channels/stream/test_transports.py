@@ -35,7 +35,6 @@ def test_a_frame_is_json_with_type_data_and_meta() -> None:
     assert "snapshot" not in msgspec.json.decode(plain)["meta"]
 
 
-@pytest.mark.anyio
 async def test_frames_written_when_the_transport_drains_are_sent_too() -> None:
     sent: list[Any] = []
     waiting = [encode_frame("alive", b"{}", 0, seq) for seq in (2, 3)]

@@ -72,7 +72,6 @@ def ranges(requests: list[httpx.Request]) -> list[tuple[int, int]]:
 ALL = "".join(f"{line.text}\n" for line in LINES).encode()
 
 
-@pytest.mark.anyio
 async def test_every_byte_once_and_the_offsets_say_so() -> None:
     sink = await play(Pace(10))
     assert body_of(sink.accepted) == ALL
@@ -81,7 +80,6 @@ async def test_every_byte_once_and_the_offsets_say_so() -> None:
     assert [end - begin for begin, end in ranges(sink.accepted)] == [len(r.content) for r in sink.accepted]
 
 
-@pytest.mark.anyio
 async def test_headers_of_a_game_server() -> None:
     sink = await play(Pace(10))
     request = sink.accepted[0]
@@ -92,7 +90,6 @@ async def test_headers_of_a_game_server() -> None:
     assert str(request.url) == URL
 
 
-@pytest.mark.anyio
 async def test_speed_paces_the_bodies() -> None:
     """60 lines a second apart at speed 10: about a body a second, no line before its time."""
     sink = await play(Pace(10))
@@ -102,14 +99,12 @@ async def test_speed_paces_the_bodies() -> None:
         assert last / 10 <= at < last / 10 + 1.2
 
 
-@pytest.mark.anyio
 async def test_rush_then_normal_speed() -> None:
     sink = await play(Pace(1, rush_until=50, rush=50))
     times = [at for at, _, _ in sink.seen]
     assert times[-1] == pytest.approx(1 + 9 + 1, abs=1.1)
 
 
-@pytest.mark.anyio
 async def test_same_range_again_until_it_is_taken() -> None:
     sink = await play(Pace(10), [200, 503, 500, 429])
     assert body_of(sink.accepted) == ALL
@@ -118,19 +113,16 @@ async def test_same_range_again_until_it_is_taken() -> None:
     assert tried[5][0] == tried[4][1]
 
 
-@pytest.mark.anyio
 async def test_a_refusal_ends_it() -> None:
     with pytest.raises(SinkRefused, match="403"):
         await play(Pace(10), [200, 403])
 
 
-@pytest.mark.anyio
 async def test_patience_ends() -> None:
     with pytest.raises(SinkRefused, match="503"):
         await play(Pace(10), [503] * 100, SendConfig(retry_seconds=20))
 
 
-@pytest.mark.anyio
 async def test_bodies_keep_to_their_size() -> None:
     sink = await play(Pace(1000), config=SendConfig(batch_bytes=200))
     assert body_of(sink.accepted) == ALL
@@ -160,7 +152,6 @@ def test_log_files_are_timed_by_their_stamps(tmp_path: Path, dress: str) -> None
     assert [line.text for line in lines][-1] == "no stamp"
 
 
-@pytest.mark.anyio
 async def test_a_new_run_has_its_own_token_and_offsets() -> None:
     wall = Wall()
     sink = Sink(wall)

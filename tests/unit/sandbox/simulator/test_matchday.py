@@ -88,7 +88,6 @@ async def run(service: Service, enough: int) -> list[str]:
     return reported
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("ended", short_then_long([4, 10]))
 async def test_the_day_keeps_its_promises(ended: int) -> None:
     """Always some of each kind, one current match unbooked, and no team in two places."""
@@ -106,7 +105,6 @@ async def test_the_day_keeps_its_promises(ended: int) -> None:
     assert len(teams) == len(set(teams))
 
 
-@pytest.mark.anyio
 async def test_what_an_earlier_day_left_is_cancelled() -> None:
     service = Service(matches={"old": "live", "older": "upcoming", "over": "finished"})
     reported = await run(service, 3)
@@ -115,7 +113,6 @@ async def test_what_an_earlier_day_left_is_cancelled() -> None:
     assert sum("cancelled" in line for line in reported) == 2
 
 
-@pytest.mark.anyio
 async def test_a_service_that_is_away_is_waited_for() -> None:
     service = Service(away=8)
     await run(service, 3)
