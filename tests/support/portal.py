@@ -15,6 +15,7 @@ from app.settings import Settings
 from app.store.connections import Store
 
 PASSWORD = "correct horse battery staple"
+SCRIPT = "<script>alert(1)</script>"  #: a name that must be no markup
 _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 

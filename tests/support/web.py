@@ -14,6 +14,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
 
+Headers = dict[str, str]
 IssueKey = Callable[..., Awaitable[str]]
 
 

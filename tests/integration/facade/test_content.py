@@ -18,9 +18,8 @@ from app.store.connections import Store
 from app.store.entrants import MAX_FILE_NUMBER
 from tests.support.eventually import eventually
 from tests.support.facade import APRIL_2031, PATHS, World, create_world, document
-from tests.support.web import IssueKey, serving
+from tests.support.web import Headers, IssueKey, serving
 
-Headers = dict[str, str]
 FIXTURE = "/v1/sports/{locale}/sport_events/{event}/fixture"
 SUMMARY = "/v1/sports/{locale}/sport_events/{event}/summary"
 INFO = "/v1/sports/{locale}/tournaments/{tournament}/info"

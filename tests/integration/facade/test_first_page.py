@@ -6,8 +6,7 @@ from app.access import admin
 from app.store.connections import Store
 from tests.integration.facade.test_schedules import LIVE, PRE, listed, to_come, urns, write
 from tests.support.eventually import eventually
-
-Headers = dict[str, str]
+from tests.support.web import Headers
 
 
 async def test_a_page_has_1000_by_default(client: httpx.AsyncClient, basic: Headers, store: Store) -> None:

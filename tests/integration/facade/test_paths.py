@@ -7,9 +7,8 @@ import httpx
 from app.domain.match import Status
 from app.settings import Settings
 from tests.support.facade import LOCALES, PATHS, POSTS, World, detail, document
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
-Headers = dict[str, str]
 EVERY_SCOPE = ("cs2.operator",)
 LOCALISED = [path for path in PATHS if "{locale}" in path]
 SINGLE = {

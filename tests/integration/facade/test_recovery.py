@@ -14,9 +14,8 @@ from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.facade import detail, document
 from tests.support.story import Story
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
-Headers = dict[str, str]
 ALL = "/v1/live/recovery/initiate_request"
 ODDS = "/v1/live/odds/events/{event}/initiate_request"
 STATEFUL = "/v1/live/stateful_messages/events/{event}/initiate_request"

@@ -17,9 +17,8 @@ from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.facade import APRIL_2031, DATE, DAY, HOME, World, detail, document
 from tests.support.story import Story
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
-Headers = dict[str, str]
 PRE = "/v1/sports/en/schedules/pre/schedule"
 LIVE = "/v1/sports/en/schedules/live/schedule"
 OF_DAY = f"/v1/sports/en/schedules/{DATE}/schedule"

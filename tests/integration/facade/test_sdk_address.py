@@ -25,9 +25,8 @@ from tests.support.facade import (
     document,
     same_in_the_dialect,
 )
-from tests.support.web import serving
+from tests.support.web import Headers, serving
 
-Headers = dict[str, str]
 RECOVERY = "/v1/live/recovery/initiate_request"
 WINDOW = 4320 * 60_000
 

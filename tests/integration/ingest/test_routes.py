@@ -18,9 +18,8 @@ from tests.integration.ingest.conftest import NOW
 from tests.support.clocks import ManualClock
 from tests.support.eventually import eventually
 from tests.support.queues import queues_of
-from tests.support.web import IssueKey, serving
+from tests.support.web import Headers, IssueKey, serving
 
-Headers = dict[str, str]
 NEW = {
     "team_a": "Northwind",
     "team_b": "Harbour",

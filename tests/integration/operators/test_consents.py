@@ -19,9 +19,8 @@ from app.store import markets
 from app.store.connections import Store, open_store
 from tests.support.command_line import set_environment
 from tests.support.story import Story
-from tests.support.web import IssueKey, serving
+from tests.support.web import Headers, IssueKey, serving
 
-Headers = dict[str, str]
 LONG_AGO = 1_700_000_000_000
 
 

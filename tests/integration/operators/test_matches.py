@@ -8,8 +8,8 @@ import pytest
 
 from app.settings import Settings
 from tests.integration.ingest.conftest import NOW
-from tests.integration.ingest.test_routes import NEW, Headers, create
-from tests.support.web import IssueKey, serving
+from tests.integration.ingest.test_routes import NEW, create
+from tests.support.web import Headers, IssueKey, serving
 
 
 @pytest.fixture

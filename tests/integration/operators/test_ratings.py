@@ -11,9 +11,8 @@ import pytest
 from app.settings import Settings
 from tests.integration.ingest.conftest import NOW
 from tests.support.command_line import Run
-from tests.support.web import serving
+from tests.support.web import Headers, serving
 
-Headers = dict[str, str]
 PATH = "/ops/v1/ratings"
 RESULT = {
     "id": "m1/1",

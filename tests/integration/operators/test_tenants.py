@@ -9,9 +9,8 @@ import pytest
 from app.domain import scopes
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
-Headers = dict[str, str]
 TENANTS = "/ops/v1/tenants"
 
 

@@ -16,12 +16,11 @@ from app.settings import Settings
 from app.store import changes, matches, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import Person
+from tests.support.portal import SCRIPT, Person
 from tests.support.story import Story, offer
 from tests.support.tenants import book, switch
 
 PAGE = "/portal/envelopes"
-SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture

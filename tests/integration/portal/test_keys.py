@@ -15,11 +15,10 @@ from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.keys import Key
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import Person
+from tests.support.portal import SCRIPT, Person
 from tests.support.web import IssueKey
 
 PATH = "/portal/keys"
-SCRIPT = "<script>alert(1)</script>"
 NEW = {"label": "site", "bundle": "cs2.stats", "sport": "cs2", "rate": "60", "networks": ""}
 
 

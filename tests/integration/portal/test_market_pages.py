@@ -20,12 +20,11 @@ from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import Person
+from tests.support.portal import SCRIPT, Person
 from tests.support.story import Story, offer
 from tests.support.tenants import switch
 from tests.support.web import issuing
 
-SCRIPT = "<script>alert(1)</script>"
 SUSPENDED = MarketStatus.SUSPENDED
 
 

@@ -10,9 +10,9 @@ from app.domain.user import Role
 from app.store import audit, matches, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
+from tests.support.portal import SCRIPT
 from tests.support.web import IssueKey
 
-SCRIPT = "<script>alert(1)</script>"
 UPCOMING = "/portal/offer?list=upcoming"
 
 

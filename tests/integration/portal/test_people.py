@@ -8,9 +8,8 @@ import pyotp
 from app.domain.user import Role
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import PASSWORD, Person
+from tests.support.portal import PASSWORD, SCRIPT, Person
 
-SCRIPT = "<script>alert(1)</script>"
 NEW = {"email": "new@acme.test", "name": SCRIPT, "role": "reader"}
 #: A third of them have ended; seven were created in each millisecond.
 _MORE_USERS = """

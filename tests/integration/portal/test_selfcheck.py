@@ -15,14 +15,13 @@ from app.domain.user import Role
 from app.settings import Settings
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import Person
+from tests.support.portal import SCRIPT, Person
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
 from tests.support.tenants import book
 from tests.support.web import issuing
 
 PATH = "/portal/selfcheck"
-SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture

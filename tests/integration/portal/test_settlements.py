@@ -21,12 +21,11 @@ from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support import stored
-from tests.support.portal import Person
+from tests.support.portal import SCRIPT, Person
 from tests.support.story import Story, offer
 from tests.support.tenants import switch
 from tests.support.web import IssueKey
 
-SCRIPT = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("http://example.test")'
 KILL = TimelineEvent(
     *(1, "kill", 1, 3, 5_000, 34_000),

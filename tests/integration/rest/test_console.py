@@ -10,9 +10,9 @@ import pytest
 from lxml import etree
 
 from app.channels.rest.console.files import FILES, PACKAGE
+from tests.support.web import Headers
 
 FOLDER = Path(__file__).resolve().parents[3] / "app" / "channels" / "rest" / "console"
-Headers = dict[str, str]
 
 
 def digest(content: bytes) -> str:

@@ -11,8 +11,8 @@ from lxml import etree
 
 from app.domain import scopes
 from app.domain.match import Match
-from tests.integration.rest.test_matches import Headers, live
-from tests.support.web import IssueKey
+from tests.integration.rest.test_matches import live
+from tests.support.web import Headers, IssueKey
 
 __all__ = ["live"]
 XML = {"Accept": "application/xml"}

@@ -10,8 +10,8 @@ from lxml import etree
 
 from app.domain.match import Status
 from app.store.connections import Store
-from tests.integration.rest.test_matches import BASIC, Headers, make
-from tests.support.web import IssueKey
+from tests.integration.rest.test_matches import BASIC, make
+from tests.support.web import Headers, IssueKey
 
 PATH = "/cs2/v1/matches"
 #: Name, state and beginning of matches, in the order of the list.

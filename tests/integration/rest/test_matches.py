@@ -16,9 +16,8 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
 from tests.support.matches import create_match, execute
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
-Headers = dict[str, str]
 BASIC = {
     *("id", "urn", "team_a", "team_b", "event", "bo_type", "status", "scheduled_at"),
     *("score_a", "score_b", "map_name"),

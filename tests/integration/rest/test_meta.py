@@ -13,9 +13,7 @@ from app.kit.clock import system_clock
 from app.store import heartbeats
 from app.store.connections import Store
 from tests.support.eventually import eventually
-from tests.support.web import IssueKey
-
-Headers = dict[str, str]
+from tests.support.web import Headers, IssueKey
 
 
 async def beat(store: Store, age: int = 0) -> None:

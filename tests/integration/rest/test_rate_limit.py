@@ -19,9 +19,7 @@ from app.store import counters
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
-from tests.support.web import IssueKey, serving
-
-Headers = dict[str, str]
+from tests.support.web import Headers, IssueKey, serving
 
 
 @pytest.fixture

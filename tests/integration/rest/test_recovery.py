@@ -10,9 +10,8 @@ from app.domain import scopes
 from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.tenants import give_vhost
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
-Headers = dict[str, str]
 REQUEST = "/cs2/v1/recovery/initiate_request"
 
 

@@ -7,9 +7,9 @@ import pytest
 from lxml import etree
 
 from app.wire.xml import feed
+from tests.support.web import Headers
 
 SCHEMAS = Path(__file__).resolve().parents[3] / "schemas"
-Headers = dict[str, str]
 
 
 @pytest.mark.parametrize("name", ["common.xsd", "feed.xsd", "facade.xsd"])

@@ -21,9 +21,8 @@ from app.wire.views.selfcheck import MARKETS
 from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.tenants import book, give_vhost
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
-Headers = dict[str, str]
 SUSPENDED = MarketStatus.SUSPENDED
 
 

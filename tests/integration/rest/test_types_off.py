@@ -15,11 +15,10 @@ from tests.support.processes import ROOT
 from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.tenants import switch
-from tests.support.web import IssueKey
+from tests.support.web import Headers, IssueKey
 
 ROUND_WINNER, OTHER = 13, 1
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
-Headers = dict[str, str]
 
 
 @pytest.fixture
