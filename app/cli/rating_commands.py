@@ -8,8 +8,8 @@ import msgspec
 from app.cli.runtime import actor, async_command, command_store, load_settings
 from app.commands import rating_import
 from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location
+from app.ingest.reference.profiles import read_lines
 from app.kit.clock import iso_millis, system_clock
-from app.kit.errors import Field, Invalid
 from app.store import ratings as stored_ratings
 
 _KINDS: dict[str, type[Imported]] = {"result": ImportedResult, "strength": ImportedStrength}
@@ -51,19 +51,7 @@ async def list_ratings(limit: int) -> None:
 
 
 def _read(file: Path) -> list[tuple[Location, Imported]]:
-    """The rows of a file without blank lines; raises `Invalid` with every invalid line."""
-    rows: list[tuple[Location, Imported]] = []
-    faults: list[Field] = []
-    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(((file.name, number), _row(line)))
-        except msgspec.DecodeError as error:
-            faults.append(Field((file.name, number), str(error), "value_error"))
-    if faults:
-        raise Invalid(*faults)
-    return rows
+    return read_lines(file.name, file.read_bytes(), lambda place, line: (place, _row(line)))
 
 
 def _row(line: bytes) -> Imported:

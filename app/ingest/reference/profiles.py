@@ -1,7 +1,7 @@
 """Profiles as JSON lines: one object a line, of a `kind`. `docs/imports.md` describes the formats."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -9,6 +9,8 @@ from app.ingest.reference.rows import Row, RowKind, fault
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 
+T = TypeVar("T")
+Place = tuple[str | int, ...]  #: of a line, as errors name it
 CS2: dict[str, RowKind] = {
     "category": "category",
     "tournament": "tournament",
@@ -34,23 +36,26 @@ class Head(msgspec.Struct, frozen=True):
 
 def read(file: str, body: bytes, kinds: dict[str, RowKind]) -> list[Row]:
     """The rows of a file without blank lines; raises `Invalid` with every invalid line."""
-    rows: list[Row] = []
+    return read_lines(file, body, lambda place, line: _row(place, line, kinds))
+
+
+def read_lines(file: str, body: bytes, read_line: Callable[[Place, bytes], T]) -> list[T]:
+    """`read_line` of each line of a file that is not blank; raises `Invalid` with every invalid line."""
+    found: list[T] = []
     faults: list[Field] = []
-    for number, line in _lines(body):
+    for number, line in enumerate(body.splitlines(), start=1):
+        if not line.strip():
+            continue
         try:
-            rows.append(_row((file, number), line, kinds))
+            found.append(read_line((file, number), line))
         except msgspec.DecodeError as error:
             faults.append(fault((file, number), str(error)))
     if faults:
         raise Invalid(*faults)
-    return rows
+    return found
 
 
-def _lines(body: bytes) -> Iterator[tuple[int, bytes]]:
-    return ((number, line) for number, line in enumerate(body.splitlines(), start=1) if line.strip())
-
-
-def _row(place: tuple[str | int, ...], line: bytes, kinds: dict[str, RowKind]) -> Row:
+def _row(place: Place, line: bytes, kinds: dict[str, RowKind]) -> Row:
     head = msgspec.json.decode(line, type=Head)
     fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
     if contains_control_characters(fields):
