@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from decimal import Decimal
+from inspect import isawaitable
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -38,18 +39,11 @@ Take = Callable[[AbstractIncomingMessage], Awaitable[None]]
 
 
 async def until(what: str, true: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait until `true()` holds; fails, naming what was waited for, after `seconds`."""
+    """Wait until `true()` holds, which may be awaited; fails, naming what was waited for, after `seconds`."""
     deadline = time.monotonic() + seconds
-    while not true():
+    while not (await found if isawaitable(found := true()) else found):
         assert time.monotonic() < deadline, f"waited {seconds} s in vain: {what}"
         await asyncio.sleep(0.02)
-
-
-async def until_async(what: str, true: Callable[[], Awaitable[object]], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not await true():
-        assert time.monotonic() < deadline, f"waited {seconds} s in vain: {what}"
-        await asyncio.sleep(0.05)
 
 
 class Got(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from app.settings import Settings
 from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.broker import PrivateBroker
-from tests.faults.rig import Rig, consuming, rigged, until, until_async
+from tests.faults.rig import Rig, consuming, rigged, until
 from tests.support import unfinished
 from tests.support.eventually import eventually
 from tests.support.life import Life, Living
@@ -166,12 +166,12 @@ async def test_an_endless_message_delays_others_briefly(rig: Rig, broker: Privat
         posting = await stack.enter_async_context(sink(rig))
         flood = await stack.enter_async_context(unfinished.publishing(url, rig.settings.exchange))
         sending = asyncio.create_task(unfinished.send(flood, 16 * SPARE))
-        await until_async("the alarm", broker.alarmed)
+        await until("the alarm", broker.alarmed)
         began = time.monotonic()
         living = Living(Life(Story(rig.store), 4), pause=0.01)
         await living.more(50)
         await living.end()
-        await until_async("the alarm is over", lambda: _calm(broker), 60)
+        await until("the alarm is over", lambda: _calm(broker), 60)
         print(f"the alarm was over after {time.monotonic() - began:.1f} s")
         with pytest.raises(OSError):
             await sending

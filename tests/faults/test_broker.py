@@ -14,7 +14,7 @@ from app.store import cursors
 from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.broker import PrivateBroker
-from tests.faults.rig import Consumer, Rig, rigged, subscribed, until, until_async
+from tests.faults.rig import Consumer, Rig, rigged, subscribed, until
 from tests.support import stored
 from tests.support.lengths import short_then_long
 from tests.support.life import Life, Living
@@ -56,7 +56,7 @@ async def ill(rig: Rig) -> bool:
 async def red(rig: Rig, consumers: Sequence[Consumer]) -> int:
     """Wait until health is red and every client considers us down; the newest change by then. Health knows
     when `alive` was last published as of the last report only, and may be red sooner."""
-    await until_async("health is red", lambda: ill(rig))
+    await until("health is red", lambda: ill(rig))
     await until("alive is missing", lambda: all(missing_for(each) > 2 * ALIVE for each in consumers))
     return await stored.head(rig.store)
 
@@ -96,7 +96,7 @@ async def test_nothing_is_lost_and_every_tenant_is_notified_once(
         counts = [len(each.got) for each in consumers]
         head = await fault(rig, broker, consumers)
         await living.more(20)
-        await until_async("health is green", lambda: well(rig), 60)
+        await until("health is green", lambda: well(rig), 60)
         await living.end()
         everything, kept = await fold.everything(rig.store), await fold.persistent(rig.store)
         if fault is starve_and_feed:
@@ -133,7 +133,7 @@ async def test_odds_that_a_restart_took_from_a_durable_queue_are_notified(
             queues = await rig.management.queues(tenant.slug)
             return any(each.name == f"{tenant.slug}.feed" and each.ready >= len(lost) for each in queues)
 
-        await until_async("the odds wait in the durable queue", waits)
+        await until("the odds wait in the durable queue", waits)
         await broker.stop()
         await broker.start()
         await until("the feed is back", lambda: feed.logged("the broker was restarted"), 60)
@@ -150,7 +150,7 @@ async def test_odds_that_a_restart_took_from_a_durable_queue_are_notified(
             assert status is not None and not status.notice_pending
             return not status.state
 
-        await until_async("the other tenant is connected", connected, 60)
+        await until("the other tenant is connected", connected, 60)
 
 
 def check_the_notice_came_first(consumer: Consumer, count: int, head: int) -> None:

@@ -12,7 +12,7 @@ from app.broker.connection import open_connection
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.broker import PrivateBroker
-from tests.faults.rig import Rig, consuming, rigged, until, until_async
+from tests.faults.rig import Rig, consuming, rigged, until
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def test_tenants_go_on_reading_and_we_publish(rig: Rig, broker: PrivateBro
             to = await (await ours.channel()).get_exchange(exchange)
             await to.publish(aio_pika.Message(b"<a/>"), "hi.-.live.odds_change.2.od:match.1.-")
         await until("the message", lambda: reading.got)
-        await until_async("no login, once the broker has forgotten its answers", lambda: refused(url))
+        await until("no login, once the broker has forgotten its answers", lambda: refused(url))
 
 
 async def refused(url: str) -> bool:

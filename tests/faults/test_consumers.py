@@ -11,7 +11,7 @@ from app.broker import provisioning
 from app.broker.connection import open_connection
 from app.store import cursors
 from tests.faults import fold
-from tests.faults.rig import Consumer, Rig, consuming, until, until_async
+from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.support.life import Life, Living
 from tests.support.recoveries import ended, recover
 from tests.support.story import Story
@@ -78,7 +78,7 @@ async def test_it_is_notified_of_its_loss_and_recovers_it(rig: Rig, pause: float
             async with rig.store.autocommit() as tx:
                 return any(each.dropped for each in await cursors.statuses(tx))
 
-        await until_async("the losses are counted", noticed)
+        await until("the losses are counted", noticed)
         stopped.pause = pause
         stopped.going.set()
         await until("it is notified", lambda: stopped.downs > before[0])

@@ -18,7 +18,7 @@ from app.doctor.findings import Finding, State
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.broker import PrivateBroker
-from tests.faults.rig import rigged, until_async
+from tests.faults.rig import rigged, until
 from tests.support.command_line import set_environment
 from tests.support.ports import spare
 from tests.support.processes import started
@@ -48,7 +48,7 @@ async def until_ill(config: DoctorConfig, *parts: str) -> None:
         return found == set(parts)
 
     try:
-        await until_async(f"only {parts} are ill", exactly, 60)
+        await until(f"only {parts} are ill", exactly, 60)
     except AssertionError as error:
         raise AssertionError(f"{error}; ill: {found}") from error
 

@@ -26,7 +26,7 @@ from app.settings import Settings
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store
 from tests.faults.keys import issue
-from tests.faults.rig import Consumer, Rig, consuming, rigged, until, until_async
+from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import standby, stored
 from tests.support.folding import Folded, Message
 from tests.support.processes import ROOT
@@ -103,7 +103,7 @@ class Everyone:
             found = await self.client.compare()
             return not found.differences and found.markets > 0
 
-        await until_async("the book is the service's", compared)
+        await until("the book is the service's", compared)
         for match in matches:
             shown = (await self.rest.get(f"/cs2/v1/matches/{match.id}/markets")).json()["data"]
             offered = {

@@ -17,7 +17,7 @@ from app.broker.provisioning import USER_LIMITS, tenant_user
 from app.settings import Settings
 from tests.faults.broker import PrivateBroker
 from tests.faults.keys import BY, ended, gets_in, issue, publish, reading, tenant_with_key
-from tests.faults.rig import Rig, until, until_async
+from tests.faults.rig import Rig, until
 from tests.sdk_client.broker import logged_in
 
 
@@ -127,7 +127,7 @@ async def test_while_nobody_answers_clients_stay_and_we_come_back(
         async def admitted() -> bool:
             return await gets_in(broker, fresh.raw, slug)
 
-        await until_async("its first login", admitted)
+        await until("its first login", admitted)
         await publish(key_rig, slug, b"<c/>")
         await until("it is still there", lambda: bodies == [b"<b/>", b"<c/>"])
 

@@ -62,11 +62,7 @@ async def test_an_exchange_that_a_key_has_replaced_is_restored(key_rig: Rig, bro
     assert await broker_sync.repair(key_rig.store, key_rig.management, config) == []
     async with logged_in(broker.tls, key.raw, slug) as connection, reading(connection) as bodies:
         await publish(key_rig, slug, b"<a/>")
-
-        async def received() -> list[bytes]:
-            return bodies
-
-        assert await eventually(received) == [b"<a/>"]
+        assert await eventually(lambda: bodies) == [b"<a/>"]
 
 
 async def listed(management: Management, slug: str) -> bool:

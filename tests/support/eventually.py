@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from inspect import isawaitable
+from typing import TypeVar, cast
 
 T = TypeVar("T")
 
 
 async def eventually(
-    look: Callable[[], Awaitable[T]], accepted: Callable[[T], object] = bool, seconds: float = 60
+    look: Callable[[], Awaitable[T] | T], accepted: Callable[[T], object] = bool, seconds: float = 60
 ) -> T:
     """The result of `look` as soon as it is `accepted`; fails with the last result after `seconds`."""
     deadline = asyncio.get_running_loop().time() + seconds
     while True:
-        seen = await look()
+        found = look()
+        seen = cast(T, await found if isawaitable(found) else found)
         if accepted(seen):
             return seen
         assert asyncio.get_running_loop().time() < deadline, f"still {seen!r} after {seconds} s"

@@ -73,11 +73,7 @@ class Crew:
         """So many batches to each queue, and wait until all are handled."""
         for _ in range(rounds):
             await self.publish_round(publishing)
-
-        async def all_handled() -> bool:
-            return len(self.handled) >= self._sent * PARTITIONS
-
-        await eventually(all_handled, seconds=seconds)
+        await eventually(lambda: len(self.handled) >= self._sent * PARTITIONS, seconds=seconds)
 
     async def publish_round(self, publishing: IngestQueues) -> None:
         """One batch to each queue."""
@@ -88,7 +84,7 @@ class Crew:
                 Batch(id=str(self._sent), match_id=match_id, number=number, arrived_at=0, body=b"")
             )
 
-    async def of_last_round(self) -> set[int]:
+    def of_last_round(self) -> set[int]:
         """The queues whose batch of the last round was handled."""
         return {batch.number for _, batch in self.handled if int(batch.id) == self._sent}
 

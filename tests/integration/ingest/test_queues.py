@@ -55,7 +55,7 @@ async def test_each_queue_is_handled_in_order_and_one_at_a_time(private: Setting
         for batch in sent:
             await publishing.publish(batch)
         async with consuming:
-            await eventually(lambda: value(len(seen)), lambda count: count == len(sent))
+            await eventually(lambda: len(seen), lambda count: count == len(sent))
     assert clashes == []
     for number in (3, 4):
         assert [one for one in seen if one.number == number] == [one for one in sent if one.number == number]
@@ -76,7 +76,7 @@ async def test_a_batch_whose_handling_failed_comes_again_before_the_next(private
         for batch in batches(2):
             await publishing.publish(batch)
         async with consuming:
-            await eventually(lambda: value(len(seen)), lambda count: count == 4)
+            await eventually(lambda: len(seen), lambda count: count == 4)
     assert seen == ["3/0", "3/0", "3/0", "3/1"]
 
 
@@ -103,10 +103,10 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
                 await second.ready()
                 for batch in batches(3):
                     await publishing.publish(batch)
-                await eventually(lambda: value(len(received)), lambda count: count == 1)
+                await eventually(lambda: len(received), lambda count: count == 1)
                 assert seen == []
                 await first.close()
-                await eventually(lambda: value(len(seen)), lambda count: count == 3)
+                await eventually(lambda: len(seen), lambda count: count == 3)
     assert seen == ["3/0", "3/1", "3/2"]
 
 
@@ -166,7 +166,7 @@ async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: 
         await management.put_vhost(vhost)
         await management.set_permissions(vhost, management.user, configure=".*", write=".*", read=".*")
         await eventually(published, seconds=60)
-        await eventually(lambda: value(len(seen)), seconds=60)
+        await eventually(lambda: len(seen), seconds=60)
 
 
 @pytest.mark.parametrize("url", ["amqp://guest:guest@127.0.0.1:1", "amqp://guest:guest@127.0.0.1:9"])
@@ -178,10 +178,6 @@ async def test_without_a_broker_the_refusal_comes_within_two_seconds(settings: S
             await queues.publish(batches(1)[0])
         assert monotonic() - began < 2
         assert not await queues.healthy()
-
-
-async def value(number: int) -> int:
-    return number
 
 
 async def test_they_are_empty_once_everything_was_taken(private: Settings) -> None:

@@ -128,12 +128,8 @@ async def test_a_log_body_travels_unchanged(
     assert (await post_log(client, made["log_sink_url"])).status_code == 200
     queues = queues_of(private)
     subscribe(queues, handle, PartitionAssignment("w1"))
-
-    async def count() -> int:
-        return len(seen)
-
     async with queues:
-        await eventually(count, lambda number: number == 2)
+        await eventually(lambda: len(seen), lambda number: number == 2)
     full, bare = seen
     assert (str(full.match_id), full.number, full.body) == (made["id"], made["number"], body)
     assert (full.instance, full.begin, full.end, full.arrived_at) == ("run", 100, 100 + len(body), NOW)

@@ -173,10 +173,7 @@ async def _seconds_to_fail(counters: Counters, name: str) -> float:
 
 
 async def _counts_again(counters: Counters, name: str) -> None:
-    async def up() -> bool:
-        return counters.up
-
-    await eventually(up, lambda found: found)
+    await eventually(lambda: counters.up)
     assert (await counters.count(name, 10**6)).counted
 
 

@@ -33,7 +33,7 @@ async def test_a_key_that_ends_before_the_answer_ends_the_stream(
         await answer.wait()
         await begin(poller)
 
-    async def ended() -> float:
+    def ended() -> float:
         return REGISTRY.get_sample_value("matchfeed_stream_closed_total", {"code": "1008"}) or 0
 
     async def enter() -> int | None:
@@ -43,7 +43,7 @@ async def test_a_key_that_ends_before_the_answer_ends_the_stream(
             return client.close_code
 
     monkeypatch.setattr(Poller, "begin", later)
-    before = await ended()
+    before = ended()
     entering = asyncio.create_task(enter())
     await begun.wait()
     assert (await operator_api.post("/revoke")).is_success

@@ -109,11 +109,9 @@ async def test_while_the_database_is_away_nothing_is_sent_and_then_everything(
     before = transport.kinds()[joined_at:]
     assert "market.created" not in before
     flaky.away = False
-
-    async def kinds() -> list[str]:
-        return transport.kinds()[joined_at:]
-
-    found = await eventually(kinds, lambda seen: "alive" in seen and "bet_settlement" in seen)
+    found = await eventually(
+        lambda: transport.kinds()[joined_at:], lambda seen: "alive" in seen and "bet_settlement" in seen
+    )
     assert found.index("market.created") < found.index("bet_settlement") < len(found) - 1
     assert found[-1] == "alive"
     assert transport.ended is None
@@ -187,15 +185,8 @@ async def test_a_fault_of_ours_ends_its_connections_and_not_the_poller(
     flaky.fault = None
     _, again = await joined(poller)
     await story.offer(match, offer(1))
-
-    async def kinds() -> bool:
-        return "market.created" in again.kinds()
-
-    await eventually(kinds)
+    await eventually(lambda: "market.created" in again.kinds())
 
 
 async def _ended(transport: RecordingTransport) -> None:
-    async def ended() -> int | None:
-        return transport.ended
-
-    assert await eventually(ended) == CloseCode.FAULT
+    assert await eventually(lambda: transport.ended) == CloseCode.FAULT

@@ -75,7 +75,7 @@ async def test_cut_off_at_random_it_ends_with_what_is_stored(rig: Rig, store: St
             await life.step()
         expected = await truth(store, life.matches)
 
-        async def seen() -> Open:
+        def seen() -> Open:
             return {} if client.book.recovery or client.book.due or task.done() else shown(client.book)
 
         await eventually(seen, lambda found: found == expected)

@@ -20,7 +20,7 @@ from app.domain.tenant import Tenant
 from app.main import create_app
 from app.store.connections import Store
 from tests.faults.keys import issue
-from tests.faults.rig import Rig, until, until_async
+from tests.faults.rig import Rig, until
 from tests.integration.channels.feed.test_client_package import shown
 from tests.integration.channels.feed.test_consistency import Open, truth
 from tests.support.life import Life, Living
@@ -78,11 +78,10 @@ async def rest(urls: dict[str, str], life: Life) -> Open:
 async def check_equal(client: Client, urls: dict[str, str], life: Life, store: Store) -> None:
     """The book becomes that of the store, of REST and of the self-check."""
     expected = await truth(store, life.matches)
-
-    async def equal() -> bool:
-        return not (client.book.recovery or client.book.due) and shown(client.book) == expected
-
-    await until_async("the book is that of the store", equal)
+    await until(
+        "the book is that of the store",
+        lambda: not (client.book.recovery or client.book.due) and shown(client.book) == expected,
+    )
     assert await rest(urls, life) == expected
     comparison = await client.compare()
     assert (comparison.count, comparison.markets) == (0, sum(map(len, expected.values())))
@@ -101,7 +100,7 @@ async def test_the_five_lines_hold_a_live_book_through_a_cut_and_a_restart(
                 "the first recovery is complete", lambda: client.book.after and not client.book.recovery
             )
             user = tenant_user(tenant.slug)
-            await until_async("the broker lists it", lambda: rig.management.connection_count(user))
+            await until("the broker lists it", lambda: rig.management.connection_count(user))
             await rig.management.ensure_disconnected(user, "a cut")
             await living.more(20)
             await living.end()

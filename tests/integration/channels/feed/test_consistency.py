@@ -86,11 +86,9 @@ async def test_cut_off_at_random(rig: Rig, store: Store, seed: int) -> None:
     for _ in range(20):
         await life.step()
     expected = await truth(store, life.matches)
-
-    async def seen() -> Open:
-        return {} if book.request or client.done() else shown(book)
-
-    await eventually(seen, lambda found: found == expected, 60)
+    await eventually(
+        lambda: {} if book.request or client.done() else shown(book), lambda found: found == expected
+    )
     client.cancel()
     await asyncio.wait({client})
 
@@ -163,11 +161,7 @@ async def test_upcoming_matches_are_published_too(rig: Rig, store: Store) -> Non
     await rig.feed()
     request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
     client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))
-
-    async def seen() -> Open:
-        return shown(book)
-
     expected = await truth(store, [match])
-    await eventually(seen, lambda found: found == expected)
+    await eventually(lambda: shown(book), lambda found: found == expected)
     client.cancel()
     await asyncio.wait({client})

@@ -15,7 +15,7 @@ from app.broker import publisher_users
 from app.broker.connection import open_connection
 from app.cli import main
 from app.kit import metrics
-from tests.faults.rig import Rig, consuming, until, until_async
+from tests.faults.rig import Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.command_line import set_environment
 from tests.support.ports import spare
@@ -55,7 +55,7 @@ async def test_operators_see_connection_lag_queues_and_losses(
                     {"name": queue.name, "ready": 3, "unacknowledged": 0, "consumers": 0}
                 ]
 
-            await until_async("published, and the broker has counted", depth)
+            await until("published, and the broker has counted", depth)
             served = await row()
             assert (served["state"], served["behind"], served["behind_seconds"]) == ("connected", 0, 0)
             assert served["alive_seconds_ago"] < 3 and served["dropped"] == 0  # type: ignore[operator]
@@ -105,7 +105,7 @@ async def test_the_feed_process_shows_its_figures(rig: Rig) -> None:
                 f'feed_behind{{tenant="{slug}"}} 0.0' in text
             )
 
-        await until_async("shown", shown, 30)
+        await until("shown", shown, 30)
     assert await process.end() == 0
 
 
@@ -130,7 +130,7 @@ async def test_a_closed_connection_is_detected(rig: Rig, feed: Running, client: 
     seen = False
     with suppress(LeaseLost):  # it may try to come back before the test is over, and is not let in
         async with feed() as session:
-            await until_async("connected", connected)
+            await until("connected", connected)
             user = publisher_users.publisher_user(session.holder)
             await rig.management.delete_user(user)
             await rig.management.close_user_connections(user, "test")
@@ -138,6 +138,6 @@ async def test_a_closed_connection_is_detected(rig: Rig, feed: Running, client: 
             async def gone() -> bool:
                 return not await connected()
 
-            await until_async("seen", gone)
+            await until("seen", gone)
             seen = True
     assert seen

@@ -258,14 +258,10 @@ async def opened(loop: Loop, settings: Settings, directory: Path) -> AsyncIterat
         web.headers["X-API-Key"] = await issue("house", bundles=("cs2.operator",))
         world, stopping = World(loop, rig, web), asyncio.Event()
         running = asyncio.create_task(feed(world, stopping))
-        await eventually(lambda: _begun(world))
+        await eventually(lambda: hasattr(world, "session"))
         yield world
         stopping.set()
         await running
-
-
-async def _begun(world: World) -> bool:
-    return hasattr(world, "session")
 
 
 @pytest.mark.timeout(600)

@@ -12,7 +12,7 @@ from app.channels.feed import health, retention
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.store import changes, cursors
-from tests.faults.rig import Consumer, Rig, consuming, until, until_async
+from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 
 ALIVE = 0.5
@@ -37,7 +37,7 @@ async def test_an_overflow_is_notified_once_and_publishing_continues(rig: Rig, f
                 [standing] = await cursors.statuses(tx)
             return standing.dropped == 25 and not standing.state
 
-        await until_async("noted", noted)
+        await until("noted", noted)
 
 
 @pytest.mark.parametrize("emptied", [False, True])
@@ -142,7 +142,7 @@ async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) ->
     await rig.tenant()
     assert await feed_state() == "no feed process is alive"
     async with feed(alive_seconds=ALIVE) as session:
-        await until_async("well", feed_is_well)
+        await until("well", feed_is_well)
         for publisher in session.relay.publishers.values():
             publisher.connection, connection = None, publisher.connection
         async with rig.store.transaction() as tx:
@@ -150,7 +150,7 @@ async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) ->
         assert await feed_state() == "no tenant receives alive"
         for publisher in session.relay.publishers.values():
             publisher.connection = connection
-        await until_async("well again", feed_is_well)
+        await until("well again", feed_is_well)
 
 
 async def test_old_changes_are_pruned_and_lagging_tenants_still_receive_the_rest(

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from operator import eq
 
 import aio_pika
 import msgspec
@@ -109,11 +109,7 @@ async def test_a_recovery_from_beginning_to_end(
     assert again.token == job.token + 1
 
 
-def _are(count: int, found: list[Received]) -> bool:
-    return len(found) == count
-
-
-async def _find(received: list[Received], tag: str) -> list[Received]:
+def _find(received: list[Received], tag: str) -> list[Received]:
     return [each for each in received if each.root.tag == tag]
 
 
@@ -125,7 +121,7 @@ async def test_a_request_right_after_the_end_is_accepted(
     async with receiving(url, rig.settings.exchange, "-.-.-.snapshot_complete.#") as received:
         for number in range(1, 11):
             await request_recovery(recoveries, tenant, request_id=str(number))
-            await eventually(lambda: _find(received, "snapshot_complete"), partial(_are, number))
+            await eventually(lambda: len(_find(received, "snapshot_complete")), partial(eq, number))
     assert [each.request_id for each in received] == [str(number) for number in range(1, 11)]
 
 
@@ -148,13 +144,12 @@ async def test_matches_are_replayed_in_the_order_of_requests_beside_everything(
                 await recoveries.accept(tenant, kind, parameters, str(match.id), by="tester")
             whole = await request_recovery(recoveries, tenant, request_id="4", node_id="9")
         await ended(store, whole)
-        ends = await eventually(lambda: _completed(received), lambda found: len(found) == 4)
+        complete = await eventually(
+            lambda: _find(received, "snapshot_complete"), lambda found: len(found) == 4
+        )
+    ends = [each.request_id for each in complete]
     assert sorted(ends) == ["1", "2", "3", "4"]
     assert [request_id for request_id in ends if request_id != "4"] == ["1", "2", "3"]
-
-
-async def _completed(received: list[Received]) -> list[str | None]:
-    return [each.request_id for each in received if each.root.tag == "snapshot_complete"]
 
 
 async def test_nodes_of_one_tenant_run_beside_each_other(
@@ -189,11 +184,7 @@ async def test_an_end_that_no_queue_receives_fails_the_recovery_published_once(
         assert (done.state, done.attempts, done.envelopes) == (RecoveryState.FAILED, 1, 1)
         assert "did not reach any queue" in done.error
         assert [(each.root.tag, each.request_id) for each in received] == [("odds_change", "5")]
-
-    async def final() -> list[dict[str, Any]]:
-        return process.lines("recovery failed")
-
-    (line,) = await eventually(final)
+    (line,) = await eventually(lambda: process.lines("recovery failed"))
     assert {name: line[name] for name in ("tenant", "recovery", "node", "attempt", "level", "error")} == {
         "tenant": tenant.slug,
         "recovery": "5",

@@ -9,7 +9,7 @@ from app.settings import Settings
 from app.store import refused_recoveries
 from app.store.connections import Store
 from tests.faults.keys import issue
-from tests.faults.rig import Rig, consuming, until, until_async
+from tests.faults.rig import Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.facade import SDK, SDK_PORT
 from tests.support.web import serving
@@ -72,7 +72,7 @@ async def test_the_tenant_is_notified_once_and_not_before(rig: Rig, feed: Runnin
         async def deleted() -> bool:
             return len(await recorded(rig.store)) == 1
 
-        await until_async("the one it was notified of is deleted", deleted)
+        await until("the one it was notified of is deleted", deleted)
         [(_, left)] = await recorded(rig.store)
         assert left > 3_500_000
 

@@ -20,7 +20,7 @@ from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
 from app.store import cursors, tenants
 from app.store.cursors import Checkpoint, LeasedTenant
-from tests.faults.rig import Consumer, Rig, consuming, until, until_async
+from tests.faults.rig import Consumer, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.databases import end_sessions
 from tests.support.processes import ROOT
@@ -168,7 +168,7 @@ async def test_a_pending_loss_notice_is_published_by_the_next_holder(rig: Rig, f
             async with rig.store.autocommit() as tx:
                 return not await tx.value("SELECT owed FROM tenant_cursor")
 
-        await until_async("nothing is owed any more", notified)
+        await until("nothing is owed any more", notified)
 
 
 async def test_a_new_tenant_is_served_from_then_on_without_a_restart(rig: Rig, feed: Running) -> None:
@@ -303,7 +303,7 @@ async def test_cursors_are_saved_and_the_window_is_not_exceeded(rig: Rig, feed: 
                 cursor = await tx.value("SELECT seq FROM tenant_cursor WHERE tenant_id = $1", tenant_id)
                 return bool(cursor == seqs[-1])
 
-        await until_async("saved", saved)
+        await until("saved", saved)
         async with rig.store.autocommit() as tx:
             [standing] = await cursors.statuses(tx)
         assert standing.behind == 0 and standing.oldest is None

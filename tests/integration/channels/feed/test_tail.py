@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 
-from tests.faults.rig import Rig, until_async
+from tests.faults.rig import Rig, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.processes import ROOT, environment
 
@@ -24,10 +24,6 @@ async def test_it_ends_quietly_when_nobody_reads_on(rig: Rig, feed: Running) -> 
         lines = os.fdopen(reader, "rb")
         first = await asyncio.to_thread(lines.readline)
         lines.close()
-
-        async def ended() -> bool:
-            return process.returncode is not None
-
-        await until_async("the next message finds nobody", ended)
+        await until("the next message finds nobody", lambda: process.returncode is not None)
     assert process.stderr
     assert (b" alive " in first, process.returncode, await process.stderr.read()) == (True, 0, b"")

@@ -18,7 +18,7 @@ from app.recovery.request import RecoveryService
 from app.store import cursors
 from app.store.connections import Store
 from scripts.consumer import SEQS, Book, recover
-from tests.faults.rig import Consumer, Rig, consume, consuming, subscribed, until, until_async
+from tests.faults.rig import Consumer, Rig, consume, consuming, subscribed, until
 from tests.integration.channels.feed.conftest import Running
 from tests.integration.channels.feed.test_consistency import requesting, shown, truth
 from tests.support.eventually import eventually
@@ -45,7 +45,7 @@ async def passed_over(rig: Rig, slug: str, seq: int) -> None:
             places = {each.slug: each.seq for each in await cursors.statuses(tx)}
         return places[slug] >= seq
 
-    await until_async("it is skipped", skipped)
+    await until("it is skipped", skipped)
 
 
 @asynccontextmanager
@@ -111,10 +111,10 @@ async def test_its_book_ends_equal_to_rest(rig: Rig, store: Store, feed: Running
         async with listening(rig, url, book):
             expected = await truth(store, life.matches)
 
-            async def different() -> bool:
+            def different() -> bool:
                 return bool(book.request) or shown(book) != expected
 
-            assert await different()
+            assert different()
             await eventually(different, lambda differs: not differs, 30)
         recovering.cancel()
 
@@ -252,7 +252,7 @@ async def test_queues_of_other_names_than_the_dead_process_knew_are_an_unbound_l
             async with rig.store.autocommit() as tx:
                 return bool(await tx.value("SELECT bound <> '' AND seq >= $1 FROM tenant_cursor", seq))
 
-        await until_async("noted", noted)
+        await until("noted", noted)
         await process.kill()
     async with consuming(url, rig.settings.exchange) as second:
         await rig.feed(ALIVE_SECONDS="1")
