@@ -14,6 +14,7 @@ from app.access.properties import KeyProperties
 from app.store.connections import Store
 from app.store.counters import Counters
 from scripts.services import Services
+from tests.support.eventually import eventually
 
 SECRET = "a-secret-of-at-least-thirty-two-characters"
 BY: dict[str, Any] = {"by": "tester", "now": 1000}
@@ -39,18 +40,11 @@ async def running(store: Store) -> AsyncIterator[Grants]:
     grants = Grants(store, SECRET)
     task = asyncio.create_task(grants.run())
     try:
-        await until(lambda: grants.listening)
+        await eventually(lambda: grants.listening)
         yield grants
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait until `condition` holds, at most a minute."""
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.001)
 
 
 @pytest.fixture

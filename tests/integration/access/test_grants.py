@@ -13,6 +13,7 @@ from app.kit.errors import Forbidden, Unavailable
 from app.store.connections import Store
 from app.store.keys import listing
 from tests.integration.access.conftest import BY, SECRET, Issue, running
+from tests.support.eventually import eventually
 
 
 async def refused(grants: Grants, raw: str, address: str | None = None) -> str | None:
@@ -115,9 +116,7 @@ async def test_while_not_listening_every_request_reads_the_key(
 
     monkeypatch.setattr(store, "dedicated", refuse)
     await end_listening(store)
-    async with asyncio.timeout(60):
-        while grants.listening:
-            await asyncio.sleep(0.001)
+    await eventually(lambda: not grants.listening)
     await grants.grant_of(issued.raw)
     await revoke(store, issued.key.id)
     assert await refused(grants, issued.raw)
