@@ -84,7 +84,7 @@ async def settlement(
             what = f"There is no settlement {entry_id}."
             raise NotFound(what, code="no_settlement", settlement=entry_id)
         values = await evidence(tx, texts_for(request), found, match, market_path, off)
-    return page(request, "settlement.html", **values)
+    return page(request, "ledger_entry.html", **values)
 
 
 async def _scope(tx: Tx, request: SignedInRequest, query: LedgerQuery) -> _Scope:
