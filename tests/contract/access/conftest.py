@@ -4,13 +4,10 @@ import msgspec
 import pytest
 
 from app.domain.match import Match, Status
-from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.store import matches
 from app.store.connections import Store
 from tests.support.matches import create_match
-
-CONFIG = IngestConfig(fresh_millis=10_000, silence_millis=30_000)
 
 
 @pytest.fixture

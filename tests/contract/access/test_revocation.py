@@ -1,7 +1,7 @@
 """A key that is ended is dead everywhere at once, and no secret is found where it does not belong."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,6 @@ from tests.support.ports import spare
 from tests.support.processes import started
 from tests.support.streaming import subscribed, until_alive
 from tests.support.web import IssueKey, answers, serving
-
-End = Callable[[httpx.AsyncClient, str, str], Awaitable[httpx.Response]]
-
 
 NOWHERE = "redis://127.0.0.1:1/0"  #: a Redis that is not there
 
