@@ -31,9 +31,6 @@ from app.store.tenant_rows import BOOKING, SWITCH
 from app.store.transaction import Tx
 
 _POLL_SECONDS = 0.25
-#: Envelopes that follow others within so long go out together: several in one write cost the broker and us
-#: little more than one (docs/performance.md).
-_GATHER_SECONDS = 0.04
 _PAGE = 500
 _SAVE_SECONDS = 0.05
 _READ_BACK = (
@@ -75,7 +72,6 @@ class Relay:
         self._bookings_read = self._newest_bookings = 0
         self._feed = feed
         self._read_at = 0.0
-        self._shared_at = float("-inf")
         self._wake, self._moved, self._save_now = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._backlog_requests: asyncio.Queue[TenantPublisher] = asyncio.Queue()
         self._queued: set[TenantPublisher] = set()
@@ -136,7 +132,6 @@ class Relay:
     async def read(self) -> None:
         """Share what is new, for ever."""
         while True:
-            await self._gather()
             self._wake.clear()
             try:
                 while await self._read_page():
@@ -145,12 +140,6 @@ class Relay:
             except Unavailable as error:
                 log.warning("reading the change log failed", error=error.detail)
             await wait_for_event(self._wake, _POLL_SECONDS)
-
-    async def _gather(self) -> None:
-        """Wait until what follows the last envelopes closely may go out with the next ones. An envelope after
-        a pause does not wait."""
-        while (left := self._shared_at + _GATHER_SECONDS - time.monotonic()) > 0:
-            await asyncio.sleep(left)
 
     async def catch_up(self) -> None:
         """Read the next page for each publisher that requests its backlog, for ever."""
@@ -260,7 +249,6 @@ class Relay:
             else:
                 self._recent.extend((envelope,), envelope.seq)
         self._recent.extend((), rows[-1].seq)
-        self._shared_at = time.monotonic()
 
     async def _read_backlog(self, publisher: TenantPublisher) -> None:
         after = publisher.sent

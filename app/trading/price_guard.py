@@ -79,16 +79,14 @@ def unexplained_move(
     """
     if before.shown == RoundKnowledge() or any(isinstance(change, _DECISIVE) for change in changes):
         return None
-    moves = list(_moves(book, markets))
-    if not moves:
-        return None
     favoured = _favoured(before, after, changes)
     state = max(_by_state(before, after, changes), _STATE if favoured else 0.0)
     found = [
         move
-        for move in moves
-        if abs(move.size) > _always(move.market) + _by_time(before, book[move.market.key], now) + state
+        for move in _moves(book, markets)
+        if (beyond := abs(move.size) - _always(move.market) - state) > 0
         and not _is_decided_by(favoured, move)
+        and beyond > _by_time(before, book[move.market.key], now)
         and not _should_be_done(before, book[move.market.key].priced_at, now)
     ]
     return max(found, key=lambda move: abs(move.size), default=None)
