@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 
 import msgspec
+import uvloop
 
 from app import settings as configuration
 from app.commands import creation
@@ -148,7 +149,7 @@ if __name__ == "__main__":
     parser.add_argument("--calls", action="store_true")
     chosen = parser.parse_args()
     profile = cProfile.Profile(time.process_time) if chosen.calls else None
-    with services.running(services.BENCHMARKS):
-        asyncio.run(main(chosen.matches, chosen.batches, chosen.seconds, profile))
+    with services.running(services.BENCHMARKS), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main(chosen.matches, chosen.batches, chosen.seconds, profile))
     if profile:
         pstats.Stats(profile).sort_stats("cumtime").print_stats(60)
