@@ -51,14 +51,14 @@ def page() -> str:
     rows = [
         (f"`{each.name}`", each.severity, each.lasting, _plain(each.summary), each.action) for each in found
     ]
-    parts = [_HEAD, _table(("alert", "", "for", "says", "what to do"), rows)]
+    parts = [_HEAD, _table(("alert", "severity", "for", "says", "what to do"), rows)]
     levels = [
         (each.title, f"{each.objective:.1%}", each.promise, f"`{burn_alerts(each)[0].name}`", each.action)
         for each in LEVELS
     ]
     parts += [_LEVELS, _table(("level", "objective", "goes well if", "alert", "what to do"), levels)]
     rates = [(each.severity, f"{each.factor:g}", each.long, each.short) for each in BURN_RATES]
-    parts += [_BURN, _table(("", "factor", "long window", "short window"), rates)]
+    parts += [_BURN, _table(("severity", "factor", "long window", "short window"), rates)]
     faults = [
         (
             f"`{name}`",

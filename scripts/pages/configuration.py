@@ -11,8 +11,8 @@ HEAD = """# Configuration
 
 Every setting of every process is an environment variable, read once when the process starts; an invalid
 value stops it with a line that names the variable. Defaults suit a developer's machine; production sets
-`DEPLOYMENT`, the URLs and `SECRET_KEY`. `.venv/bin/nox -s pages` writes this page from `app/settings.py`; a
-test checks that it is current.
+`DEPLOYMENT`, the URLs, `OPERATOR_PORT` and `SECRET_KEY`. `.venv/bin/nox -s pages` writes this page from
+`app/settings.py`; a test checks that it is current.
 
 | variable | type | default | meaning |
 |---|---|---|---|
