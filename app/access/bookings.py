@@ -43,7 +43,7 @@ async def _rebook(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool, now: int
     listed = await _listed(tx, tenant, match_id, booked)
     place = await tenant_rows.take_place(tx)
     if booked:
-        await tenants.book(tx, tenant.id, match_id)
+        await tenants.book(tx, tenant.id, match_id, place)
     else:  # its last message is the group of rows that follows the place
         await tenants.unbook(tx, tenant.id, match_id, place + len(listed))
     changed = {match_id: listed} if listed else {}

@@ -67,8 +67,8 @@ class Relay:
         self._history = 0
         self._types_off: Mapping[UUID, Intervals] = {}
         self._last_switch = 0
-        #: Every (tenant, match) that is not booked, with the change up to which it is published.
-        self._unbooked: Mapping[tuple[UUID, UUID], int] = {}
+        #: What is not published, by (tenant, match): the changes after one seq up to another.
+        self._booking_gaps: Mapping[tuple[UUID, UUID], Sequence[tuple[int, int]]] = {}
         self._bookings_read = self._newest_bookings = 0
         self._feed = feed
         self._read_at = 0.0
@@ -225,12 +225,12 @@ class Relay:
         return rows
 
     async def read_bookings(self, tx: Tx) -> None:
-        """Read which matches are not booked. Of two reads that overlap the one that began later stays."""
+        """Read when matches were not booked. Of two reads that overlap the one that began later stays."""
         self._bookings_read += 1
         own = self._bookings_read
-        found = await tenants.unbooked(tx)
+        found = await tenants.booking_gaps(tx)
         if own > self._newest_bookings:
-            self._unbooked, self._newest_bookings = found, own
+            self._booking_gaps, self._newest_bookings = found, own
 
     async def _read_types_off(self, tx: Tx) -> None:
         """Two readers may overlap: what was read later is longer, and stays."""
@@ -264,8 +264,8 @@ class Relay:
         publisher.pump()
 
     def _is_booked(self, tenant_id: UUID, match_id: UUID, seq: int) -> bool:
-        last = self._unbooked.get((tenant_id, match_id))
-        return last is None or seq <= last
+        gaps = self._booking_gaps.get((tenant_id, match_id))
+        return gaps is None or not any(after < seq <= until for after, until in gaps)
 
     def _receives_probabilities(self, tenant_id: UUID) -> bool:
         return tenant_id in self.with_probabilities

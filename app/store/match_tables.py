@@ -11,7 +11,7 @@ from app.store.tables.market import Market
 from app.store.tables.match import MatchReference
 from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
 from app.store.tables.statistics import PlayerMap, TeamMap
-from app.store.tables.tenant import Unbooked
+from app.store.tables.tenant import BookingGap, Unbooked
 
 _NAMING_MATCH = (
     Change,
@@ -22,6 +22,7 @@ _NAMING_MATCH = (
     Round,
     Market,
     Unbooked,
+    BookingGap,
     LogOffset,
     LogPending,
     LogParked,

@@ -15,8 +15,8 @@ from app.kit.errors import Conflict, NotFound
 from app.store import cache_invalidation, notifications
 from app.store.prepared import Statement, prepared
 from app.store.sql import any_of, holds, not_exists
+from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.tables.tenant import Tenant as TenantTable
-from app.store.tables.tenant import Unbooked
 from app.store.transaction import Row, Tx
 
 _COLUMNS = (
@@ -28,6 +28,7 @@ _COLUMNS = (
     TenantTable.probabilities,
     TenantTable.types_off,
 )
+_NO_END = 2**63 - 1
 _decode_intervals = msgspec.json.Decoder(tuple[TypeOff, ...]).decode
 
 
@@ -123,8 +124,12 @@ async def set_broker_access(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
     await tx.change(_set_broker_access(tenant_id, admitted))
 
 
-async def book(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
-    """Book the match again; whether that changed anything."""
+async def book(tx: Tx, tenant_id: UUID, match_id: UUID, seq: int = 0) -> bool:
+    """Book the match again, which is published to the tenant again after the change `seq`; whether that
+    changed anything."""
+    if seq:
+        for row in await tx.run(_unbooked_of(tenant_id, [match_id])):
+            await tx.change(_add_booking_gap(tenant_id, match_id, row["seq"], seq))
     return await _rebooked(tx, tenant_id, _book(tenant_id, match_id))
 
 
@@ -150,6 +155,23 @@ async def receivers(tx: Tx, match_id: UUID) -> list[str]:
 async def unbooked(tx: Tx) -> dict[tuple[UUID, UUID], int]:
     """Every unbooked (tenant, match), with the change up to which it is published."""
     return {(row["tenant_id"], row["match_id"]): row["seq"] for row in await tx.run(_unbooked())}
+
+
+async def booking_gaps(tx: Tx) -> dict[tuple[UUID, UUID], list[tuple[int, int]]]:
+    """The parts of the change log that are not published, by (tenant, match): the changes after the first seq
+    up to the second."""
+    found: dict[tuple[UUID, UUID], list[tuple[int, int]]] = {
+        key: [(seq, _NO_END)] for key, seq in (await unbooked(tx)).items()
+    }
+    for row in await tx.run(_booking_gaps()):
+        own = found.setdefault((row["tenant_id"], row["match_id"]), [])
+        own.append((row["after_seq"], row["until_seq"]))
+    return found
+
+
+async def prune_booking_gaps(tx: Tx, oldest: int) -> int:
+    """Delete the gaps that end before the log's `oldest` change; how many."""
+    return await tx.change(_prune_booking_gaps(oldest))
 
 
 async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
@@ -258,13 +280,30 @@ def _unbook(tenant_id: UUID, match_id: UUID, seq: int) -> Insert[Any]:
 
 @prepared
 def _unbooked_of(tenant_id: UUID, match_ids: Collection[UUID]) -> Select[Any]:
-    query = Unbooked.select(Unbooked.match_id)
+    query = Unbooked.select(Unbooked.match_id, Unbooked.seq)
     return query.where(Unbooked.tenant_id == tenant_id, any_of(Unbooked.match_id, match_ids))
 
 
 @prepared
 def _unbooked() -> Select[Any]:
     return Unbooked.select(Unbooked.tenant_id, Unbooked.match_id, Unbooked.seq)
+
+
+@prepared
+def _add_booking_gap(tenant_id: UUID, match_id: UUID, after: int, until: int) -> Insert[Any]:
+    gap = BookingGap(until_seq=until, after_seq=after, tenant_id=tenant_id, match_id=match_id)
+    return BookingGap.insert(gap)
+
+
+@prepared
+def _booking_gaps() -> Select[Any]:
+    gaps = BookingGap
+    return gaps.select(gaps.tenant_id, gaps.match_id, gaps.after_seq, gaps.until_seq)
+
+
+@prepared
+def _prune_booking_gaps(oldest: int) -> Delete:
+    return BookingGap.delete().where(BookingGap.until_seq < oldest)
 
 
 @prepared

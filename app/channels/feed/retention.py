@@ -12,7 +12,7 @@ import msgspec
 from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import Clock, system_clock
 from app.kit.retry import retry_while_unavailable
-from app.store import alerts, changes
+from app.store import alerts, changes, tenants
 from app.store.connections import Store
 
 _EVERY_SECONDS = 60.0
@@ -44,6 +44,7 @@ async def prune(store: Store, config: RetentionConfig, now: int) -> int:
     async with store.transaction() as tx:
         await changes.prune_fixtures(tx, now - config.recovery_window_millis - LATE_MILLIS)
         await changes.prune_seqs(tx)
+        await tenants.prune_booking_gaps(tx, await changes.oldest(tx))
         await alerts.prune(tx, now - _ALERTS_MILLIS)
     return deleted
 

@@ -31,6 +31,16 @@ class Unbooked(Table, tablename="unbooked", db=DIALECT):
     seq = BigInt(default=0)
 
 
+class BookingGap(Table, tablename="booking_gap", db=DIALECT):
+    """A part of the change log that is not published to a tenant, which had unbooked the match then: the
+    changes after `after_seq` up to `until_seq`. The present one is the row of `Unbooked`."""
+
+    until_seq = BigInt(primary_key=True)
+    after_seq = BigInt()
+    tenant_id = UUID()
+    match_id = UUID()
+
+
 class RefusedRecovery(Table, tablename="refused_recovery", db=DIALECT):
     """A recovery that was refused because its key's rate was exceeded; at `due_at` the key has room again."""
 

@@ -6,6 +6,8 @@ from uuid import uuid4
 import pytest
 
 from app.access.bookings import set_booked
+from app.channels.feed import retention
+from app.channels.feed.retention import RetentionConfig
 from app.domain.market import MarketStatus
 from app.domain.match import Match
 from app.domain.tenant import Tenant
@@ -81,6 +83,29 @@ async def test_booked_again_lists_what_is_open(store: Store, tenant: Tenant) -> 
     assert place.entity == "booking" and listed(own) == keyed(_2=SUSPENDED, _3=ACTIVE)
     async with store.autocommit() as tx:
         assert await tenants.unbooked(tx) == {}
+
+
+async def test_what_was_left_out_is_known_as_long_as_the_log_has_it(store: Store, tenant: Tenant) -> None:
+    story = Story(store)
+    match = await story.match()
+    await story.offer(match, offer(1))
+    gaps = []
+    for _ in range(2):
+        await book(store, match, False)
+        async with store.autocommit() as tx:
+            last = (await tenants.unbooked(tx))[tenant.id, match.id]
+        await story.offer(match, offer(1))
+        before = await head(store)
+        await book(store, match, True)
+        [place, *_] = await own_rows(store, before)
+        gaps.append((last, place.seq))
+    async with store.autocommit() as tx:
+        assert sorted((await tenants.booking_gaps(tx))[tenant.id, match.id]) == gaps
+        assert not await tenants.prune_booking_gaps(tx, gaps[0][1])
+    config = RetentionConfig(changes_millis=-(2**61), recovery_window_millis=0)
+    await retention.prune(store, config, 0)
+    async with store.autocommit() as tx:
+        assert not await tenants.booking_gaps(tx)
 
 
 async def test_what_changes_nothing_writes_nothing(store: Store, tenant: Tenant) -> None:

@@ -113,15 +113,15 @@ async def test_commands_accept_only_known_ids(store: Store, command: c.Command, 
 async def test_commands_keep_a_match_linked(store: Store) -> None:
     match = await create(store)
 
-    async def execute(command: c.Command) -> Any:
+    async def executed(command: c.Command) -> Any:
         return await execute(store, match, command, NOW)
 
-    described = await execute(c.Describe(tournament_id=2))
+    described = await executed(c.Describe(tournament_id=2))
     assert described.tournament_id == 2
-    assert (await execute(c.Describe())).tournament_id == match.tournament_id
-    renamed = await execute(c.RenameTeam(team="team_a", name="Twins"))
+    assert (await executed(c.Describe())).tournament_id == match.tournament_id
+    renamed = await executed(c.RenameTeam(team="team_a", name="Twins"))
     assert renamed.home_id == match.home_id
-    others = await execute(c.SetTeams(team_a="Newcomers", team_b="Northwind"))
+    others = await executed(c.SetTeams(team_a="Newcomers", team_b="Northwind"))
     assert others.away_id == match.home_id and others.home_id > match.away_id
 
 

@@ -1,11 +1,14 @@
 """A real Prometheus with the committed rules: an alert fires while nothing answers, and ends."""
 
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
-from app.kit import metrics
 from scripts.local_services.processes import ServiceError
 from scripts.monitoring import prometheus_server
 from scripts.monitoring.fault_alerts import FACTOR
@@ -23,13 +26,25 @@ def until_firing(server: PrometheusServer, *names: str) -> None:
         sleep(0.2)
 
 
+@contextmanager
+def serving_metrics(port: int) -> Iterator[None]:
+    """In a process of its own: other tests have left values in the metrics of this one."""
+    serving = f"with metrics.serve('web', '127.0.0.1', {port}): sys.stdin.read()"
+    source = f"import sys\nfrom app.kit import metrics\n{serving}"
+    process = subprocess.Popen([sys.executable, "-c", source], stdin=subprocess.PIPE)
+    try:
+        yield
+    finally:
+        process.communicate(timeout=30)
+
+
 def test_an_alert_fires_and_ends(tmp_path: Path) -> None:
     port, own = spare(2)
     rules, targets = scaled(RULES.read_text(), FACTOR), {"web": f"http://127.0.0.1:{own}/metrics"}
     try:
         with prometheus_server.running(tmp_path, port, rules, targets) as server:
             until_firing(server, "MatchfeedWebDown", "MatchfeedProcessDown")
-            with metrics.serve("web", "127.0.0.1", own):
+            with serving_metrics(own):
                 until_firing(server)
                 assert server.value("max(matchfeed_process)") == 1
     except ServiceError as why:

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from app.amqp import relay
+from app.amqp.relay import Relay
 from app.domain.ids import match_urn
 from app.domain.match import Match
 from app.domain.recovery import RecoveryKind
@@ -212,6 +213,35 @@ async def test_the_feed_process_is_killed(rig: Rig) -> None:
         both.consumers[0].check_order()
     assert offers(first)[2:] == [("odds_change", "1", "-1"), ("odds_change", "2", "-1")]
     assert len(mine) - len(first) <= rig.settings.feed_window
+
+
+async def test_what_one_process_left_out_the_next_leaves_out(
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unbooked, changed, booked again. A process that begins before all of that, because none of it was
+    checkpointed, publishes the same again: what was left out would come after newer messages."""
+
+    async def nothing(_: Relay) -> None: ...
+
+    async with audience(rig) as both:
+        story, match, mark = both.story, await both.story.match(), await both.story.match()
+        with monkeypatch.context() as ended_early:
+            ended_early.setattr(Relay, "checkpoint", nothing)
+            async with feed():
+                await story.offer(match, offer(1))
+                await book(both, match, False)
+                await story.offer(match, offer(1), offer(2))
+                await published(both.consumers[1], match, 2)
+                await book(both, match, True)
+                await published(both.consumers[0], match, 2)
+        before = list(both.consumers[0].live)
+        async with feed():
+            await story.finish(mark)
+            await until("the end", lambda: of_match(both.consumers[0], mark))
+        consumer = both.consumers[0]
+        consumer.check_identity()
+        consumer.check_order()
+    assert [got.seq for got in of_match(consumer, match)] == [got.seq for got in before] * 2
 
 
 async def test_killed_while_bookings_change(rig: Rig) -> None:
