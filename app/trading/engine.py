@@ -74,7 +74,7 @@ def react(
     `match` is the state after `changes`, seen at `now` (Unix ms). Without
     `may_price` every active market is suspended; markets are settled, but none is opened or priced. Markets
     that an operator settled stay as they are until an operator rolls them back, held ones until they are
-    released. `past`: where the state before `needs_past`.
+    released. `past`: what the state lacks, if it `needs_past`.
     """
     facts, reason = collect_facts(match, changes, past), _reason_to_suspend(match, may_price)
     after = dict(book)

@@ -135,7 +135,9 @@ def check(consumer: Consumer, true: truth.Truth) -> None:
         for root in received(consumer, "odds_change")
         for market in root.iter("market")
     }
-    assert {type_id for type_id, _ in offered} | SOMETIMES == ON_ONE_MAP
+    types = {type_id for type_id, _ in offered}
+    assert types | SOMETIMES == ON_ONE_MAP
+    assert (16 in types) is (33 in types) and (36 in types) is (37 in types), "no yes without its no"
     winners = {specifiers for type_id, specifiers in offered if type_id == ROUND_WINNER}
     assert len(winners) > 2, "only the first round was offered"
     assert set(settled) == offered
