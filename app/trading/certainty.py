@@ -29,7 +29,12 @@ class Certainty:
             return False
         if not (low >= MIN_PROBABILITY and top <= MAX_PROBABILITY):
             return True
-        if group.markets[0].specifiers.round:
+        return self.will_be_certain(group)
+
+    def will_be_certain(self, group: PlannedGroup) -> bool:
+        """Whether the result of a group, open now in a round in play, is all but certain when bets are
+        accepted."""
+        if group.of_round:
             return self._round_is_over or self._is_decided_when_accepted(group)
         return self._round_is_decided and self._is_decided_when_accepted(group)
 
@@ -46,6 +51,8 @@ class Certainty:
 
     def _is_decided_when_accepted(self, group: PlannedGroup) -> bool:
         prices = group.prices(self._accepted)
+        if group.pair:
+            return is_decided(prices[0])
         return not (min(prices) >= MIN_PROBABILITY and max(prices) <= MAX_PROBABILITY)
 
 

@@ -82,7 +82,7 @@ def react(
     replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
     format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
-    open_before = [(key, market) for key, market in after.items() if market.status in OPEN]
+    open_before = [one for one in after.items() if (status := one[1].status) is ACTIVE or status is SUSPENDED]
     events = events_alone(changes)
     settled = _settle_decided(facts, after, open_before, None if reason or past else events)
     if settled:
@@ -189,7 +189,8 @@ def _settle_decided(
     entries = []
     subjects = None if events is None else subjects_of(events)
     for key, market in open_before:
-        if subjects is not None and _subject(key) not in subjects and not market.settled_by:
+        by_events = subjects is not None and not market.settled_by
+        if by_events and not (subjects and _subject(key) in subjects):
             continue
         rule = RULES.get(key[0])
         if rule is None or market.settled_by == HELD:

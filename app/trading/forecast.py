@@ -30,7 +30,7 @@ from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, match_phase
 from app.trading.model import Skill
 from app.trading.round_model import ct_wins_by_logit
-from app.trading.round_outlook import RoundOutlook, round_outlook
+from app.trading.round_outlook import MapsAhead, RoundOutlook, round_outlook
 from app.trading.round_state import RoundState
 from app.trading.round_view import economy_state, round_state, seen_at
 from app.trading.unknown_round import basic_state, state_before
@@ -66,6 +66,8 @@ class Forecast:
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
         self._before: dict[int, float] = {}
+        self._outlooks_ahead: dict[int, MapOutlook] = {}
+        self._distributions: dict[tuple[Measure, int], Distribution] = {}
         self._once: dict[tuple[object, object], Any] = {}
         #: The forecast that this one is later than, and by how many ms: both share what is later still.
         self._earlier: tuple[Forecast, int] | None = None
@@ -103,7 +105,8 @@ class Forecast:
         after._earlier = self, millis
         after._map_parameters, after._states = self._map_parameters, self._states
         after._before, after.phase = self._before, self.phase
-        after._current_outlook = self._current_outlook
+        after._current_outlook, after._outlooks_ahead = self._current_outlook, self._outlooks_ahead
+        after._ahead_of_match = self._ahead_of_match
         after.cases, after.skill, after.economy = self.cases, self.skill, self.economy
         if self.round_state and self.current_round:
             after.round_state = seen_at(self.match, self.current_round, self.round_state, after.now)
@@ -184,11 +187,16 @@ class Forecast:
 
     def distribution(self, measure: Measure, number: int = 0) -> Distribution:
         """What `measure` of a map's final score may come to, or without a number of the match's, in maps."""
-        return self.once(Forecast._distribution, (measure, number))
+        known = self._distributions.get((measure, number))
+        if known is None:
+            known = self._distributions[measure, number] = self._distribution(measure, number)
+        return known
 
-    def _distribution(self, key: tuple[Measure, int]) -> Distribution:
-        measure, number = key
+    def _distribution(self, measure: Measure, number: int) -> Distribution:
         if not number:
+            if self._ahead_of_match:
+                of_round, of_match = self._ahead_of_match
+                return of_round.match_distribution(measure, of_match, self._current_round_chances)
             return Distribution.of(measured(measure, self.match_finals))
         outlook = self._outlook(number)
         if outlook:
@@ -202,14 +210,15 @@ class Forecast:
 
     def _map_ahead(self, number: int) -> MapOutlook | None:
         """The outlook of a map of which no round is in progress."""
-        current = self.current_round
-        if current is not None and current.map == number:
-            return None
-        return self.once(Forecast._outlook_ahead, number)
-
-    def _outlook_ahead(self, number: int) -> MapOutlook:
-        skills = tuple(case.skill for case in self.cases)
-        return map_outlook(skills, tuple(self.map_parameters(number, skills[0])), self.state(number))
+        known = self._outlooks_ahead.get(number)
+        if known is None:
+            current = self.current_round
+            if current is not None and current.map == number:
+                return None
+            skills = tuple([case.skill for case in self.cases])
+            sides = tuple(self.map_parameters(number, skills[0]))
+            known = self._outlooks_ahead[number] = map_outlook(skills, sides, self.state(number))
+        return known
 
     def _cases_reaching(self, number: int) -> list[float]:
         """The probabilities of the cases if the map is played."""
@@ -360,29 +369,41 @@ class Forecast:
     @cached_property
     def match_finals(self) -> Finals:
         """Final map scores and their probabilities."""
+        if self._ahead_of_match:
+            outlook, ahead = self._ahead_of_match
+            return outlook.match_finals(ahead, self._current_round_chances)
         match = self.match
-        numbers = range(match.best_of - match_scores.maps_left(match) + 1, match.best_of + 1)
-        score = match.score_home, match.score_away
-        outlook = self._outlook(numbers[0]) if numbers else None
-        if outlook:
-            wins = [self._wins(number) for number in numbers[1:]]
-            following = tuple([tuple([by_skill[level] for by_skill in wins]) for _, level in self.cases])
-            return outlook.match_finals(score, match.best_of, following, self._current_round_chances)
-        cases = []
+        score, cases = (match.score_home, match.score_away), []
         for case in self.cases:
-            chances = [self._wins(number)[case.skill] for number in numbers]
+            chances = [self._wins(number)[case.skill] for number in self._maps_left]
             cases.append((case.weight, tuple(match_scores.finals(*score, match.best_of, chances).items())))
         return mixture(cases)
+
+    @cached_property
+    def _maps_left(self) -> range:
+        """The maps that are not over."""
+        best_of = self.match.best_of
+        return range(best_of - match_scores.maps_left(self.match) + 1, best_of + 1)
+
+    @cached_property
+    def _ahead_of_match(self) -> tuple[RoundOutlook, MapsAhead] | None:
+        """The outlook of the current round and how the match stands; None when there is none."""
+        numbers, match = self._maps_left, self.match
+        outlook = self._outlook(numbers[0]) if numbers else None
+        if outlook is None:
+            return None
+        wins = [self._wins(number) for number in numbers[1:]]
+        following = tuple([tuple([by_skill[level] for by_skill in wins]) for _, level in self.cases])
+        return outlook, MapsAhead((match.score_home, match.score_away), match.best_of, following)
 
     def _wins(self, number: int) -> Mapping[float, float]:
         """Home's chance to win the map, by skill."""
         return self.once(Forecast._wins_by_skill, number)
 
     def _wins_by_skill(self, number: int) -> Mapping[float, float]:
-        outlook, ahead = self._outlook(number), self._map_ahead(number)
-        if outlook:
+        if outlook := self._outlook(number):
             return outlook.map_wins(self._current_round_chances)
-        if ahead:
+        if ahead := self._map_ahead(number):
             return ahead.wins
         found = [(case.skill, self._branches_from(number, case.skill)) for case in self.cases]
         return {skill: sum(one.weight * wins_map(*one[1:]) for one in ahead) for skill, ahead in found}

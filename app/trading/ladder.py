@@ -4,7 +4,7 @@ The first of them is the main line. Lines follow the expectation, but not each o
 offer gives way only when another is nearer by more than `_STAY`, and none is beyond `_LIMIT`.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -43,13 +43,26 @@ def with_handicap(base: Specifiers, line: float) -> Specifiers:
     return replace(base, handicap=-line if base.team == "home" else line)
 
 
-def nearest(lines: LineSequence, size: int) -> list[Line]:
-    """So many of these lines on both sides of evens, and two more, without those that are too far from evens
-    to be on offer; `lines` are in order, so that the chances to exceed them fall."""
+def places_near(lines: LineSequence, size: int) -> Sequence[int]:
+    """The places of so many of these lines on both sides of evens, and of two more; `lines` are in order, so
+    that the chances to exceed them fall."""
     evens = lines.first_at_most(0.5)
+    return lines.places[max(evens - size - 2, 0) : evens + size + 2]
+
+
+def nearest(lines: LineSequence, size: int) -> list[Line]:
+    """The lines `places_near` evens, without those that are too far from it to be on offer."""
+    between, tails = lines.between, lines.tails
     return [
-        one for one in lines[max(evens - size - 2, 0) : evens + size + 2] if _LOWEST <= one[1] <= _HIGHEST
+        (between[place], chance)
+        for place in places_near(lines, size)
+        if _LOWEST <= (chance := tails[place + 1]) <= _HIGHEST
     ]
+
+
+def stays(chance: float) -> bool:
+    """Whether a line with this chance to exceed it stays on offer while none comes on."""
+    return round(abs(chance - 0.5), 9) <= _LIMIT
 
 
 def choose(lines: Iterable[Line], on_offer: Collection[float], size: int) -> list[float]:

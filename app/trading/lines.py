@@ -26,17 +26,19 @@ def summed(chances: Iterable[tuple[int, float]]) -> tuple[tuple[int, float], ...
 
 class LineSequence(Sequence[Line]):
     """Lines in order, each computed when it is read: most of a distribution's lines are far from evens, and
-    nobody reads them."""
+    nobody reads them.
 
-    __slots__ = ("_between", "_indices", "_tails")
+    A line's place is its index in `between`; the chance to exceed it is the tail behind that. `places` are
+    those of these lines.
+    """
 
-    def __init__(self, between: Sequence[float], tails: Tails, indices: Sequence[int]) -> None:
-        """Of the lines `between` values those with these `indices`; the chance to exceed one is the tail of
-        the next value."""
-        self._between, self._tails, self._indices = between, tails, indices
+    __slots__ = ("between", "places", "tails")
+
+    def __init__(self, between: Sequence[float], tails: Tails, places: Sequence[int]) -> None:
+        self.between, self.tails, self.places = between, tails, places
 
     def __len__(self) -> int:
-        return len(self._indices)
+        return len(self.places)
 
     @overload
     def __getitem__(self, index: int) -> Line: ...
@@ -45,19 +47,19 @@ class LineSequence(Sequence[Line]):
     def __getitem__(self, index: slice) -> list[Line]: ...
 
     def __getitem__(self, index: int | slice) -> Line | list[Line]:
-        between, tails = self._between, self._tails
+        between, tails = self.between, self.tails
         if isinstance(index, slice):
-            return [(between[at], tails[at + 1]) for at in self._indices[index]]
-        at = self._indices[index]
-        return between[at], tails[at + 1]
+            return [(between[place], tails[place + 1]) for place in self.places[index]]
+        place = self.places[index]
+        return between[place], tails[place + 1]
 
     def first_at_most(self, chance: float) -> int:
         """The index of the first line whose chance is this or less: they fall from line to line."""
-        tails, indices = self._tails, self._indices
-        low, high = 0, len(indices)
+        tails, places = self.tails, self.places
+        low, high = 0, len(places)
         while low < high:
             middle = (low + high) // 2
-            if tails[indices[middle] + 1] <= chance:
+            if tails[places[middle] + 1] <= chance:
                 high = middle
             else:
                 low = middle + 1
@@ -66,7 +68,7 @@ class LineSequence(Sequence[Line]):
     @property
     def lines(self) -> list[float]:
         """The lines without their chances."""
-        return [self._between[at] for at in self._indices]
+        return [self.between[place] for place in self.places]
 
 
 class Distribution:

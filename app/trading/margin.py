@@ -10,7 +10,9 @@ from decimal import Decimal
 from functools import lru_cache
 
 MIN_ODDS, MAX_ODDS = 1.01, 50.0
-_MIN_SHARE, _MAX_SHARE = 1 / MAX_ODDS, 1 / MIN_ODDS
+#: Inverse odds at the caps. Where one of a group is at the highest, the others share a fixed rest, whatever
+#: the probabilities are.
+MIN_SHARE, MAX_SHARE = 1 / MAX_ODDS, 1 / MIN_ODDS
 
 
 def shares(probabilities: Sequence[float], margin: float, long_shots: float = 0.0) -> tuple[float, ...]:
@@ -24,7 +26,7 @@ def shares(probabilities: Sequence[float], margin: float, long_shots: float = 0.
     equal = margin * long_shots / len(probabilities) if long_shots else 0.0
     scale = (total - equal * len(probabilities)) / sum(probabilities)
     plain = tuple([probability * scale + equal for probability in probabilities])
-    if min(plain) >= _MIN_SHARE and max(plain) <= _MAX_SHARE:
+    if min(plain) >= MIN_SHARE and max(plain) <= MAX_SHARE:
         return plain
     capped = _within_caps(plain, total)
     return () if is_above_fair(probabilities, capped) else capped
@@ -35,14 +37,8 @@ def is_above_fair(probabilities: Sequence[float], shares: Sequence[float]) -> bo
     return any(share < probability - 1e-9 for probability, share in zip(probabilities, shares, strict=True))
 
 
-def is_at_lowest_odds(shares: Sequence[float]) -> bool:
-    """Whether one of these inverse odds is at the cap: the others then share a fixed rest, whatever the
-    probabilities are."""
-    return max(shares) >= _MAX_SHARE
-
-
 def _capped(share: float) -> float:
-    return min(max(share, _MIN_SHARE), _MAX_SHARE)
+    return min(max(share, MIN_SHARE), MAX_SHARE)
 
 
 def _within_caps(plain: tuple[float, ...], total: float) -> tuple[float, ...]:
@@ -50,7 +46,7 @@ def _within_caps(plain: tuple[float, ...], total: float) -> tuple[float, ...]:
     shares = [_capped(share) for share in plain]
     for _ in shares:
         missing = total - sum(shares)
-        bound = _MAX_SHARE if missing > 0 else _MIN_SHARE
+        bound = MAX_SHARE if missing > 0 else MIN_SHARE
         free = sum(share for share in shares if share != bound)
         if abs(missing) < 1e-12 or not free:
             break

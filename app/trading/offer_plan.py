@@ -12,7 +12,7 @@ from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SUSPENDED, Book, Marke
 from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import LINE_WITHDRAWN
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, choose, nearest
+from app.trading.ladder import Ladder, choose, nearest, places_near, stays
 from app.trading.lines import LineSequence
 from app.trading.match_phase import MatchPhase
 from app.trading.registry import RULES
@@ -31,11 +31,13 @@ class PlannedMarket(NamedTuple):
 
 
 class PlannedGroup(NamedTuple):
-    """Markets of which exactly one wins. `pair`: two, of which the second wins where the first does not."""
+    """Markets of which exactly one wins. `pair`: two, of which the second wins where the first does not.
+    `of_round`: they are about one round."""
 
     name: str
     markets: tuple[PlannedMarket, ...]
     pair: bool = False
+    of_round: bool = False
 
     def prices(self, forecast: Forecast) -> Sequence[float]:
         """The probability of each market."""
@@ -82,6 +84,8 @@ class PlannedLadder(NamedTuple):
         added, withdrawn = frozenset[float](), frozenset[float]()
         if forecast.match.controls.lines:
             added, withdrawn = self._set_by_traders(forecast, lines, book)
+        elif self.live:
+            return self._standing(lines, book)
         near = nearest(lines, self.size + len(withdrawn))
         for one in near:
             line = one[0]
@@ -98,6 +102,18 @@ class PlannedLadder(NamedTuple):
             return [(group, group.prices(forecast)) for group in offered]
         over = dict(near)
         return [(groups[line], (over[line], 1 - over[line])) for line in chosen]
+
+    def _standing(self, lines: LineSequence, book: Book) -> list[PricedGroup]:
+        """The groups that are on offer and near enough to evens to stay."""
+        found: list[PricedGroup] = []
+        groups = self.groups
+        for place in places_near(lines, self.size):
+            group = groups[lines.between[place]]
+            if group.markets[0].key in book and _group_stands(group, book):
+                chance = lines.tails[place + 1]
+                if stays(chance):
+                    found.append((group, (chance, 1 - chance)))
+        return found
 
     def _set_by_traders(
         self, forecast: Forecast, lines: LineSequence, book: Book
@@ -148,14 +164,22 @@ def groups_on_offer(forecast: Forecast, book: Book) -> Iterator[PricedGroup]:
         if isinstance(entry, PlannedLadder):
             yield from entry.on_offer(forecast, book)
             continue
-        left = [
-            market
-            for market in entry.markets
-            if (known := book.get(market.key)) is None or not is_unavailable(known)
-        ]
-        if left:
-            group = entry if len(left) == len(entry.markets) else PlannedGroup(entry.name, tuple(left))
+        group: PlannedGroup | None = entry
+        for market in entry.markets:
+            known = book.get(market.key)
+            if known is not None and (known.status is not ACTIVE or known.settled_by):
+                group = _available(entry, book)
+                break
+        if group:
             yield group, group.prices(forecast)
+
+
+def _available(group: PlannedGroup, book: Book) -> PlannedGroup | None:
+    """The group without those of its markets that cannot come on offer; None if that is all of them."""
+    left = [one for one in group.markets if (known := book.get(one.key)) is None or not is_unavailable(known)]
+    if len(left) == len(group.markets):
+        return group
+    return group._replace(markets=tuple(left), pair=False) if left else None
 
 
 def possible_markets(rule: Rule, forecast: Forecast) -> Iterable[Specifiers]:
@@ -201,7 +225,8 @@ def planned_market(rule: Rule, specifiers: Specifiers) -> PlannedMarket:
 
 def planned_group(name: str, markets: tuple[PlannedMarket, ...]) -> PlannedGroup:
     rule = markets[0].rule
-    return PlannedGroup(name, markets, len(markets) == 2 and (rule.pairs or rule.ladder is not None))
+    pair = len(markets) == 2 and (rule.pairs or rule.ladder is not None)
+    return PlannedGroup(name, markets, pair, markets[0].specifiers.round > 0)
 
 
 def is_unavailable(market: Market) -> bool:

@@ -1,13 +1,13 @@
 """The markets that the state of a match demands to be on offer, priced."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from app.domain.market import ACTIVE, Book, Market, MarketKey
 from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
-from app.trading.margin import is_at_lowest_odds
+from app.trading.margin import MAX_SHARE, MIN_SHARE
 from app.trading.margin import shares as shares_of
 from app.trading.market_controls import MarketControls
 from app.trading.offer_plan import PlannedGroup, groups_on_offer
@@ -45,29 +45,44 @@ def priced_offers(
     stand still while its probability doubles or halves, and a bet by somebody who saw why would be accepted.
     """
     margin, long_shots = pricing.margin, 0.0
-    certainty, is_moving = Certainty(forecast, pricing.bet_delay_seconds), forecast.phase.live
+    total = 1 + margin
+    is_moving = forecast.phase.live
+    certainty = Certainty(forecast, pricing.bet_delay_seconds) if is_moving else None
     offers: list[Offer] = []
     for group, probabilities in groups_on_offer(forecast, book):
         if controls is not None and controls.keeps_off(group):
             continue
-        markets = group.markets
-        low, top = min(probabilities), max(probabilities)
-        complete = abs(sum(probabilities) - 1) <= 1e-6
-        if (
-            complete
-            and is_within_bounds(len(markets), low, top)
-            and not certainty.is_certain(group, low, top)
-        ):
+        if controls is None and group.pair:
+            # Most groups: the same as below, of two chances that sum to 1.
+            chance, other = probabilities
+            if not (MIN_PROBABILITY <= chance <= MAX_PROBABILITY >= other >= MIN_PROBABILITY) or (
+                certainty and certainty.will_be_certain(group)
+            ):
+                continue
+            shares: Sequence[float] = (chance * total, other * total)
+            if not (MIN_SHARE <= shares[0] < MAX_SHARE > shares[1] >= MIN_SHARE):
+                shares = shares_of(probabilities, margin)
+        else:
+            low, top = min(probabilities), max(probabilities)
+            if (
+                abs(sum(probabilities) - 1) > 1e-6
+                or not is_within_bounds(len(probabilities), low, top)
+                or (certainty and certainty.is_certain(group, low, top))
+            ):
+                continue
             if controls is not None:
                 probabilities = controls.probabilities(group, probabilities)
                 if controls.moves_too_far(group, probabilities, book):
                     continue
                 margin, long_shots = controls.margin(group)
             shares = shares_of(probabilities, margin, long_shots)
-            if not shares or (is_moving and is_at_lowest_odds(shares) and not _is_held(group, controls)):
-                continue
-            for market, probability, share in zip(markets, probabilities, shares, strict=True):
-                offers.append(Offer(market.key, market.specifiers, group.name, probability, share))
+        if not shares or (is_moving and max(shares) >= MAX_SHARE and not _is_held(group, controls)):
+            continue
+        name = group.name
+        priced = zip(group.markets, probabilities, shares, strict=True)
+        offers += [
+            Offer(key, about, name, probability, share) for (key, _, about), probability, share in priced
+        ]
     return offers
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from app.domain.market import ACTIVE, Market
 from app.trading.certainty import Certainty, is_decided
 from app.trading.forecast import Forecast
-from app.trading.offer_plan import PlannedGroup, PlannedMarket, planned_market
+from app.trading.offer_plan import PlannedGroup, PlannedMarket, planned_group, planned_market
 from app.trading.offers import differs_by, has_stepped
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -85,7 +85,7 @@ def _groups_beside_winner(active: Sequence[Market]) -> list[tuple[PlannedGroup, 
         if market.type_id != _ROUND_WINNER and parse(market.specifiers).round:
             by_group.setdefault(market.group, []).append(market)
     return [
-        (PlannedGroup(name, tuple([_planned(one) for one in members])), members)
+        (planned_group(name, tuple([_planned(one) for one in members])), members)
         for name, members in by_group.items()
     ]
 

@@ -7,6 +7,7 @@ log moves are sums over it.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import mul
+from typing import NamedTuple
 
 from msgspec.structs import replace
 from propcache.api import cached_property
@@ -24,6 +25,39 @@ from app.trading.map_scores import (
 from app.trading.skill import Case
 
 Chances = Mapping[float, float]  #: home's of the current round, by skill
+_Columns = tuple[list[Score], list[tuple[float, ...]]]  #: scores, and of each its chance in each case
+
+
+class MapsAhead(NamedTuple):
+    """How a match stands in maps before the present one, and home's chances of those after it, in each
+    case."""
+
+    score: Score
+    best_of: int
+    following: tuple[tuple[float, ...], ...]
+
+
+class _MatchScores:
+    """The final map scores of a match in each case, after a won map and, behind those, after a lost one."""
+
+    def __init__(self, ahead: MapsAhead) -> None:
+        self._cases = [
+            tuple(match_scores.finals(*ahead.score, ahead.best_of, (won, *chances)).items())
+            for won in (1.0, 0.0)
+            for chances in ahead.following
+        ]
+        self._mixtures: dict[Measure, Mixture] = {}
+
+    @cached_property
+    def by_score(self) -> _Columns:
+        return _columns(self._cases)
+
+    def mixture(self, measure: Measure) -> Mixture:
+        """What `measure` may come to in each case."""
+        known = self._mixtures.get(measure)
+        if known is None:
+            known = self._mixtures[measure] = FinalScores(self._cases).measured(measure)
+        return known
 
 
 class RoundOutlook:
@@ -40,7 +74,8 @@ class RoundOutlook:
         self._latest: tuple[Chances, list[float]] = {}, []
         self._races: dict[int, list[float]] = {}
         self._mixtures: dict[Measure, Mixture] = {}
-        self._matches: dict[tuple[object, ...], tuple[list[Score], list[tuple[float, ...]]]] = {}
+        self._latest_of_match: tuple[Chances, list[float]] = {}, []
+        self._matches: dict[MapsAhead, _MatchScores] = {}
 
     def distribution(self, measure: Measure, chances: Chances) -> Distribution:
         """What `measure` of the map's final score may come to."""
@@ -49,26 +84,23 @@ class RoundOutlook:
             known = self._mixtures[measure] = self._final_scores.measured(measure)
         return known.under(self._weights(chances))
 
-    def match_finals(
-        self, score: Score, best_of: int, following: tuple[tuple[float, ...], ...], chances: Chances
-    ) -> Finals:
-        """Final map scores of a match with this score of maps before this one; `following` are home's chances
-        of the maps after it, in each case."""
-        key = score, best_of, following
-        known = self._matches.get(key)
+    def match_finals(self, ahead: MapsAhead, chances: Chances) -> Finals:
+        """Final map scores of the match, with their probabilities."""
+        return _mean(self._match_scores(ahead).by_score, self._match_weights(chances))
+
+    def match_distribution(self, measure: Measure, ahead: MapsAhead, chances: Chances) -> Distribution:
+        """What `measure` of the match's final map score may come to."""
+        return self._match_scores(ahead).mixture(measure).under(self._match_weights(chances))
+
+    def _match_scores(self, ahead: MapsAhead) -> _MatchScores:
+        known = self._matches.get(ahead)
         if known is None:
-            known = self._matches[key] = _columns(
-                [
-                    tuple(match_scores.finals(*score, best_of, (won, *ahead)).items())
-                    for won in (1.0, 0.0)
-                    for ahead in following
-                ]
-            )
-        return self._mean(known, self.map_wins(chances))
+            known = self._matches[ahead] = _MatchScores(ahead)
+        return known
 
     def half_scores(self, chances: Chances) -> Finals:
         """The scores that its first half can end with, with their probabilities."""
-        return self._mean(self._half_scores, chances)
+        return _mean(self._half_scores, self._weights(chances))
 
     def reaches_first(self, target: int, chances: Chances) -> float:
         """The chance that home has so many rounds before away has."""
@@ -88,7 +120,7 @@ class RoundOutlook:
         }
 
     @cached_property
-    def _half_scores(self) -> tuple[list[Score], list[tuple[float, ...]]]:
+    def _half_scores(self) -> _Columns:
         return _columns([half_scores(*one) for one in self._ahead])
 
     @cached_property
@@ -101,22 +133,29 @@ class RoundOutlook:
 
     def _weights(self, chances: Chances) -> list[float]:
         """Of the cases after a won round and after a lost one; those of the same chances once."""
-        if self._latest[0] is chances:
-            return self._latest[1]
+        if self._latest[0] is not chances:
+            self._latest = chances, self._won_and_lost(chances)
+        return self._latest[1]
+
+    def _match_weights(self, chances: Chances) -> list[float]:
+        """Of the cases after a won map and after a lost one; those of the same chances of the round once."""
+        if self._latest_of_match[0] is not chances:
+            self._latest_of_match = chances, self._won_and_lost(self.map_wins(chances))
+        return self._latest_of_match[1]
+
+    def _won_and_lost(self, chances: Chances) -> list[float]:
         won = [weight * chances[skill] for weight, skill in self._cases]
-        weights = won + [weight - up for (weight, _), up in zip(self._cases, won, strict=True)]
-        self._latest = chances, weights
-        return weights
-
-    def _mean(self, found: tuple[list[Score], list[tuple[float, ...]]], chances: Chances) -> Finals:
-        scores, columns = found
-        weights = self._weights(chances)
-        return tuple(
-            [(score, sum(map(mul, weights, column))) for score, column in zip(scores, columns, strict=True)]
-        )
+        return won + [weight - up for (weight, _), up in zip(self._cases, won, strict=True)]
 
 
-def _columns(distributions: Sequence[Finals]) -> tuple[list[Score], list[tuple[float, ...]]]:
+def _mean(found: _Columns, weights: Sequence[float]) -> Finals:
+    scores, columns = found
+    return tuple(
+        [(score, sum(map(mul, weights, column))) for score, column in zip(scores, columns, strict=True)]
+    )
+
+
+def _columns(distributions: Sequence[Finals]) -> _Columns:
     """All scores, and of each its chance in each distribution."""
     scores = sorted({score for distribution in distributions for score, _ in distribution})
     by_score = [dict(distribution) for distribution in distributions]

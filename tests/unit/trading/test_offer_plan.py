@@ -21,7 +21,7 @@ from app.trading.map_scores import MapParameters, MapState, map_parameters
 from app.trading.margin import MIN_ODDS, odds, shares
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.match_phase import MatchPhase, match_phase
-from app.trading.offer_plan import PlannedGroup, planned_market
+from app.trading.offer_plan import planned_group, planned_market
 from app.trading.offers import Offer, priced_offers
 from app.trading.registry import RULES
 from app.trading.rules import Rule
@@ -70,7 +70,7 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
     chances = [rule.price(forecast, specifiers) for rule, specifiers in members]
     low, top = min(chances), max(chances)
     bounds = low > 0 and top <= MAX_PROBABILITY and (len(chances) > 2 or low >= MIN_PROBABILITY)
-    group = PlannedGroup(name, tuple(planned_market(rule, specifiers) for rule, specifiers in members))
+    group = planned_group(name, tuple(planned_market(rule, specifiers) for rule, specifiers in members))
     certainty = Certainty(forecast, PRICING.bet_delay_seconds)
     if abs(sum(chances) - 1) > 1e-6 or not bounds or certainty.is_certain(group, low, top):
         return

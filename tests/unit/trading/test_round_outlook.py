@@ -16,7 +16,7 @@ from app.trading.map_scores import (
     reaches_first,
     wins_map,
 )
-from app.trading.round_outlook import RoundOutlook
+from app.trading.round_outlook import MapsAhead, RoundOutlook
 from app.trading.skill import Case
 
 PARAMETERS = MapParameters(0.0, 0.1, True, 24, 6, economies())
@@ -59,14 +59,15 @@ def test_everything_is_the_mean_of_both_results(
         for line in range(-31, 43):
             assert found.over(line + 0.5) == pytest.approx(fresh.over(line + 0.5), abs=1e-12)
         assert found.mean == pytest.approx(fresh.mean, abs=1e-9)
-    following = ((0.3, 0.6), (0.5, 0.4), (0.8, 0.9))
+    ahead_of_match = MapsAhead((0, 0), 3, ((0.3, 0.6), (0.5, 0.4), (0.8, 0.9)))
     won = outlook.map_wins(chances)
-    assert dict(outlook.match_finals((0, 0), 3, following, chances)) == pytest.approx(
-        dict(
-            mixture(
-                (weight, tuple(match_scores.finals(0, 0, 3, (won[skill], *later)).items()))
-                for (weight, skill), later in zip(CASES, following, strict=True)
-            )
-        ),
-        abs=1e-12,
+    fresh_match = mixture(
+        (weight, tuple(match_scores.finals(0, 0, 3, (won[skill], *later)).items()))
+        for (weight, skill), later in zip(CASES, ahead_of_match.following, strict=True)
     )
+    assert dict(outlook.match_finals(ahead_of_match, chances)) == pytest.approx(dict(fresh_match), abs=1e-12)
+    for measure in (lead, total):
+        of_match = outlook.match_distribution(measure, ahead_of_match, chances)
+        fresh = Distribution.of(measured(measure, fresh_match))
+        for line in range(-4, 5):
+            assert of_match.over(line + 0.5) == pytest.approx(fresh.over(line + 0.5), abs=1e-12)
