@@ -12,24 +12,27 @@ from app.domain.match import Match
 from app.ingest import silence
 from app.ingest.config import IngestConfig
 from app.ingest.match_checks import for_each_locked
+from app.kit.clock import Clock
 from app.store import matches
 from app.store.connections import Store
 from app.store.transaction import Tx
 
 
-async def reprice_due(store: Store, now: int, config: IngestConfig) -> int:
-    """Price the matches again that are due at `now` (ms); how many.
+async def reprice_due(store: Store, clock: Clock, config: IngestConfig) -> int:
+    """Price the matches again that are due; how many. Each is priced as of its turn: where many are due, time
+    has passed since the first.
 
     A match whose source is silent, or whose newest facts came late, is left to the suspension of such
     matches: it opens nothing and moves no price.
     """
     async with store.autocommit() as tx:
-        due = await matches.due(tx, now)
+        due = await matches.due(tx, clock())
 
     async def lock(tx: Tx, match_id: UUID) -> Match | None:
-        return await matches.lock_due(tx, match_id, now)
+        return await matches.lock_due(tx, match_id, clock())
 
     async def reprice(tx: Tx, match: Match) -> None:
+        now = clock()
         if match.applied_late or silence.is_silent(match, now, config):
             await matches.set_reprice_at(tx, match.id, None)
         else:

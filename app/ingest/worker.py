@@ -69,7 +69,7 @@ async def _reprice_regularly(
 ) -> None:
     while not stopping.is_set():
         try:
-            await repricing.reprice_due(store, clock(), config)
+            await repricing.reprice_due(store, clock, config)
         except Unavailable as error:
             log.warning("prices wait for the database", error=error.detail)
         await _until(stopping, _REPRICE_SECONDS)

@@ -23,6 +23,7 @@ from app.store.connections import Store, open_store
 from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
+from tests.support.clocks import ManualClock
 from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
 from tests.support.matches import create_match, execute
@@ -120,7 +121,7 @@ async def test_what_is_cached_is_what_the_database_has(
 ) -> None:
     for batch in simulated:
         assert await apply(worker, batch, batch.arrived_at, CONFIG) == "applied"
-        await reprice_due(worker, batch.arrived_at + 500, CONFIG)
+        await reprice_due(worker, ManualClock(batch.arrived_at + 500), CONFIG)
         match, _ = await stored(store, batch.match_id)
         await assert_fresh(worker, store, batch.match_id, cached=not match.over)
 
@@ -208,7 +209,7 @@ async def test_a_price_that_time_moved_in_another_worker_is_seen(
     await server.begin()
     async with store.autocommit() as tx:
         due: int = await tx.value("SELECT reprice_at FROM match WHERE id = $1", match.id)
-    assert await reprice_due(other_worker, due, PATIENT) == 1
+    assert await reprice_due(other_worker, ManualClock(due), PATIENT) == 1
     await assert_fresh(worker, store, match.id, cached=False)
     await assert_fresh(other_worker, store, match.id, cached=True)
 

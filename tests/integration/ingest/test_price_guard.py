@@ -11,6 +11,7 @@ from app.store.connections import Store
 from app.trading.forecast import Forecast
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs, stored
+from tests.support.clocks import ManualClock
 
 NOTHING = 'World triggered "Nothing"'
 
@@ -81,7 +82,7 @@ async def test_time_alone_moves_no_price_without_a_cause(
     async with store.transaction() as tx:
         await tx.execute("UPDATE match SET reprice_at = $1", NOW)
     break_model(monkeypatch)
-    assert await reprice_due(store, even.now + 1000, CONFIG) == 1
+    assert await reprice_due(store, ManualClock(even.now + 1000), CONFIG) == 1
     assert await active(store, even) == set()
     assert (await alert(store)).ended_at is None
 

@@ -1,6 +1,7 @@
 """Clock and fuse change prices and close markets without any line."""
 
 import asyncio
+from itertools import count
 
 import pytest
 
@@ -10,6 +11,7 @@ from app.ingest.repricing import reprice_due
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Server
 from tests.support import logs, stored
+from tests.support.clocks import ManualClock
 
 SECOND = 1000
 REPRICED = 250  #: ms between two moments that are looked at
@@ -47,8 +49,8 @@ async def test_a_fuse_moves_the_price_and_closes_the_market_without_a_line(
     fuse_ends = planted.now + 40 * SECOND
     while (due := await due_at(store, planted)) is not None and due < fuse_ends:
         published = await stored.head(store)
-        assert await reprice_due(store, due - 1, PATIENT) == 0
-        assert await reprice_due(store, due, PATIENT) == 1
+        assert await reprice_due(store, ManualClock(due - 1), PATIENT) == 0
+        assert await reprice_due(store, ManualClock(due), PATIENT) == 1
         after = await winner(store, planted)
         if after.status is not MarketStatus.ACTIVE:
             break
@@ -64,9 +66,9 @@ async def test_a_fuse_moves_the_price_and_closes_the_market_without_a_line(
 async def test_of_several_workers_one_reprices(store: Store, planted: Server) -> None:
     due = await due_at(store, planted)
     assert due is not None
-    done = await asyncio.gather(*(reprice_due(store, due, PATIENT) for _ in range(4)))
+    done = await asyncio.gather(*(reprice_due(store, ManualClock(due), PATIENT) for _ in range(4)))
     assert sum(done) == 1
-    assert await reprice_due(store, due, PATIENT) == 0
+    assert await reprice_due(store, ManualClock(due), PATIENT) == 0
 
 
 async def test_a_silent_source_is_not_repriced(store: Store, planted: Server) -> None:
@@ -74,7 +76,7 @@ async def test_a_silent_source_is_not_repriced(store: Store, planted: Server) ->
     before, published = await winner(store, planted), await stored.head(store)
     late = planted.now + CONFIG.silence_clutch_millis + 1
     assert due is not None and due < late
-    await reprice_due(store, late, CONFIG)
+    await reprice_due(store, ManualClock(late), CONFIG)
     assert (await winner(store, planted), await stored.head(store)) == (before, published)
 
 
@@ -85,7 +87,7 @@ async def test_nothing_opens_while_facts_come_late(store: Store, planted: Server
     assert await due_at(store, planted) is None
     async with store.transaction() as tx:  # as a process of an older version leaves it
         await tx.execute("UPDATE match SET reprice_at = $1", planted.now)
-    await reprice_due(store, planted.now + SECOND, PATIENT)
+    await reprice_due(store, ManualClock(planted.now + SECOND), PATIENT)
     assert (await winner(store, planted)).status is MarketStatus.SUSPENDED
 
 
@@ -93,4 +95,13 @@ async def test_time_changes_nothing_between_rounds(store: Store, planted: Server
     await planted.send(*logs.ct_win(1, 0))
     await planted.send(*logs.freeze(1, 0))
     assert await due_at(store, planted) is None
-    assert await reprice_due(store, planted.now + 10 * SECOND, PATIENT) == 0
+    assert await reprice_due(store, ManualClock(planted.now + 10 * SECOND), PATIENT) == 0
+
+
+async def test_each_match_is_priced_as_of_its_turn(store: Store, planted: Server) -> None:
+    due = await due_at(store, planted)
+    assert due is not None
+    clock = count(due, 5 * SECOND)
+    assert await reprice_due(store, lambda: next(clock), PATIENT) == 1
+    after = await due_at(store, planted)
+    assert after is not None and after > due + 10 * SECOND, "it was locked and priced at later moments"
