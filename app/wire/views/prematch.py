@@ -8,6 +8,7 @@ import msgspec
 from app.domain.analytics import TeamLine
 from app.domain.entrants import Competitor
 from app.domain.match import Match
+from app.domain.match_entrants import TeamLogos
 from app.wire.views.entrants import TeamView, team_view
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meetings import MeetingsView, meetings_view
@@ -76,7 +77,7 @@ def prematch_view(
     """`maps` are those whose statistics are shown."""
     home, away = sides
     return PrematchView(
-        match=basic_view(match),
+        match=basic_view(match, TeamLogos(home.team.icon_url, away.team.icon_url)),
         team_a=team_view(home.team),
         team_b=team_view(away.team),
         veto=tuple(VetoView(step.action, step.map, team_name(step.by)) for step in match.info.vetoes),

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
+from app.domain.match_entrants import TeamLogos
 from app.domain.match_info import MatchInfo, VideoStream
 from app.wire.fields import Group
 from app.wire.views.match import MatchParts, match_view
@@ -19,7 +20,7 @@ from app.wire.views.match import MatchParts, match_view
 FIELDS = {
     Group.BASIC: {
         *("id", "urn", "team_a", "team_b", "event", "bo_type", "status", "scheduled_at"),
-        *("score_a", "score_b", "map_name"),
+        *("score_a", "score_b", "map_name", "team_a_logo", "team_b_logo"),
     },
     Group.READ: {"started_at", "finished_at", "winner", "maps"},
     Group.DETAIL: {"rounds", "events", "streams", "demo_url", "player_stats"},
@@ -66,7 +67,10 @@ PLAYED = Round(2, 1, 1, "home", "T", "bomb", 1, 0, 0, 90_000, bomb_site="A")
 OFFER = Market(
     13, "map=1|round=5|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5, group="g", priced_at=1000
 )
-PARTS = MatchParts(MATCH, (PLAYED, replace(PLAYED, id=9, void=True)), (KILL, TEAM_KILL), (OFFER,))
+LOGOS = TeamLogos("https://img.example/northwind.png")
+PARTS = MatchParts(
+    MATCH, (PLAYED, replace(PLAYED, id=9, void=True)), (KILL, TEAM_KILL), (OFFER,), logos=LOGOS
+)
 
 
 def shown(*opened: Group, parts: MatchParts = PARTS) -> dict[str, Any]:
@@ -86,6 +90,13 @@ def test_slots_are_team_a_and_team_b() -> None:
     assert (seen["team_a"], seen["team_b"], seen["bo_type"]) == ("Northwind", "Harbour", "bo3")
     assert seen["scheduled_at"] == "1970-01-01T00:00:00+00:00"
     assert seen["maps"][0]["side_a"] == "T" and seen["maps"][0]["winner"] is None
+
+
+def test_a_logo_is_an_address_or_null() -> None:
+    seen = shown(Group.BASIC)
+    assert (seen["team_a_logo"], seen["team_b_logo"]) == ("https://img.example/northwind.png", None)
+    invalid = shown(Group.BASIC, parts=replace(PARTS, logos=TeamLogos("northwind.png", "javascript:x")))
+    assert (invalid["team_a_logo"], invalid["team_b_logo"]) == (None, None)
 
 
 def test_history_leaves_out_what_does_not_count() -> None:
