@@ -113,7 +113,7 @@ def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
         update.conflation_key = f"{row.match_id}:scoreboard"
         update.data = _encode(scoreboard_frame(state.match)) if state else None
     elif row.frame and row.entity != "match":
-        update.data = _encode(_VIEWS[row.entity](row))
+        update.data = _encode(_VIEWS[row.entity](row, state))
     return update
 
 
@@ -135,14 +135,18 @@ def market_data(match_id: UUID, market: Market) -> bytes:
     return _encode(market_frame(match_id, market))
 
 
-def _round(row: ChangeRow) -> object:
+def _event(row: ChangeRow, state: MatchState | None) -> object:
+    return event_frame(row.match_id, decode_event(row.body), state.match.info.streams if state else ())
+
+
+def _round(row: ChangeRow, state: MatchState | None) -> object:
     if row.frame == "round.started":
         live = decode_round_live(row.body)
         return RoundStarted(str(row.match_id), live.map, live.round)
     return round_frame(row.match_id, decode_round(row.body))
 
 
-_VIEWS: dict[str, Callable[[ChangeRow], object]] = {
-    "event": lambda row: event_frame(row.match_id, decode_event(row.body)),
+_VIEWS: dict[str, Callable[[ChangeRow, MatchState | None], object]] = {
+    "event": _event,
     "round": _round,
 }

@@ -1,12 +1,13 @@
 """Rounds, timeline events and what players did, as JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from app.domain.analytics import tallies
 from app.domain.match import MatchPlayer, OtherDeath, Round, Side, TimelineEvent
+from app.domain.match_info import VideoStream, vod_position
 from app.wire.views.scalars import TeamName, iso_time, team_name
 
 
@@ -32,7 +33,9 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
 
 class EventView(msgspec.Struct, frozen=True, kw_only=True):
     """Something that happened in a round; fields that an event of its type has not are absent. `late`:
-    it came after the round was decided, and decides nothing."""
+    it came after the round was decided, and decides nothing. Where an anchor of the match's `streams` shows
+    it, the event is to be seen in the one of index `vod_stream` (from 0), `vod_offset_seconds` after its
+    beginning."""
 
     id: int
     type: str
@@ -52,6 +55,8 @@ class EventView(msgspec.Struct, frozen=True, kw_only=True):
     late: bool | UnsetType = UNSET
     time: str | None
     time_offset_seconds: float
+    vod_stream: int | UnsetType = UNSET
+    vod_offset_seconds: float | UnsetType = UNSET
 
 
 class PlayerView(msgspec.Struct, frozen=True):
@@ -84,8 +89,10 @@ def round_view(played: Round) -> RoundView:
     )
 
 
-def event_view(event: TimelineEvent) -> EventView:
+def event_view(event: TimelineEvent, streams: Sequence[VideoStream] = ()) -> EventView:
+    """An event of the match that has these streams."""
     killed = event.type == "kill"
+    seen = vod_position(streams, event.at)
     return EventView(
         id=event.id,
         type=event.type,
@@ -105,6 +112,8 @@ def event_view(event: TimelineEvent) -> EventView:
         late=event.late or UNSET,
         time=iso_time(event.at),
         time_offset_seconds=event.offset_ms / 1000,
+        vod_stream=seen.stream if seen else UNSET,
+        vod_offset_seconds=seen.offset_seconds if seen else UNSET,
     )
 
 

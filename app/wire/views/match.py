@@ -36,12 +36,21 @@ class MapView(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
+class VodAnchorView(msgspec.Struct, frozen=True, kw_only=True):
+    """`offset_seconds` after its beginning, the recording shows what happened at `time`."""
+
+    time: str | None
+    offset_seconds: float
+
+
 class StreamView(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the match can be watched; `language` is a two-letter code."""
+    """Where the match can be watched; `language` is a two-letter code. What happened after an anchor, up to
+    the next one, is to be seen as many seconds after it. Without anchors it is unknown where."""
 
     url: str
     language: str | None
     name: str | None
+    vod_anchors: tuple[VodAnchorView, ...]
 
 
 class LoadoutView(msgspec.Struct, frozen=True):
@@ -198,10 +207,11 @@ def _read(parts: MatchParts) -> dict[str, Any]:
 
 
 def _detail(parts: MatchParts) -> dict[str, Any]:
+    streams = parts.match.info.streams
     return {
         "rounds": tuple(round_view(played) for played in parts.rounds if not played.void),
-        "events": tuple(event_view(event) for event in parts.events if not event.void),
-        "streams": tuple(map(stream_view, parts.match.info.streams)),
+        "events": tuple(event_view(event, streams) for event in parts.events if not event.void),
+        "streams": tuple(map(stream_view, streams)),
         "demo_url": parts.match.info.demo_url or None,
         "player_stats": player_stats(parts.events, parts.match.other_deaths),
     }
@@ -225,7 +235,12 @@ def _internals(parts: MatchParts) -> dict[str, Any]:
 
 
 def stream_view(stream: VideoStream) -> StreamView:
-    return StreamView(url=stream.url, language=stream.language or None, name=stream.name or None)
+    anchors = tuple(
+        VodAnchorView(time=iso_time(one.at), offset_seconds=one.offset_seconds) for one in stream.vod_anchors
+    )
+    return StreamView(
+        url=stream.url, language=stream.language or None, name=stream.name or None, vod_anchors=anchors
+    )
 
 
 def map_view(play: MapPlay) -> MapView:

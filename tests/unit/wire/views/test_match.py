@@ -13,7 +13,7 @@ from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
 from app.domain.match_entrants import TeamLogos
-from app.domain.match_info import MatchInfo, VideoStream
+from app.domain.match_info import MatchInfo, VideoStream, VodAnchor
 from app.wire.fields import Group
 from app.wire.views.match import MatchParts, match_view
 
@@ -182,6 +182,21 @@ def test_streams_have_their_language_where_it_is_known() -> None:
     )
     view = match_view(MatchParts(match=replace(MATCH, info=about)), frozenset({Group.DETAIL}))
     assert list(msgspec.to_builtins(view)["streams"]) == [
-        {"url": "https://live.example/a", "language": "en", "name": "Main"},
-        {"url": "https://live.example/b", "language": None, "name": None},
+        {"url": "https://live.example/a", "language": "en", "name": "Main", "vod_anchors": ()},
+        {"url": "https://live.example/b", "language": None, "name": None, "vod_anchors": ()},
     ]
+
+
+def test_an_event_is_found_in_a_recording_with_an_anchor() -> None:
+    shown_at = (VodAnchor(60_000, 300.0), VodAnchor(90_000, 400.0))
+    streams = (
+        VideoStream("https://live.example/a"),
+        VideoStream("https://vod.example/b", vod_anchors=shown_at),
+    )
+    parts = replace(PARTS, match=replace(MATCH, info=MatchInfo(streams=streams)))
+    seen = shown(Group.DETAIL, parts=parts)
+    assert seen["streams"][1]["vod_anchors"] == (
+        {"time": "1970-01-01T00:01:00+00:00", "offset_seconds": 300.0},
+        {"time": "1970-01-01T00:01:30+00:00", "offset_seconds": 400.0},
+    )
+    assert [(one["vod_stream"], one["vod_offset_seconds"]) for one in seen["events"]] == [(1, 301.5)] * 2
