@@ -133,7 +133,8 @@ async def timeline(
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         found = [event for event in await history.timeline(tx, match.id) if not event.void]
-    views = tuple(event_view(event, match.info.streams) for event in found)
+    internal = Group.INTERNALS in groups(request.auth.scopes)
+    views = tuple(event_view(event, match.info.streams, internal=internal) for event in found)
     shown = Many(views, ListMeta(len(found)))
     return response.negotiated(request, shown, invalidated_by=match.id)
 

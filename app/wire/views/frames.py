@@ -85,8 +85,11 @@ def round_frame(match_id: UUID, played: Round) -> RoundFinished:
     return RoundFinished(match_id=str(match_id), **msgspec.structs.asdict(round_view(played)))
 
 
-def event_frame(match_id: UUID, event: TimelineEvent, streams: Sequence[VideoStream] = ()) -> EventFrame:
-    return EventFrame(match_id=str(match_id), **msgspec.structs.asdict(event_view(event, streams)))
+def event_frame(
+    match_id: UUID, event: TimelineEvent, streams: Sequence[VideoStream] = (), *, internal: bool = False
+) -> EventFrame:
+    view = event_view(event, streams, internal=internal)
+    return EventFrame(match_id=str(match_id), **msgspec.structs.asdict(view))
 
 
 def scoreboard_frame(match: Match) -> ScoreboardFrame:

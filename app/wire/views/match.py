@@ -165,6 +165,8 @@ def match_view(parts: MatchParts, groups: Groups) -> MatchView:
     for group, build in _BUILDERS.items():
         if group in groups:
             fields |= build(parts)
+    if Group.DETAIL in groups:
+        fields["events"] = _events(parts, internal=Group.INTERNALS in groups)
     return MatchView(**fields)
 
 
@@ -207,14 +209,17 @@ def _read(parts: MatchParts) -> dict[str, Any]:
 
 
 def _detail(parts: MatchParts) -> dict[str, Any]:
-    streams = parts.match.info.streams
     return {
         "rounds": tuple(round_view(played) for played in parts.rounds if not played.void),
-        "events": tuple(event_view(event, streams) for event in parts.events if not event.void),
-        "streams": tuple(map(stream_view, streams)),
+        "streams": tuple(map(stream_view, parts.match.info.streams)),
         "demo_url": parts.match.info.demo_url or None,
         "player_stats": player_stats(parts.events, parts.match.other_deaths),
     }
+
+
+def _events(parts: MatchParts, *, internal: bool) -> tuple[EventView, ...]:
+    streams = parts.match.info.streams
+    return tuple(event_view(one, streams, internal=internal) for one in parts.events if not one.void)
 
 
 def _markets(parts: MatchParts) -> dict[str, Any]:

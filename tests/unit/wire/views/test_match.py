@@ -11,7 +11,16 @@ from msgspec.structs import replace
 
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
-from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
+from app.domain.match import (
+    CurrentRound,
+    KillDetails,
+    MapPlay,
+    Match,
+    MatchPlayer,
+    Round,
+    Status,
+    TimelineEvent,
+)
 from app.domain.match_entrants import TeamLogos
 from app.domain.match_info import MatchInfo, VideoStream, VodAnchor
 from app.wire.fields import Group
@@ -174,6 +183,24 @@ def test_internals_have_the_reason_why_nothing_is_offered() -> None:
     seen = shown(Group.INTERNALS)
     assert (seen["suspended"], seen["suspended_reason"], seen["booking_status"]) == (True, "silent", "booked")
     assert seen["suspended_reason_code"] == "other"
+
+
+def test_an_event_has_its_meta_for_keys_that_see_internals() -> None:
+    details = KillDetails((1, 2, 3), (4, 5, -6), ("noscope",), flash_assist=True)
+    kill = replace(KILL, assister=MatchPlayer(0, "bot"), details=details)
+    parts = replace(PARTS, events=(kill, TEAM_KILL))
+    assert all("meta" not in one for one in shown(Group.DETAIL, parts=parts)["events"])
+    first, second = shown(Group.DETAIL, Group.INTERNALS, parts=parts)["events"]
+    assert first["meta"] == {
+        "actor_account": 77,
+        "target_account": 88,
+        "actor_position": (1, 2, 3),
+        "target_position": (4, 5, -6),
+        "flags": ("noscope",),
+        "flash_assist": True,
+    }
+    assert second["meta"] == {"actor_account": 77, "target_account": 99}
+    assert "events" not in shown(Group.INTERNALS, parts=parts)
 
 
 def test_streams_have_their_language_where_it_is_known() -> None:
