@@ -8,8 +8,8 @@ unique within the match (its history id, `Match.next_history_id`): settlements r
 
 import msgspec
 
+from app.domain.kill_details import Coordinates
 from app.domain.match import MatchPlayer, Side, WinReason
-from app.domain.player import Coordinates
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -14,9 +14,9 @@ import msgspec
 from propcache.api import cached_property
 
 from app.domain.equipment_value import CarriedValue
+from app.domain.kill_details import KillDetails
 from app.domain.loadout import Loadout
 from app.domain.match_info import MatchInfo
-from app.domain.player import Coordinates
 from app.domain.player import MatchPlayer as MatchPlayer
 from app.domain.player import PlayerKills as PlayerKills
 from app.domain.player import Side as Side
@@ -30,19 +30,6 @@ from app.domain.trading_controls import NO_CONTROLS, TradingControls
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
 EventType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
-
-
-class KillDetails(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the log says of a kill beyond what every client is shown: where both stood, further words about it
-    in the log's spelling, and whether the assister had blinded the victim."""
-
-    actor_position: Coordinates | None = None
-    target_position: Coordinates | None = None
-    flags: tuple[str, ...] = ()
-    flash_assist: bool = False
-
-
-NO_DETAILS = KillDetails()
 
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):

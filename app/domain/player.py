@@ -24,9 +24,6 @@ class PlayerKills(msgspec.Struct, frozen=True, array_like=True):
     ids: tuple[int, ...]
 
 
-Coordinates = tuple[int, int, int]  #: a place on a map, in the game's units
-
-
 class MatchPlayer(msgspec.Struct, frozen=True):
     """A player of a match, as the log names them; `entrants.Player` is the person in reference
     data. `account` is the 32-bit Steam account number, 0 for a bot."""

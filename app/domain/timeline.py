@@ -7,12 +7,11 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import EventAdded, EventAmended, MatchChanges
+from app.domain.kill_details import NO_DETAILS, KillDetails
 from app.domain.loadout import GRENADES, after_death, is_knife
 from app.domain.match import (
-    NO_DETAILS,
     CurrentRound,
     EventType,
-    KillDetails,
     Match,
     MatchPlayer,
     OtherDeath,

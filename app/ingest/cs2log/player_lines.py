@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 
 from app.domain import facts as f
+from app.domain.kill_details import Coordinates
 from app.domain.match import MatchPlayer, Side
-from app.domain.player import Coordinates
 from app.ingest.cs2log.match_lines import ParsedLine
 from app.ingest.cs2log.players import WRITTEN, parse_player, side_named
 

@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from app.domain import changes as c
+from app.domain.kill_details import KillDetails
 from app.domain.market import MarketStatus
-from app.domain.match import CurrentRound, KillDetails, MapPlay, Match, MatchPlayer, Round, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, TimelineEvent
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, next_frame, subscribed, until_alive
 from tests.support.web import IssueKey

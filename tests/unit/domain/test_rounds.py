@@ -13,7 +13,8 @@ from app.domain.changes import (
     RoundOpened,
     RoundsVoided,
 )
-from app.domain.match import KillDetails, MatchPlayer, Status
+from app.domain.kill_details import KillDetails
+from app.domain.match import MatchPlayer, Status
 from tests.unit.domain.play import TEAMS, Server, started
 
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from app.domain.kill_details import KillDetails
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
 from app.domain.match import (
     CurrentRound,
-    KillDetails,
     MapPlay,
     Match,
     MatchPlayer,
