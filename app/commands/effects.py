@@ -1,6 +1,7 @@
 """The effect of each operator command on a match and its markets; pure."""
 
 from functools import singledispatch
+from itertools import pairwise
 
 import msgspec
 from msgspec.structs import replace
@@ -99,6 +100,14 @@ def _(command: c.SetMaps, match: Match, now: int) -> Effect:
 
 @effect_of.register
 def _(command: c.Describe, match: Match, now: int) -> Effect:
+    for stream in command.streams:
+        anchors = stream.vod_anchors
+        if not all(
+            one.at < following.at and one.offset_seconds < following.offset_seconds
+            for one, following in pairwise(anchors)
+        ):
+            what = "Later anchors of a recording have a higher `at` and a higher `offset_seconds`."
+            raise _wrong("streams", what, "unordered", msgspec.to_builtins(anchors))
     about = MatchInfo(
         streams=tuple(each.stream for each in command.streams),
         demo_url=command.demo_url,

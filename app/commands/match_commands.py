@@ -27,7 +27,7 @@ from app.commands.command_fields import (
 )
 from app.domain.entrants import MAX_STRENGTH
 from app.domain.market import MarketKey
-from app.domain.match_info import Veto, VideoStream
+from app.domain.match_info import Veto, VideoStream, VodAnchor
 from app.domain.settlement import VoidWindow
 
 
@@ -92,14 +92,29 @@ class SetMaps(Command, frozen=True, tag="set_maps"):
     vetoes: Annotated[tuple[VetoStep, ...], Meta(min_length=1, max_length=20)]
 
 
+class VodAnchorGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`offset_seconds` after its beginning, the recording shows what happened at `at` (Unix ms)."""
+
+    at: Moment
+    offset_seconds: Annotated[float, Meta(ge=0, le=1_000_000)]
+
+    @property
+    def anchor(self) -> VodAnchor:
+        return VodAnchor(self.at, self.offset_seconds)
+
+
 class StreamGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`vod_anchors` are in order; one suffices for a recording out of which nothing was cut."""
+
     url: Annotated[str, Meta(pattern=r"^https?://\S{1,1000}$")]
     language: Annotated[str, Meta(pattern=r"^([a-z]{2})?$")] = ""
     name: Annotated[str, Meta(max_length=120)] = ""
+    vod_anchors: Annotated[tuple[VodAnchorGiven, ...], Meta(max_length=100)] = ()
 
     @property
     def stream(self) -> VideoStream:
-        return VideoStream(self.url, self.language, self.name)
+        anchors = tuple(given.anchor for given in self.vod_anchors)
+        return VideoStream(self.url, self.language, self.name, anchors)
 
 
 class Describe(Command, frozen=True, tag="describe"):

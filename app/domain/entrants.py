@@ -6,7 +6,7 @@ is the source's own id.
 """
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 MAX_FILE_NUMBER = 2_000_000_000  #: numbers up to it come from files, the service assigns those above
 MAX_STRENGTH = 100_000.0  #: strengths lie between 0 (none is known) and this
 Tier = Literal["", "S", "A", "B", "C", "D"]
+Weeks = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
 MAX_ABBREVIATION = 5  #: a derived abbreviation has at most so many
 _LETTERS_OF_ONE_WORD = 3
 UNNAMED_ABBREVIATION = "TBD"  #: the abbreviation of a name without letters and digits
@@ -50,7 +51,8 @@ class Player(msgspec.Struct, frozen=True):
 
 class Competitor(msgspec.Struct, frozen=True):
     """A team, with its squad as far as it is known. `strength` is on the scale that trading prices by; a
-    ranking is None when it is not known."""
+    ranking is None when it is not known. `weeks_in_top30` is how long the team has been among the first 30 of
+    the world ranking, as the ranking's publisher counts."""
 
     id: int
     name: str
@@ -65,6 +67,7 @@ class Competitor(msgspec.Struct, frozen=True):
     strength: float = 0.0
     active: bool = True
     external_id: str = ""
+    weeks_in_top30: Weeks | None = None
 
     @property
     def short_name(self) -> str:

@@ -8,6 +8,7 @@ unique within the match (its history id, `Match.next_history_id`): settlements r
 
 import msgspec
 
+from app.domain.kill_details import Coordinates
 from app.domain.match import MatchPlayer, Side, WinReason
 
 
@@ -150,7 +151,7 @@ class RoundStarted(Fact, frozen=True):
 
 
 class Killed(Fact, frozen=True):
-    """`victim_side` equal to `side` is a team kill."""
+    """`victim_side` equal to `side` is a team kill. `flags` are further words of the log about it."""
 
     killer: MatchPlayer
     side: Side
@@ -159,13 +160,17 @@ class Killed(Fact, frozen=True):
     weapon: str
     headshot: bool = False
     penetrated: bool = False
+    position: Coordinates | None = None
+    victim_position: Coordinates | None = None
+    flags: tuple[str, ...] = ()
 
 
 class Assisted(Fact, frozen=True):
-    """By blinding the victim, too. Of two assists of one kill the first reported counts."""
+    """By blinding the victim, too (`flash`). Of two assists of one kill the first reported counts."""
 
     assister: MatchPlayer
     victim: MatchPlayer
+    flash: bool = False
 
 
 class Died(Fact, frozen=True):

@@ -14,6 +14,7 @@ import msgspec
 from propcache.api import cached_property
 
 from app.domain.equipment_value import CarriedValue
+from app.domain.kill_details import KillDetails
 from app.domain.loadout import Loadout
 from app.domain.match_info import MatchInfo
 from app.domain.player import MatchPlayer as MatchPlayer
@@ -55,6 +56,7 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     site: str = ""
     late: bool = False
     void: bool = False
+    details: KillDetails | None = None
 
     @property
     def counts_for_markets(self) -> bool:

@@ -17,6 +17,16 @@ _PLAYERS = 100_000_000_000_000  #: those of players above this: then the match's
 _ACCOUNTS = 2**32
 
 
+class TeamLogos(msgspec.Struct, frozen=True):
+    """The addresses of the pictures of both teams of a match, "" for none."""
+
+    home: str = ""
+    away: str = ""
+
+
+NO_LOGOS = TeamLogos()
+
+
 class MatchEntrants(msgspec.Struct, frozen=True):
     """The entrants of one match."""
 

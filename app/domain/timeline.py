@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import EventAdded, EventAmended, MatchChanges
+from app.domain.kill_details import NO_DETAILS, KillDetails
 from app.domain.loadout import GRENADES, after_death, is_knife
 from app.domain.match import (
     CurrentRound,
@@ -35,6 +36,7 @@ def killed(match: Match, fact: f.Killed, changes: MatchChanges) -> Match:
     match = mark_dead(match, fact.victim, fact.victim_side)
     if not is_knife(fact.weapon):
         match = release_withheld_events(match, changes)
+    details = KillDetails(fact.position, fact.victim_position, fact.flags)
     return add_event(
         match,
         changes,
@@ -45,6 +47,7 @@ def killed(match: Match, fact: f.Killed, changes: MatchChanges) -> Match:
         weapon=fact.weapon,
         headshot=fact.headshot,
         penetrated=fact.penetrated,
+        details=details if details != NO_DETAILS else None,
     )
 
 
@@ -66,8 +69,15 @@ def assisted(match: Match, fact: f.Assisted, changes: MatchChanges) -> Match:
         return match
     for event in reversed(current.events + current.withheld):
         if event.type == "kill" and event.target == fact.victim:
-            return match if event.assister else _amend(match, replace(event, assister=fact.assister), changes)
+            return match if event.assister else _amend(match, _with_assist(event, fact), changes)
     return match
+
+
+def _with_assist(event: TimelineEvent, fact: f.Assisted) -> TimelineEvent:
+    details = event.details
+    if fact.flash:
+        details = replace(details or NO_DETAILS, flash_assist=True)
+    return replace(event, assister=fact.assister, details=details)
 
 
 def planted(match: Match, fact: f.BombPlanted, changes: MatchChanges) -> Match:
@@ -128,6 +138,7 @@ def add_event(
     penetrated: bool = False,
     site: str = "",
     late: bool | None = None,
+    details: KillDetails | None = None,
 ) -> Match:
     """Add an event to the current round and to `changes`; withhold it while the round may not count.
 
@@ -154,6 +165,7 @@ def add_event(
         penetrated=penetrated,
         site=site,
         late=current.phase == "over" if late is None else late,
+        details=details,
     )
     match = replace(match, next_history_id=match.next_history_id + 1)
     if current.knife:

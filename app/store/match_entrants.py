@@ -4,18 +4,21 @@
 them, and entrants that only such a match has named.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
+from uuid import UUID
 
 from msgspec.structs import replace
 from piccolo.query import Select
 from piccolo.query.functions import Coalesce, Max, Min
+from piccolo.querystring import QueryString
 
 from app.domain.entrants import Competitor, Player, Tournament, with_dates
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.match_entrants import (
     MatchEntrants,
+    TeamLogos,
     entrants_of,
     match_of_competitor,
     match_of_player,
@@ -28,6 +31,7 @@ from app.store.prepared import prepared
 from app.store.sql import any_of, literals
 from app.store.statements import reads
 from app.store.tables.match import Match as MatchTable
+from app.store.tables.reference import Team as TeamTable
 from app.store.transaction import Tx
 
 _LIVE = literals((Status.LIVE,))
@@ -44,6 +48,16 @@ async def of_matches(tx: Tx, found: Sequence[Match]) -> list[MatchEntrants]:
         )
         for match in found
     ]
+
+
+async def logos_of(tx: Tx, found: Collection[Match]) -> dict[UUID, TeamLogos]:
+    """The logos of the teams of each of these matches, in one query at most."""
+    teams = {team for match in found for team in (match.home_id, match.away_id) if team is not None}
+    rows = await tx.run(_logos(list(teams))) if teams else []
+    known = {row["id"]: row["icon_url"] for row in rows}
+    return {
+        match.id: TeamLogos(known.get(match.home_id, ""), known.get(match.away_id, "")) for match in found
+    }
 
 
 async def tournament(tx: Tx, number: int, *, finished_only: bool) -> Tournament | None:
@@ -124,6 +138,13 @@ async def _stand_in_tournament(tx: Tx, number: int, finished_only: bool) -> Tour
 async def _stand_in_entrants(tx: Tx, number: int, finished_only: bool) -> MatchEntrants | None:
     match = await matches.find(tx, match_urn(number), finished_only=finished_only)
     return entrants_of(match) if match else None
+
+
+@prepared
+def _logos(teams: Collection[int]) -> Select[Any]:
+    icon_url = QueryString("{}->>'icon_url'", TeamTable.body, alias="icon_url")
+    given = QueryString("{}->>'icon_url' <> ''", TeamTable.body)
+    return TeamTable.select(TeamTable.id, icon_url).where(any_of(TeamTable.id, teams), given)
 
 
 @prepared

@@ -20,6 +20,7 @@ ITEM = "item"  #: an item of a list whose name has no singular
 
 #: Where the library knows no singular, a wrong one, or where the name is not a plural at all.
 SINGULARS = {
+    "actor_position": "coordinate",
     "bonus": ITEM,
     "caches": "cache",
     "data": ITEM,
@@ -27,6 +28,7 @@ SINGULARS = {
     "rests_on": "fact",
     "roster": "player",
     "sport_allowlist": "sport",
+    "target_position": "coordinate",
     "team_a_form": "match",
     "team_b_form": "match",
     "ties": "tie",

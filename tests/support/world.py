@@ -40,13 +40,15 @@ _KINDS: dict[str, RowKind] = {
     "soccer tournament": "soccer_tournament",
 }
 _LINES = 200
-#: Where the live match is to be seen.
-_SHOWN = match_commands.Describe(
-    streams=(
-        match_commands.StreamGiven(url="https://video.example/norland", language="en", name="Norland TV"),
-    ),
-    demo_url="https://demos.example/norland.dem",
-)
+
+
+def _shown(begin: int) -> match_commands.Describe:
+    """Where the live match, which began then, is to be seen."""
+    anchor = match_commands.VodAnchorGiven(at=begin, offset_seconds=600)
+    stream = match_commands.StreamGiven(
+        url="https://video.example/norland", language="en", name="Norland TV", vod_anchors=(anchor,)
+    )
+    return match_commands.Describe(streams=(stream,), demo_url="https://demos.example/norland.dem")
 
 
 class World(msgspec.Struct, frozen=True):
@@ -69,7 +71,7 @@ async def made(store: Store) -> World:
     made = [await _match(store, home, away, now) for _ in range(4)]
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)
-    await execute(store, made[0], _SHOWN, now)
+    await execute(store, made[0], _shown(now), now)
     await _request_consent(store, made[0], now)
     async with store.transaction() as tx:
         about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
@@ -94,10 +96,11 @@ async def _request_consent(store: Store, match: Match, now: int) -> None:
 def _rows(home: FictionalTeam, away: FictionalTeam) -> Iterator[dict[str, Any]]:
     yield {"kind": "category", "id": 1, "name": "Norland"}
     for number, squad in ((11, home), (12, away)):
-        yield {"kind": "team", "id": number, "name": squad.name, "country_code": "NO", "region": "EU"}
+        about = {"country_code": "NO", "region": "EU", "icon_url": f"https://img.example/teams/{number}.png"}
+        yield {"kind": "team", "id": number, "name": squad.name, "weeks_in_top30": number, **about}
         for seat, gamer in enumerate(squad.players, start=1):
-            about = {"account": gamer.account, "team": squad.name}
-            yield {"kind": "player", "id": number * 100 + seat, "name": gamer.name, **about}
+            seen = {"account": gamer.account, "team": squad.name}
+            yield {"kind": "player", "id": number * 100 + seat, "name": gamer.name, **seen}
     teams = [home.name, away.name]
     yield {"kind": "tournament", "id": 21, "name": EVENT, "category": "Norland", "teams": teams, "tier": "A"}
     places = ["Port Alder", "Millbrook"]

@@ -25,7 +25,7 @@ from app.http.reading import get
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
-from app.store import listings
+from app.store import listings, match_entrants
 from app.store.listings import UNKNOWN_START, ListPosition, Window
 from app.store.transaction import Tx
 from app.wire.fields import Group
@@ -110,10 +110,12 @@ async def listing(
             )
             return response.as_xml(schedule, invalidated_by=MATCH_LISTS)
         statuses = [one for bucket in buckets for one in _BUCKETS[bucket]]
+        logos = await match_entrants.logos_of(tx, found.matches)
         total = await listings.total(tx, statuses, window)
     following = str(found.following) if found.following else UNSET
     meta = ListMeta(len(found.matches), limit, total, following)
-    return response.as_json(Many(tuple(map(basic_view, found.matches)), meta), invalidated_by=MATCH_LISTS)
+    rows = tuple(basic_view(match, logos[match.id]) for match in found.matches)
+    return response.as_json(Many(rows, meta), invalidated_by=MATCH_LISTS)
 
 
 def _window(first: datetime | None, end: datetime | None) -> Window:

@@ -20,7 +20,7 @@ from app.http.content_negotiation import Format, response_format
 from app.http.reading import get
 from app.http.request_guard import XML_SUFFIX, siblings
 from app.http.response import RenderedResponse
-from app.store import history, markets, tenants
+from app.store import history, markets, match_entrants, tenants
 from app.store.transaction import Tx
 from app.wire.fields import Group, Groups, groups
 from app.wire.views.history import EventView, RoundView, event_view, round_view
@@ -71,6 +71,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
     detailed, offered = Group.DETAIL in field_groups, Group.MARKETS in field_groups
     internal = Group.INTERNALS in field_groups
     booked = not internal or match.id in await tenants.booked(tx, grant.tenant.id, [match.id])
+    logos = await match_entrants.logos_of(tx, [match]) if Group.BASIC in field_groups else {}
     found = await markets.open_of_match(tx, match.id) if offered else ()
     return MatchParts(
         match,
@@ -78,6 +79,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
         events=await history.timeline(tx, match.id) if detailed else (),
         markets=markets_in_list(found, off_now(grant.tenant.types_off)),
         booked=booked,
+        logos=logos.get(match.id),
     )
 
 
@@ -131,7 +133,9 @@ async def timeline(
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         found = [event for event in await history.timeline(tx, match.id) if not event.void]
-    shown = Many(tuple(map(event_view, found)), ListMeta(len(found)))
+    internal = Group.INTERNALS in groups(request.auth.scopes)
+    views = tuple(event_view(event, match.info.streams, internal=internal) for event in found)
+    shown = Many(views, ListMeta(len(found)))
     return response.negotiated(request, shown, invalidated_by=match.id)
 
 

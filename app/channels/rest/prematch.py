@@ -19,11 +19,11 @@ from app.http.reading import get
 from app.store import entrants, match_entrants, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.meta import Single
-from app.wire.views.players import RosterView, roster_view
-from app.wire.views.prematch import Contender, PrematchView, picked, prematch_view
+from app.wire.views.prematch import Contender, PrematchView, SquadPlayer, picked, prematch_view
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,), "query": ("time_filter",)}
 _MAPS = 5000  #: the newest maps of a team that are counted
+_MATCHES = 1000  #: the newest matches of a team whose vetoes are counted
 _OF_PLAYER = 500  #: a player's newest maps
 _RECENT = 5
 _MEETINGS = 100
@@ -61,19 +61,20 @@ async def _contender(tx: Tx, team: Competitor, span: Span) -> Contender:
     since, until = span
     lines = await statistics.of_team(tx, team.id, since=since, until=until, limit=_MAPS)
     recent = await past_matches.of_team(tx, team.id, until=until, limit=_RECENT)
+    played = await past_matches.of_team(tx, team.id, since=since, until=until, limit=_MATCHES)
     counts = [(line.map_name, line.line) for line in lines]
-    return Contender(team, counts, await _roster(tx, team.id, span), recent)
+    return Contender(team, counts, await _squad(tx, team.id, span), played, recent)
 
 
-async def _roster(tx: Tx, team: int, span: Span) -> tuple[RosterView, ...]:
+async def _squad(tx: Tx, team: int, span: Span) -> list[SquadPlayer]:
     squad = await entrants.children(tx, entrants.PLAYERS, team)
     since, until = span
     accounts = [player.account for player in squad]
     tallies = await statistics.of_players(tx, accounts, since=since, until=until, limit=_OF_PLAYER)
-    return tuple(
-        roster_view(player, [one.tally for one in tallies if one.account == player.account])
+    return [
+        SquadPlayer(player, [(one.map_name, one.tally) for one in tallies if one.account == player.account])
         for player in squad
-    )
+    ]
 
 
 HANDLERS = (prematch,)

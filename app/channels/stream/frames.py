@@ -17,6 +17,7 @@ from app.channels.stream.offered_updates import offered
 from app.channels.stream.updates import Update
 from app.domain import frame_types
 from app.kit.clock import iso_millis
+from app.wire.fields import Group
 from app.wire.views.meta import AliveView, alive_view
 
 _encode = msgspec.json.Encoder().encode
@@ -88,6 +89,7 @@ def render(
     sent_to = offered(updates, entitlements.types)
     typed = [(one, kind) for one in sent_to if (kind := entitlements.frame_type(one.kind, one.frame))]
     last = {one.match_id: one.seq for one, kind in typed if kind in _WHOLE_MATCH}
+    internal = Group.INTERNALS in entitlements.variant.groups
     rendered: list[Frame] = []
     for one, kind in typed:
         if kind == frame_types.UPDATED and last[one.match_id] != one.seq:
@@ -100,9 +102,19 @@ def render(
                 rendered += _match_frame(one, kind, match, sent)
                 continue
         if one.data is not None:
-            one.wire = one.wire or encode_frame(kind, one.data, one.at, one.seq)
-            rendered.append(Frame(one.seq, one.wire, one.conflation_key))
+            rendered.append(Frame(one.seq, _wire(one, kind, one.data, internal), one.conflation_key))
     return rendered
+
+
+def _wire(update: Update, kind: str, data: bytes, internal: bool) -> bytes:
+    """The encoded frame of an update that is not a match."""
+    if internal and update.internal_data is not None:
+        update.internal_wire = update.internal_wire or encode_frame(
+            kind, update.internal_data, update.at, update.seq
+        )
+        return update.internal_wire
+    update.wire = update.wire or encode_frame(kind, data, update.at, update.seq)
+    return update.wire
 
 
 def _match_frame(

@@ -9,6 +9,7 @@ import msgspec
 from app.domain.changes import RoundLive
 from app.domain.market import Market
 from app.domain.match import Match, Round, Status, TimelineEvent
+from app.domain.match_entrants import NO_LOGOS, TeamLogos
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, OffTypes, markets_in_list
 from app.store.changes import ChangeRow
@@ -35,8 +36,10 @@ class MatchState:
         markets: Iterable[Market],
         seqs: Mapping[str, int],
         market_seqs: Mapping[str, int],
+        logos: TeamLogos = NO_LOGOS,
     ) -> None:
         self.match = match
+        self.logos = logos
         self.replace_history(rounds, events)
         self.markets = {market.key: market for market in markets}
         self.seqs = dict(seqs)
@@ -70,6 +73,7 @@ class MatchState:
             events=[self.events[key] for key in sorted(self.events)],
             markets=markets_in_list(present, off),
             booked=booked,
+            logos=self.logos,
         )
 
     def replace_history(self, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> None:
@@ -78,10 +82,11 @@ class MatchState:
         self.rounds = {played.id: played for played in rounds}
         self.events = {event.id: event for event in events}
 
-    def replace_match(self, match: Match) -> None:
-        """Set the match to the one read from the database."""
+    def replace_match(self, match: Match, logos: TeamLogos = NO_LOGOS) -> None:
+        """Set the match and its teams' logos to those read from the database."""
         self.version = next(_versions)
         self.match = match
+        self.logos = logos
 
     def apply(self, row: ChangeRow) -> None:
         """Apply a change of anything but the match itself, which is read from the database."""

@@ -8,8 +8,9 @@ from uuid import UUID
 from app.channels.stream.match_state import MatchState
 from app.channels.stream.updates import Update, apply_changes
 from app.domain.match import Match, Round, TimelineEvent
+from app.domain.match_entrants import TeamLogos
 from app.domain.types_off import Intervals
-from app.store import changes, history, markets, matches, stream_queries, tenants
+from app.store import changes, history, markets, match_entrants, matches, stream_queries, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.tenant_rows import FEED_MARKET, NO_MATCH
@@ -30,6 +31,7 @@ class _NewChanges(NamedTuple):
     rows: list[ChangeRow]
     fresh: dict[UUID, MatchState]
     matches: list[Match]
+    logos: Mapping[UUID, TeamLogos]
     histories: Mapping[UUID, tuple[Iterable[Round], Iterable[TimelineEvent]]]
 
 
@@ -121,12 +123,14 @@ class Projection:
         held = ids & self.states.keys()
         altered = {row.match_id for row in rows if row.entity == "match" and row.frame}
         histories = await history.of_matches(tx, altered & (held | fresh.keys()))
-        return _NewChanges(rows, fresh, await matches.by_ids(tx, held), histories)
+        changed = await matches.by_ids(tx, held)
+        logos = await match_entrants.logos_of(tx, changed)
+        return _NewChanges(rows, fresh, changed, logos, histories)
 
     def _apply(self, new: _NewChanges) -> list[Update]:
         self.states |= new.fresh
         for match in new.matches:
-            self.states[match.id].replace_match(match)
+            self.states[match.id].replace_match(match, new.logos[match.id])
         updates = apply_changes(new.rows, self.states, new.fresh)
         for match_id, rounds_and_events in new.histories.items():
             self.states[match_id].replace_history(*rounds_and_events)
@@ -156,6 +160,8 @@ async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:
         if kind == "market":
             market_seqs[match_id][key] = seq
     histories = await history.of_matches(tx, ids)
+    found = await matches.by_ids(tx, ids)
+    logos = await match_entrants.logos_of(tx, found)
     return {
         match.id: MatchState(
             match,
@@ -163,6 +169,7 @@ async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:
             open_markets.get(match.id, []),
             seqs[match.id],
             market_seqs[match.id],
+            logos[match.id],
         )
-        for match in await matches.by_ids(tx, ids)
+        for match in found
     }

@@ -4,7 +4,7 @@ Every round, event and settlement is an update of its own. States are conflated:
 `scoreboard.frame` or `match.updated` of one entity only the newest is sent, and none that shows nothing new.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from uuid import UUID
 
 import msgspec
@@ -35,7 +35,8 @@ class Update(msgspec.Struct):
 
     `data` is that of the frame, encoded; None where it is the match, which looks different to each variant.
     A state is replaced by a newer one with the same `conflation_key`; None: never replaced. `wire` caches the
-    encoded frame.
+    encoded frame. `internal_data` and `internal_wire` are the same for keys that see internals, where those
+    see more.
     """
 
     seq: int
@@ -48,6 +49,8 @@ class Update(msgspec.Struct):
     wire: bytes = b""
     tenant_id: UUID | None = None
     about: Market | LedgerEntry | None = None
+    internal_data: bytes | None = None
+    internal_wire: bytes = b""
 
 
 def apply_changes(
@@ -112,8 +115,12 @@ def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
     elif row.entity == "scoreboard":
         update.conflation_key = f"{row.match_id}:scoreboard"
         update.data = _encode(scoreboard_frame(state.match)) if state else None
-    elif row.frame and row.entity != "match":
-        update.data = _encode(_VIEWS[row.entity](row))
+    elif row.entity == "event" and row.frame:
+        event, streams = decode_event(row.body), state.match.info.streams if state else ()
+        update.data = _encode(event_frame(row.match_id, event, streams))
+        update.internal_data = _encode(event_frame(row.match_id, event, streams, internal=True))
+    elif row.entity == "round" and row.frame:
+        update.data = _encode(_round(row))
     return update
 
 
@@ -140,9 +147,3 @@ def _round(row: ChangeRow) -> object:
         live = decode_round_live(row.body)
         return RoundStarted(str(row.match_id), live.map, live.round)
     return round_frame(row.match_id, decode_round(row.body))
-
-
-_VIEWS: dict[str, Callable[[ChangeRow], object]] = {
-    "event": lambda row: event_frame(row.match_id, decode_event(row.body)),
-    "round": _round,
-}

@@ -4,13 +4,18 @@ import re
 from collections.abc import Callable
 
 from app.domain import facts as f
+from app.domain.kill_details import Coordinates
 from app.domain.match import MatchPlayer, Side
 from app.ingest.cs2log.match_lines import ParsedLine
 from app.ingest.cs2log.players import WRITTEN, parse_player, side_named
 
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
-_KILLED = re.compile(rf'{WRITTEN}{_AT} killed {WRITTEN}{_AT} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII)
-_ASSISTED = re.compile(rf"{WRITTEN} (?:flash-)?assisted killing {WRITTEN}\s*\Z", re.ASCII)
+_PLACE = r" \[(-?\d+ -?\d+ -?\d+)\]"
+_KILLED = re.compile(
+    rf'{WRITTEN}{_PLACE} killed {WRITTEN}{_PLACE} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII
+)
+_COORDINATES = re.compile(r"(-?\d{1,6}) (-?\d{1,6}) (-?\d{1,6})", re.ASCII)
+_ASSISTED = re.compile(rf"{WRITTEN} (flash-)?assisted killing {WRITTEN}\s*\Z", re.ASCII)
 _SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ", re.ASCII)
 _BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb", re.ASCII)
 _TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?', re.ASCII)
@@ -66,28 +71,31 @@ def killed(message: str, at: int) -> ParsedLine:
     found = _KILLED.match(message)
     if found is None:
         return " killed other " in message
-    killer, victim = _in_play(found[1]), _in_play(found[2])
+    killer, victim = _in_play(found[1]), _in_play(found[3])
     if killer is None or victim is None:
         return True
-    how = (found[4] or "").split()
+    how = (found[6] or "").split()
     return f.Killed(
         at=at,
         killer=killer[0],
         side=killer[1],
         victim=victim[0],
         victim_side=victim[1],
-        weapon=found[3],
+        weapon=found[5],
         headshot="headshot" in how,
         penetrated="penetrated" in how,
+        position=_coordinates(found[2]),
+        victim_position=_coordinates(found[4]),
+        flags=tuple(word for word in how if word not in ("headshot", "penetrated")),
     )
 
 
 def assisted(message: str, at: int) -> ParsedLine:
     found = _ASSISTED.match(message)
-    assister, victim = (_in_play(found[1]), _in_play(found[2])) if found else (None, None)
+    assister, victim = (_in_play(found[1]), _in_play(found[3])) if found else (None, None)
     if found is None or assister is None or victim is None:
         return False
-    return f.Assisted(at=at, assister=assister[0], victim=victim[0])
+    return f.Assisted(at=at, assister=assister[0], victim=victim[0], flash=bool(found[2]))
 
 
 def item_acquired(message: str, at: int) -> ParsedLine:
@@ -188,6 +196,12 @@ def disconnected(message: str, at: int) -> ParsedLine:
     found = _DISCONNECTED.match(message)
     actor = _in_play(found[1]) if found else None
     return f.PlayerLeft(at=at, player=actor[0], side=actor[1]) if actor else True
+
+
+def _coordinates(text: str) -> Coordinates | None:
+    """A place; None for numbers that no map has."""
+    found = _COORDINATES.fullmatch(text)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
 def _in_play(token: str) -> tuple[MatchPlayer, Side] | None:

@@ -22,7 +22,8 @@ class NamedView(msgspec.Struct, frozen=True):
 
 
 class TeamView(msgspec.Struct, frozen=True, kw_only=True):
-    """A team. Rankings are places, 1 the best; `country_code` as the source spells it."""
+    """A team. Rankings are places, 1 the best; `weeks_in_top30` as the world ranking's publisher counts, when
+    it was imported last; `country_code` as the source spells it."""
 
     id: str
     external_id: int
@@ -33,6 +34,7 @@ class TeamView(msgspec.Struct, frozen=True, kw_only=True):
     region: str | None
     world_ranking: int | None
     valve_ranking: int | None
+    weeks_in_top30: int | None
     is_active: bool
     logo_url: str | None
 
@@ -82,6 +84,7 @@ def team_fields(team: Competitor) -> dict[str, Any]:
         "region": team.region or None,
         "world_ranking": team.world_ranking,
         "valve_ranking": team.valve_ranking,
+        "weeks_in_top30": team.weeks_in_top30,
         "is_active": team.active,
         "logo_url": team.icon_url or None,
     }

@@ -3,6 +3,7 @@
 Match frames carry the match resource itself, settlements the ledger entry; both name their match already.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from app.domain.market import Market
 from app.domain.match import Match, Round, TimelineEvent
+from app.domain.match_info import VideoStream
 from app.wire.fields import Groups
 from app.wire.views.history import EventView, RoundView, event_view, round_view
 from app.wire.views.match import MatchParts, MatchView, ScoreboardView, match_view, scoreboard_view
@@ -83,8 +85,11 @@ def round_frame(match_id: UUID, played: Round) -> RoundFinished:
     return RoundFinished(match_id=str(match_id), **msgspec.structs.asdict(round_view(played)))
 
 
-def event_frame(match_id: UUID, event: TimelineEvent) -> EventFrame:
-    return EventFrame(match_id=str(match_id), **msgspec.structs.asdict(event_view(event)))
+def event_frame(
+    match_id: UUID, event: TimelineEvent, streams: Sequence[VideoStream] = (), *, internal: bool = False
+) -> EventFrame:
+    view = event_view(event, streams, internal=internal)
+    return EventFrame(match_id=str(match_id), **msgspec.structs.asdict(view))
 
 
 def scoreboard_frame(match: Match) -> ScoreboardFrame:

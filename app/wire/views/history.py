@@ -1,12 +1,14 @@
 """Rounds, timeline events and what players did, as JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from app.domain.analytics import tallies
+from app.domain.kill_details import NO_DETAILS
 from app.domain.match import MatchPlayer, OtherDeath, Round, Side, TimelineEvent
+from app.domain.match_info import VideoStream, vod_position
 from app.wire.views.scalars import TeamName, iso_time, team_name
 
 
@@ -30,9 +32,25 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: str | None
 
 
+class EventMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log says of an event beyond its other fields, as far as it does: Steam account numbers, where
+    both players of a kill stood (x, y, z), further words about the kill as the log spells them, and
+    `flash_assist` where the assister had blinded the victim."""
+
+    actor_account: int | UnsetType = UNSET
+    target_account: int | UnsetType = UNSET
+    assister_account: int | UnsetType = UNSET
+    actor_position: tuple[int, ...] | UnsetType = UNSET
+    target_position: tuple[int, ...] | UnsetType = UNSET
+    flags: tuple[str, ...] | UnsetType = UNSET
+    flash_assist: bool | UnsetType = UNSET
+
+
 class EventView(msgspec.Struct, frozen=True, kw_only=True):
     """Something that happened in a round; fields that an event of its type has not are absent. `late`:
-    it came after the round was decided, and decides nothing."""
+    it came after the round was decided, and decides nothing. Where an anchor of the match's `streams` shows
+    it, the event is to be seen in the one of index `vod_stream` (from 0), `vod_offset_seconds` after its
+    beginning. `meta` is for keys that see internals."""
 
     id: int
     type: str
@@ -52,6 +70,9 @@ class EventView(msgspec.Struct, frozen=True, kw_only=True):
     late: bool | UnsetType = UNSET
     time: str | None
     time_offset_seconds: float
+    vod_stream: int | UnsetType = UNSET
+    vod_offset_seconds: float | UnsetType = UNSET
+    meta: EventMeta | UnsetType = UNSET
 
 
 class PlayerView(msgspec.Struct, frozen=True):
@@ -84,8 +105,12 @@ def round_view(played: Round) -> RoundView:
     )
 
 
-def event_view(event: TimelineEvent) -> EventView:
+def event_view(
+    event: TimelineEvent, streams: Sequence[VideoStream] = (), *, internal: bool = False
+) -> EventView:
+    """An event of the match that has these streams; `internal`: for a key that sees internals."""
     killed = event.type == "kill"
+    seen = vod_position(streams, event.at)
     return EventView(
         id=event.id,
         type=event.type,
@@ -105,6 +130,22 @@ def event_view(event: TimelineEvent) -> EventView:
         late=event.late or UNSET,
         time=iso_time(event.at),
         time_offset_seconds=event.offset_ms / 1000,
+        vod_stream=seen.stream if seen else UNSET,
+        vod_offset_seconds=seen.offset_seconds if seen else UNSET,
+        meta=_meta(event) if internal else UNSET,
+    )
+
+
+def _meta(event: TimelineEvent) -> EventMeta:
+    details = event.details or NO_DETAILS
+    return EventMeta(
+        actor_account=_account(event.actor),
+        target_account=_account(event.target),
+        assister_account=_account(event.assister),
+        actor_position=details.actor_position or UNSET,
+        target_position=details.target_position or UNSET,
+        flags=details.flags or UNSET,
+        flash_assist=details.flash_assist or UNSET,
     )
 
 
@@ -123,6 +164,10 @@ def player_stats(events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]) 
         for player, team, tally in tallies(0, standing, deaths)
     ]
     return tuple(sorted(rows, key=lambda row: (row.team, -row.kills, row.name)))
+
+
+def _account(player: MatchPlayer | None) -> int | UnsetType:
+    return (player.account if player else 0) or UNSET
 
 
 def _name(player: MatchPlayer | None) -> str | UnsetType:

@@ -10,9 +10,11 @@ from app.domain.ids import match_urn
 from app.domain.loadout import Loadout
 from app.domain.market import Market
 from app.domain.match import MapPlay, Match, MatchPlayer, Round, Side, TimelineEvent, other_side
+from app.domain.match_entrants import TeamLogos
 from app.domain.match_info import VideoStream
 from app.domain.sides import team_of
 from app.domain.suspension_reasons import match_reason_code
+from app.wire import sanitize
 from app.wire.fields import Group, Groups
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
 from app.wire.views.offers import MarketView, market_view
@@ -34,12 +36,21 @@ class MapView(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
+class VodAnchorView(msgspec.Struct, frozen=True, kw_only=True):
+    """`offset_seconds` after its beginning, the recording shows what happened at `time`."""
+
+    time: str | None
+    offset_seconds: float
+
+
 class StreamView(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the match can be watched; `language` is a two-letter code."""
+    """Where the match can be watched; `language` is a two-letter code. What happened after an anchor, up to
+    the next one, is to be seen as many seconds after it. Without anchors it is unknown where."""
 
     url: str
     language: str | None
     name: str | None
+    vod_anchors: tuple[VodAnchorView, ...]
 
 
 class LoadoutView(msgspec.Struct, frozen=True):
@@ -77,12 +88,15 @@ class ScoreboardView(msgspec.Struct, frozen=True):
 
 
 class MatchView(msgspec.Struct, frozen=True, kw_only=True):
-    """The match resource. `score_a`, `score_b` are maps won; `urn` is the match's id in the feed."""
+    """The match resource. `score_a`, `score_b` are maps won; `urn` is the match's id in the feed. Logos are
+    those of the teams, null where no address is known."""
 
     id: str | UnsetType = UNSET
     urn: str | UnsetType = UNSET
     team_a: str | UnsetType = UNSET
     team_b: str | UnsetType = UNSET
+    team_a_logo: str | None | UnsetType = UNSET
+    team_b_logo: str | None | UnsetType = UNSET
     event: str | UnsetType = UNSET
     bo_type: str | UnsetType = UNSET
     status: str | UnsetType = UNSET
@@ -130,18 +144,19 @@ class SummaryView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MatchParts(msgspec.Struct, frozen=True):
-    """A match and its parts, as far as they were read."""
+    """A match and its parts, as far as they were read; `logos` None: they were not."""
 
     match: Match
     rounds: Sequence[Round] = ()
     events: Sequence[TimelineEvent] = ()
     markets: Sequence[Market] = ()
     booked: bool = True
+    logos: TeamLogos | None = None
 
 
-def basic_view(match: Match) -> MatchView:
-    """The shape of list rows."""
-    return MatchView(**_basic(match))
+def basic_view(match: Match, logos: TeamLogos | None = None) -> MatchView:
+    """The shape of list rows; without `logos` it has none."""
+    return MatchView(**_basic(MatchParts(match, logos=logos)))
 
 
 def match_view(parts: MatchParts, groups: Groups) -> MatchView:
@@ -150,6 +165,8 @@ def match_view(parts: MatchParts, groups: Groups) -> MatchView:
     for group, build in _BUILDERS.items():
         if group in groups:
             fields |= build(parts)
+    if Group.DETAIL in groups:
+        fields["events"] = _events(parts, internal=Group.INTERNALS in groups)
     return MatchView(**fields)
 
 
@@ -157,9 +174,13 @@ def summary_view(match: Match) -> SummaryView:
     return SummaryView(**_outline(match), **_read(MatchParts(match)))
 
 
-def _basic(match: Match) -> dict[str, Any]:
-    play = match.map
-    return _outline(match) | {"map_name": (play.name or None) if play else None}
+def _basic(parts: MatchParts) -> dict[str, Any]:
+    play, logos = parts.match.map, parts.logos
+    fields = _outline(parts.match) | {"map_name": (play.name or None) if play else None}
+    if logos is not None:
+        fields["team_a_logo"] = sanitize.web_url(logos.home)
+        fields["team_b_logo"] = sanitize.web_url(logos.away)
+    return fields
 
 
 def _outline(match: Match) -> dict[str, Any]:
@@ -190,11 +211,15 @@ def _read(parts: MatchParts) -> dict[str, Any]:
 def _detail(parts: MatchParts) -> dict[str, Any]:
     return {
         "rounds": tuple(round_view(played) for played in parts.rounds if not played.void),
-        "events": tuple(event_view(event) for event in parts.events if not event.void),
         "streams": tuple(map(stream_view, parts.match.info.streams)),
         "demo_url": parts.match.info.demo_url or None,
         "player_stats": player_stats(parts.events, parts.match.other_deaths),
     }
+
+
+def _events(parts: MatchParts, *, internal: bool) -> tuple[EventView, ...]:
+    streams = parts.match.info.streams
+    return tuple(event_view(one, streams, internal=internal) for one in parts.events if not one.void)
 
 
 def _markets(parts: MatchParts) -> dict[str, Any]:
@@ -215,7 +240,12 @@ def _internals(parts: MatchParts) -> dict[str, Any]:
 
 
 def stream_view(stream: VideoStream) -> StreamView:
-    return StreamView(url=stream.url, language=stream.language or None, name=stream.name or None)
+    anchors = tuple(
+        VodAnchorView(time=iso_time(one.at), offset_seconds=one.offset_seconds) for one in stream.vod_anchors
+    )
+    return StreamView(
+        url=stream.url, language=stream.language or None, name=stream.name or None, vod_anchors=anchors
+    )
 
 
 def map_view(play: MapPlay) -> MapView:
@@ -274,7 +304,7 @@ def loadout_view(match: Match, row: Loadout) -> LoadoutView:
 
 
 _BUILDERS = {
-    Group.BASIC: lambda parts: _basic(parts.match),
+    Group.BASIC: _basic,
     Group.READ: _read,
     Group.DETAIL: _detail,
     Group.MARKETS: _markets,

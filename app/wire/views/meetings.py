@@ -7,6 +7,7 @@ import msgspec
 from app.domain.analytics import TeamLine, total
 from app.domain.entrants import Competitor
 from app.domain.match import Match, Team, other_team
+from app.domain.match_entrants import TeamLogos
 from app.domain.time_filter import TimeFilter
 from app.wire.views.entrants import NamedView, named_team
 from app.wire.views.match import MatchView, basic_view
@@ -78,7 +79,7 @@ def head_to_head_view(
         time_filter=window,
         summary=meetings_view(team.id, met),
         aggregated=_aggregated(total(TeamLine, lines[0]), total(TeamLine, lines[1])),
-        matches=tuple(map(basic_view, met[:shown])),
+        matches=tuple(basic_view(match, _logos(match, team, opponent)) for match in met[:shown]),
     )
 
 
@@ -93,6 +94,11 @@ def meetings_view(team_id: int, met: Iterable[Match]) -> MeetingsView:
         team_map_wins=sum(ours for _, ours, _ in results),
         opponent_map_wins=sum(theirs for _, _, theirs in results),
     )
+
+
+def _logos(match: Match, team: Competitor, opponent: Competitor) -> TeamLogos:
+    ours, theirs = team.icon_url, opponent.icon_url
+    return TeamLogos(ours, theirs) if match.home_id == team.id else TeamLogos(theirs, ours)
 
 
 def _result(match: Match, team: Team) -> tuple[bool | None, int, int]:

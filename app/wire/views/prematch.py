@@ -5,15 +5,25 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.analytics import TeamLine
-from app.domain.entrants import Competitor
+from app.domain.analytics import PlayerTally, TeamLine
+from app.domain.entrants import Competitor, Player
+from app.domain.ids import player_urn
 from app.domain.match import Match
+from app.domain.match_entrants import TeamLogos
 from app.wire.views.entrants import TeamView, team_view
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meetings import MeetingsView, meetings_view
-from app.wire.views.players import RosterView
+from app.wire.views.players import RosterView, roster_view
 from app.wire.views.scalars import TeamName, iso_time, team_name
-from app.wire.views.statistics import ALL, MapAnalyticsView, TeamMapView, team_map_view, team_rows
+from app.wire.views.statistics import (
+    ALL,
+    ChosenMapView,
+    FirstKillsView,
+    MapAnalyticsView,
+    team_map_view,
+    team_rows,
+)
+from app.wire.views.teams import veto_rates
 
 
 class VetoView(msgspec.Struct, frozen=True):
@@ -48,8 +58,8 @@ class PrematchView(msgspec.Struct, frozen=True, kw_only=True):
     veto: tuple[VetoView, ...]
     picked_maps: tuple[str, ...]
     global_map_stats: tuple[MapAnalyticsView, ...]
-    team_a_map_stats: tuple[TeamMapView, ...]
-    team_b_map_stats: tuple[TeamMapView, ...]
+    team_a_map_stats: tuple[ChosenMapView, ...]
+    team_b_map_stats: tuple[ChosenMapView, ...]
     team_a_roster_stats: tuple[RosterView, ...]
     team_b_roster_stats: tuple[RosterView, ...]
     head_to_head: MeetingsView
@@ -57,12 +67,21 @@ class PrematchView(msgspec.Struct, frozen=True, kw_only=True):
     team_b_form: tuple[FormView, ...]
 
 
+class SquadPlayer(msgspec.Struct, frozen=True):
+    """A player of a squad, and what they did on each of their maps."""
+
+    player: Player
+    tallies: Sequence[tuple[str, PlayerTally]]
+
+
 class Contender(msgspec.Struct, frozen=True):
-    """One team, what it did on its maps, its roster, and its last matches, newest first."""
+    """One team, what it did on its maps, its squad, the matches that it played, and its last ones, newest
+    first."""
 
     team: Competitor
     lines: Sequence[tuple[str, TeamLine]]
-    roster: tuple[RosterView, ...]
+    squad: Sequence[SquadPlayer]
+    played: Sequence[Match]
     recent: Sequence[Match]
 
 
@@ -76,7 +95,7 @@ def prematch_view(
     """`maps` are those whose statistics are shown."""
     home, away = sides
     return PrematchView(
-        match=basic_view(match),
+        match=basic_view(match, TeamLogos(home.team.icon_url, away.team.icon_url)),
         team_a=team_view(home.team),
         team_b=team_view(away.team),
         veto=tuple(VetoView(step.action, step.map, team_name(step.by)) for step in match.info.vetoes),
@@ -84,8 +103,8 @@ def prematch_view(
         global_map_stats=tuple(global_stats),
         team_a_map_stats=_rows(home, maps),
         team_b_map_stats=_rows(away, maps),
-        team_a_roster_stats=home.roster,
-        team_b_roster_stats=away.roster,
+        team_a_roster_stats=_roster(home),
+        team_b_roster_stats=_roster(away),
         head_to_head=meetings_view(home.team.id, met),
         team_a_form=_form(home),
         team_b_form=_form(away),
@@ -97,11 +116,44 @@ def picked(match: Match) -> tuple[str, ...]:
     return tuple(dict.fromkeys(play.name for play in match.maps if play.name))
 
 
-def _rows(side: Contender, maps: tuple[str, ...]) -> tuple[TeamMapView, ...]:
+def _rows(side: Contender, maps: tuple[str, ...]) -> tuple[ChosenMapView, ...]:
     """The row `all`, then one for each of the maps, played or not."""
     rows = {row.map_name: row for row in team_rows(side.lines)}
     nothing = TeamLine()
-    return tuple(rows.get(name) or team_map_view(name, nothing) for name in (ALL, *maps))
+    rates = veto_rates(side.team.id, side.played)
+    chosen = {one.map_name: (one.pick_pct, one.ban_pct) for one in rates.maps}
+    never = (0.0, 0.0) if rates.sample_matches else (None, None)
+    found: list[ChosenMapView] = []
+    for name in (ALL, *maps):
+        row = rows.get(name) or team_map_view(name, nothing)
+        pick_pct, ban_pct = (None, None) if name == ALL else chosen.get(name, never)
+        found.append(
+            ChosenMapView(
+                **msgspec.structs.asdict(row),
+                veto_matches=rates.sample_matches,
+                pick_pct=pick_pct,
+                ban_pct=ban_pct,
+                first_kill_leaders=_first_kill_leaders(side.squad, name),
+            )
+        )
+    return tuple(found)
+
+
+def _first_kill_leaders(squad: Sequence[SquadPlayer], map_name: str) -> tuple[FirstKillsView, ...]:
+    """Who has the most first kills on a map; all of those who have as many, nobody where there was none."""
+    counts = [
+        sum(tally.first_kills for name, tally in one.tallies if map_name in (ALL, name)) for one in squad
+    ]
+    most = max(counts, default=0)
+    leaders = [one.player for one, count in zip(squad, counts, strict=True) if count == most > 0]
+    return tuple(
+        FirstKillsView(id=player_urn(one.id), external_id=one.id, name=one.name, first_kills=most)
+        for one in leaders
+    )
+
+
+def _roster(side: Contender) -> tuple[RosterView, ...]:
+    return tuple(roster_view(one.player, [tally for _, tally in one.tallies]) for one in side.squad)
 
 
 def _form(side: Contender) -> tuple[FormView, ...]:

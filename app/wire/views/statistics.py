@@ -40,6 +40,26 @@ class TeamMapView(msgspec.Struct, frozen=True, kw_only=True):
     kd_ratio: float | None
 
 
+class FirstKillsView(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a player made the first kill of a round."""
+
+    id: str
+    external_id: int
+    name: str
+    first_kills: int
+
+
+class ChosenMapView(TeamMapView, frozen=True, kw_only=True):
+    """A team on one map, or on `all`, with how often it picked and banned the map, of `veto_matches` matches
+    with a known veto (null for `all`), and which players of its squad made the most first kills on it, for
+    whatever team."""
+
+    veto_matches: int
+    pick_pct: float | None
+    ban_pct: float | None
+    first_kill_leaders: tuple[FirstKillsView, ...]
+
+
 class PlayerMapView(msgspec.Struct, frozen=True, kw_only=True):
     """A player on one map, or on `all`. Kills of team mates are not kills."""
 

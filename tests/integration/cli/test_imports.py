@@ -14,6 +14,7 @@ from app.settings import Settings
 from app.store import entrants
 from app.store.connections import open_store
 from app.store.entrants import EntrantTable
+from app.wire.views.entrants import team_view
 from tests.support.command_line import Run
 
 
@@ -90,6 +91,20 @@ def test_teams_players_and_tournaments_find_each_other(run: Run, shelf: Any, tmp
     assert (tournament.category_id, tournament.team_ids, tournament.tier) == (1, (1,), "A")
 
 
+def test_the_weeks_of_a_ranking_are_those_of_its_publisher(run: Run, shelf: Any, tmp_path: Path) -> None:
+    shown: list[int | None] = []
+    team = {"kind": "team", "name": "Copper Owls"}
+    for fields in (
+        {"world_ranking": 4},
+        {"weeks_in_top30": 61},
+        {"world_ranking": 5},
+        {"weeks_in_top30": None},
+    ):
+        assert run("import", "cs2", lines(tmp_path / "cs2.jsonl", team | fields)).exit_code == 0
+        shown.append(team_view(shelf(entrants.TEAMS)[0]).weeks_in_top30)
+    assert shown == [None, 61, 61, None]
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
@@ -98,6 +113,8 @@ def test_teams_players_and_tournaments_find_each_other(run: Run, shelf: Any, tmp
         ({"kind": "team", "name": "x", "colour": "red"}, "colour"),
         ({"kind": "team", "name": "x", "strength": "high"}, "strength"),
         ({"kind": "team", "name": "x", "strength": 1e308}, "strength"),
+        ({"kind": "team", "name": "x", "weeks_in_top30": -1}, "weeks_in_top30"),
+        ({"kind": "team", "name": "x", "weeks_in_top30": "many"}, "weeks_in_top30"),
         ({"kind": "team", "name": " "}, "letters"),
         ({"kind": "team", "name": "x", "id": 0}, "positive"),
         ({"kind": "player", "name": "x", "team": "Nowhere"}, "Nowhere"),

@@ -81,6 +81,11 @@ async def test_a_suspension_may_be_lifted_with_a_reason_that_is_on_record(
     ]
 
 
+def anchored(*anchors: dict[str, Any]) -> dict[str, Any]:
+    """The command that names a recording with these anchors."""
+    return {"command": "describe", "streams": [{"url": "https://vod.example/1", "vod_anchors": anchors}]}
+
+
 @pytest.mark.parametrize(
     ("command", "loc"),
     [
@@ -96,6 +101,13 @@ async def test_a_suspension_may_be_lifted_with_a_reason_that_is_on_record(
             {"command": "describe", "streams": [{"url": "ftp://x"}]},
             ["body", "streams", "0", "url"],
         ),
+        (
+            anchored({"at": 1, "offset_seconds": -1}),
+            ["body", "streams", "0", "vod_anchors", "0", "offset_seconds"],
+        ),
+        (anchored({"at": 1}), ["body", "streams", "0", "vod_anchors", "0", "offset_seconds"]),
+        (anchored({"at": 5, "offset_seconds": 1}, {"at": 5, "offset_seconds": 2}), ["body", "streams"]),
+        (anchored({"at": 5, "offset_seconds": 1}, {"at": 6, "offset_seconds": 1}), ["body", "streams"]),
         (
             {"command": "void_market", "market_id": 13, "reason": "r", "void_reason_id": 3},
             ["body", "void_reason_id"],

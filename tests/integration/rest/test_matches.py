@@ -11,16 +11,17 @@ from msgspec.structs import replace
 from app.commands.match_commands import Cancel
 from app.domain import scopes
 from app.domain.match import Match, Status
-from app.store import matches
+from app.store import entrants, matches
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
+from tests.support.eventually import eventually
 from tests.support.matches import create_match, execute
 from tests.support.web import Headers, IssueKey
 
 BASIC = {
     *("id", "urn", "team_a", "team_b", "event", "bo_type", "status", "scheduled_at"),
-    *("score_a", "score_b", "map_name"),
+    *("score_a", "score_b", "map_name", "team_a_logo", "team_b_logo"),
 }
 READ = {"started_at", "finished_at", "winner", "maps"}
 DETAIL = {"rounds", "events", "streams", "demo_url", "player_stats"}
@@ -75,6 +76,29 @@ async def test_the_current_state_of_a_match(client: httpx.AsyncClient, live: Mat
     assert [event["type"] for event in seen["events"]] == ["kill"] * 5
     assert {13, 6} <= {market["id"] for market in seen["markets"]}
     assert all(1 < market["odds"] <= 50 for market in seen["markets"])
+
+
+async def test_a_match_shows_the_logos_that_its_teams_have_now(
+    client: httpx.AsyncClient, store: Store, live: Match, basic: Headers
+) -> None:
+    path = f"/cs2/v1/matches/{live.id}"
+
+    async def logos() -> set[tuple[str | None, str | None]]:
+        preview = (await data(client, f"{path}/prematch", basic))["match"]
+        met = (await data(client, f"/cs2/v1/teams/{live.away_id}/h2h/{live.home_id}", basic))["matches"]
+        rows = await data(client, "/cs2/v1/matches", basic)
+        shown = [await data(client, path, basic), *rows, preview, *met]
+        assert len(shown) == 4
+        return {(one["team_a_logo"], one["team_b_logo"]) for one in shown}
+
+    await make(store, Status.FINISHED, 2)
+    for icon_url in ("", "https://img.example/alpha.png", "https://img.example/new.png"):
+        async with store.transaction() as tx:
+            team = await entrants.get(tx, entrants.TEAMS, live.home_id or 0)
+            assert team
+            await entrants.put(tx, entrants.TEAMS, [replace(team, icon_url=icon_url)])
+        wanted = {(icon_url or None, None)}
+        assert await eventually(logos, lambda shown, wanted=wanted: shown == wanted)
 
 
 async def test_resources_of_a_match_equal_its_parts(

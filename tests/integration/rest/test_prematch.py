@@ -6,12 +6,14 @@ import httpx
 import pytest
 
 from app.commands import match_commands as c
-from app.domain.match import Status
+from app.domain.match import Match, Status
 from app.domain.match_entrants import entrants_of
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW
 from tests.support.matches import create_match, execute
 from tests.support.story import Story
+
+DAY = 86_400_000
 
 
 async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) -> Any:
@@ -46,6 +48,37 @@ async def test_the_veto_decides_which_maps_are_shown(
             ("de_mirage", 0),
             ("de_new", 0),
         ]
+
+
+async def test_earlier_vetoes_show_which_maps_a_team_picks_and_bans(
+    client: httpx.AsyncClient, store: Store, basic: dict[str, str]
+) -> None:
+    async def played(day: int, *steps: c.VetoStep) -> Match:
+        at = NOW + day * DAY
+        match = await create_match(store, at, home="A", away="B", event="Cup", best_of=3)
+        if steps:
+            await execute(store, match, c.SetMaps(vetoes=steps), at)
+        await execute(store, match, c.AwardMatch(winner="team_a"), at)
+        return match
+
+    nuke = c.VetoStep(action="ban", map="de_nuke", team="team_a")
+    for day in (1, 2):
+        await played(day, nuke, c.VetoStep(action="pick", map="de_mirage", team="team_b"))
+    await played(3, nuke, c.VetoStep(action="pick", map="de_ancient", team="team_a"))
+    await played(4)
+    shown = await played(5, *(c.VetoStep(action="pick", map=name) for name in ("de_mirage", "de_nuke")))
+    seen = await data(client, f"matches/{shown.id}/prematch", basic)
+    rates = {
+        side: [
+            (row["map_name"], row["veto_matches"], row["pick_pct"], row["ban_pct"])
+            for row in seen[f"{side}_map_stats"]
+        ]
+        for side in ("team_a", "team_b")
+    }
+    assert rates == {
+        "team_a": [("all", 3, None, None), ("de_mirage", 3, 0.0, 0.0), ("de_nuke", 3, 0.0, 1.0)],
+        "team_b": [("all", 3, None, None), ("de_mirage", 3, 0.6667, 0.0), ("de_nuke", 3, 0.0, 0.0)],
+    }
 
 
 @pytest.mark.parametrize("status", [Status.UPCOMING, Status.FINISHED])

@@ -39,6 +39,10 @@ from tests.support.tenants import book
 from tests.support.web import issuing
 
 T = TypeVar("T")
+RECORDED = match_commands.StreamGiven(
+    url="https://vod.example/1",
+    vod_anchors=(match_commands.VodAnchorGiven(at=system_clock(), offset_seconds=10.0),),
+)
 CONFIG = IngestConfig()
 TROUBLE = Anomalies(restore=0.15, restart=0.05, crash=0.05, pause=0.05, reconnect=0.1, repeat=0.02)
 #: Without shrinking: each step waits for a real service.
@@ -98,6 +102,7 @@ class Life(RuleBasedStateMachine):
                 match_commands.Suspend(reason="a doubt"),
                 match_commands.Unsuspend(),
                 match_commands.Describe(demo_url="https://demos.example/1.dem"),
+                match_commands.Describe(streams=(RECORDED,)),
                 match_commands.AwardMap(winner="team_a"),
                 match_commands.AwardMatch(winner="team_b"),
                 match_commands.Cancel(),

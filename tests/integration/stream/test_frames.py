@@ -2,8 +2,12 @@
 
 import httpx
 import msgspec
+from msgspec.structs import replace
 
+from app.domain.changes import MatchStarted
+from app.domain.entrants import Competitor
 from app.domain.match import Status
+from app.store import entrants
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, next_frame, subscribed, until_alive
 from tests.support.web import IssueKey
@@ -52,6 +56,27 @@ async def test_a_settlement_looks_as_rest_shows_it(host: str, raw: str, story: S
         (entry,) = (await rest.get(f"/cs2/v1/matches/{match.id}/settlements")).json()["data"]
         (listed,) = (await rest.get("/cs2/v1/settlements")).json()["data"]
     assert settled["data"] == entry == listed
+
+
+async def test_a_match_has_its_teams_logos_as_rest_shows_them(host: str, raw: str, story: Story) -> None:
+    teams = [Competitor(11, "Northwind", icon_url="https://img.example/old.png"), Competitor(12, "Harbour")]
+    async with story.store.transaction() as tx:
+        await entrants.put(tx, entrants.TEAMS, teams)
+    match = await story.match()
+    await story.happen(match, home_id=11, away_id=12)
+    async with subscribed(host, raw) as client:
+        (snapshot, _) = await until_alive(client)
+        async with story.store.transaction() as tx:
+            await entrants.put(
+                tx, entrants.TEAMS, [replace(teams[0], icon_url="https://img.example/new.png")]
+            )
+        await story.happen(match, MatchStarted(), best_of=5)
+        changed = await next_frame(client)
+    async with httpx.AsyncClient(base_url=f"http://{host}", headers={"X-API-Key": raw}) as rest:
+        shown = (await rest.get(f"/cs2/v1/matches/{match.id}")).json()["data"]
+    assert changed["data"] == shown
+    logos = [(one["team_a_logo"], one["team_b_logo"]) for one in (snapshot["data"], shown)]
+    assert logos == [("https://img.example/old.png", None), ("https://img.example/new.png", None)]
 
 
 async def test_the_stream_of_one_match_carries_no_other(host: str, raw: str, story: Story) -> None:

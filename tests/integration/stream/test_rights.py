@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from app.domain import changes as c
+from app.domain.kill_details import KillDetails
 from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, TimelineEvent
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, subscribed, until_alive
+from tests.support.streaming import Message, next_frame, subscribed, until_alive
 from tests.support.web import IssueKey
 
 FRAMES = {
@@ -35,7 +36,8 @@ FIELDS = (
     "cs2:matches:internals",
 )
 KILL = TimelineEvent(
-    1, "kill", 1, 1, 5, 5, MatchPlayer(1, "ann"), "home", "CT", MatchPlayer(2, "bob"), "away", "T"
+    *(1, "kill", 1, 1, 5, 5, MatchPlayer(1, "ann"), "home", "CT", MatchPlayer(2, "bob"), "away", "T"),
+    details=KillDetails(actor_position=(1, 2, 3), flags=("noscope",)),
 )
 PLAYED = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 1, 9, events=(1,))
 BOMB = ("bomb_planted", "bomb_defused", "bomb_exploded")
@@ -125,6 +127,26 @@ async def test_matches_look_as_rest_shows_them(host: str, issue: IssueKey, story
                     assert not {"cs2:matches:list", "cs2:matches:read"} & set(chosen)
                     assert shown["data"]["id"] == str(match.id)
                     assert "team_a" not in shown["data"] and "maps" not in shown["data"]
+
+
+async def test_events_look_as_rest_shows_them(host: str, issue: IssueKey, story: Story) -> None:
+    match = await story.match()
+    granted = ("cs2:matches:read", "cs2:matches:detail", "cs2:stream:matches")
+    plain, house = await issue(scopes=granted), await issue(scopes=(*granted, "cs2:matches:internals"))
+    playing = {"maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),), "current": CurrentRound(1, 1)}
+    async with subscribed(host, plain) as public, subscribed(host, house) as inside:
+        await until_alive(public)
+        await until_alive(inside)
+        await story.happen(match, c.EventAdded(event=KILL), **playing)
+        received = [await next_frame(public), await next_frame(inside)]
+    async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
+        for raw, frame in zip((plain, house), received, strict=True):
+            answer = await rest.get(f"/cs2/v1/matches/{match.id}/timeline", headers={"X-API-Key": raw})
+            (row,) = answer.json()["data"]
+            assert frame["type"] == "event.kill"
+            assert frame["data"] == row | {"match_id": str(match.id)}
+    told = {"actor_account": 1, "target_account": 2, "actor_position": [1, 2, 3], "flags": ["noscope"]}
+    assert [frame["data"].get("meta") for frame in received] == [None, told]
 
 
 async def test_a_match_that_looks_the_same_is_not_sent_again(

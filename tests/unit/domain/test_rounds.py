@@ -13,6 +13,7 @@ from app.domain.changes import (
     RoundOpened,
     RoundsVoided,
 )
+from app.domain.kill_details import KillDetails
 from app.domain.match import MatchPlayer, Status
 from tests.unit.domain.play import TEAMS, Server, started
 
@@ -225,6 +226,21 @@ def test_an_assist_joins_its_kill_or_amends_it() -> None:
     server.report(f.Assisted(at=server.now, assister=helper, victim=kill.victim))
     assert server.changes_of(EventAmended)[0].event.assister == helper
     assert server.changes_of(EventAmended)[0].event.id == server.changes_of(EventAdded)[1].event.id
+
+
+def test_what_the_log_says_of_a_kill_stays_with_it() -> None:
+    server = started()
+    server.go_live()
+    said = {"position": (1, 2, 3), "victim_position": (4, 5, -6), "flags": ("noscope",)}
+    kill = replace(server.kill_fact("home", 0, 0), **said)
+    server.report(kill)
+    server.report(f.Assisted(at=server.now, assister=TEAMS["home"][2], victim=kill.victim, flash=True))
+    details = KillDetails((1, 2, 3), (4, 5, -6), ("noscope",))
+    assert server.changes_of(EventAdded)[0].event.details == details
+    assert server.changes_of(EventAmended)[0].event.details == replace(details, flash_assist=True)
+    plain = server.kill_fact("home", 0, 1)
+    server.report(plain, f.Assisted(at=server.now, assister=TEAMS["home"][2], victim=plain.victim))
+    assert server.changes_of(EventAdded)[1].event.details is None
 
 
 def test_the_bomb() -> None:

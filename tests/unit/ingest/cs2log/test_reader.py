@@ -96,7 +96,17 @@ def test_a_kill() -> None:
         weapon="ak47",
         headshot=True,
         penetrated=True,
+        position=(1, 2, 3),
+        victim_position=(4, 5, -6),
     )
+
+
+def test_further_words_about_a_kill_are_kept_and_impossible_places_are_not() -> None:
+    line = f'{FOX} [-1 20 300] killed {HERON} [4 5 1234567] with "awp" (throughsmoke headshot noscope)'
+    kill = one(line)
+    assert isinstance(kill, f.Killed)
+    assert (kill.flags, kill.headshot, kill.penetrated) == (("throughsmoke", "noscope"), True, False)
+    assert (kill.position, kill.victim_position) == ((-1, 20, 300), None)
 
 
 def test_other_things_killed_are_no_kills() -> None:
@@ -181,6 +191,12 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         (f'{FOX} triggered "Defused_The_Bomb"', f.BombDefused(at=ARRIVED, player=MatchPlayer(77, "fox"))),
         (
             f"{FOX} flash-assisted killing {HERON}",
+            f.Assisted(
+                at=ARRIVED, assister=MatchPlayer(77, "fox"), victim=MatchPlayer(88, "heron"), flash=True
+            ),
+        ),
+        (
+            f"{FOX} assisted killing {HERON}",
             f.Assisted(at=ARRIVED, assister=MatchPlayer(77, "fox"), victim=MatchPlayer(88, "heron")),
         ),
         (

@@ -81,6 +81,8 @@ def test_every_kill(played: tuple[Match, tuple[MatchChange, ...]], truth: list[T
             (kill.side, home_or_away(one.teams[kill.side])),
             (kill.victim_side, home_or_away(one.teams[kill.victim_side])),
             kill.assister,
+            kill.places,
+            {*kill.words, *(["flash"] if kill.flash else [])},
         )
         for number, one in enumerate(truth, start=1)
         for kill in one.kills
@@ -89,7 +91,10 @@ def test_every_kill(played: tuple[Match, tuple[MatchChange, ...]], truth: list[T
 
 
 def told_kill(event: TimelineEvent) -> tuple[object, ...]:
-    assert event.actor and event.target
+    assert event.actor and event.target and event.details
+    at, there = event.details.actor_position, event.details.target_position
+    assert at and there
+    own = {"headshot": event.headshot, "penetrated": event.penetrated, "flash": event.details.flash_assist}
     return (
         event.round,
         event.actor.name,
@@ -99,6 +104,8 @@ def told_kill(event: TimelineEvent) -> tuple[object, ...]:
         (event.side, event.actor_team),
         (event.target_side, event.target_team),
         event.assister.name if event.assister else "",
+        (" ".join(map(str, at)), " ".join(map(str, there))),
+        {*event.details.flags, *(word for word, said in own.items() if said)},
     )
 
 

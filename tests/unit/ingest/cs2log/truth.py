@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 WON = re.compile(r'Team "(CT|TERRORIST)" triggered "(SFUI_\w+)" \(CT "(\d+)"\) \(T "(\d+)"\)')
 KILL = re.compile(
-    r'"(\w+)<\d+><\[U:1:(\d+)\]><(CT|TERRORIST)>" \[[^]]*\] killed '
-    r'"(\w+)<\d+><\[U:1:(\d+)\]><(CT|TERRORIST)>" \[[^]]*\] with "(\w+)"(.*)'
+    r'"(\w+)<\d+><\[U:1:(\d+)\]><(CT|TERRORIST)>" \[([^]]*)\] killed '
+    r'"(\w+)<\d+><\[U:1:(\d+)\]><(CT|TERRORIST)>" \[([^]]*)\] with "(\w+)"(.*)'
 )
-ASSIST = re.compile(r'"(\w+)<[^"]*" (?:flash-)?assisted killing "(\w+)<')
+ASSIST = re.compile(r'"(\w+)<[^"]*" (flash-)?assisted killing "(\w+)<')
 PLANT = re.compile(r'"(\w+)<[^"]*" triggered "Planted_The_Bomb" at bombsite (\w)')
 TEAM = re.compile(r'MatchStatus: Team playing "(CT|TERRORIST)": (.*)')
 REASONS = {"CTs_Win": "kills", "Terrorists_Win": "kills", "Bomb_Defused": "defuse", "Target_Bombed": "bomb"}
@@ -24,7 +24,10 @@ class TrueKill:
     side: str
     victim_side: str
     late: bool
+    places: tuple[str, str]
+    words: list[str]
     assister: str = ""
+    flash: bool = False
 
 
 @dataclass
@@ -66,19 +69,22 @@ def one_round(text: str) -> TrueRound:
         elif kill := KILL.search(line):
             found.kills.append(one_kill(kill, late=bool(found.side)))
         elif assist := ASSIST.search(line):
-            next(kill for kill in reversed(found.kills) if kill.victim == assist[2]).assister = assist[1]
+            assisted = next(kill for kill in reversed(found.kills) if kill.victim == assist[3])
+            assisted.assister, assisted.flash = assist[1], bool(assist[2])
     return found
 
 
 def one_kill(found: re.Match[str], *, late: bool) -> TrueKill:
-    killer_side, victim_side = ("CT" if found[group] == "CT" else "T" for group in (3, 6))
+    killer_side, victim_side = ("CT" if found[group] == "CT" else "T" for group in (3, 7))
     return TrueKill(
         killer=found[1],
-        victim=found[4],
-        weapon=found[7],
-        headshot="headshot" in found[8],
-        penetrated="penetrated" in found[8],
+        victim=found[5],
+        weapon=found[9],
+        headshot="headshot" in found[10],
+        penetrated="penetrated" in found[10],
         side=killer_side,
         victim_side=victim_side,
         late=late,
+        places=(found[4], found[8]),
+        words=found[10].strip(" ()").split(),
     )

@@ -9,17 +9,27 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from app.domain.kill_details import KillDetails
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
-from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
-from app.domain.match_info import MatchInfo, VideoStream
+from app.domain.match import (
+    CurrentRound,
+    MapPlay,
+    Match,
+    MatchPlayer,
+    Round,
+    Status,
+    TimelineEvent,
+)
+from app.domain.match_entrants import TeamLogos
+from app.domain.match_info import MatchInfo, VideoStream, VodAnchor
 from app.wire.fields import Group
 from app.wire.views.match import MatchParts, match_view
 
 FIELDS = {
     Group.BASIC: {
         *("id", "urn", "team_a", "team_b", "event", "bo_type", "status", "scheduled_at"),
-        *("score_a", "score_b", "map_name"),
+        *("score_a", "score_b", "map_name", "team_a_logo", "team_b_logo"),
     },
     Group.READ: {"started_at", "finished_at", "winner", "maps"},
     Group.DETAIL: {"rounds", "events", "streams", "demo_url", "player_stats"},
@@ -66,7 +76,10 @@ PLAYED = Round(2, 1, 1, "home", "T", "bomb", 1, 0, 0, 90_000, bomb_site="A")
 OFFER = Market(
     13, "map=1|round=5|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5, group="g", priced_at=1000
 )
-PARTS = MatchParts(MATCH, (PLAYED, replace(PLAYED, id=9, void=True)), (KILL, TEAM_KILL), (OFFER,))
+LOGOS = TeamLogos("https://img.example/northwind.png")
+PARTS = MatchParts(
+    MATCH, (PLAYED, replace(PLAYED, id=9, void=True)), (KILL, TEAM_KILL), (OFFER,), logos=LOGOS
+)
 
 
 def shown(*opened: Group, parts: MatchParts = PARTS) -> dict[str, Any]:
@@ -86,6 +99,13 @@ def test_slots_are_team_a_and_team_b() -> None:
     assert (seen["team_a"], seen["team_b"], seen["bo_type"]) == ("Northwind", "Harbour", "bo3")
     assert seen["scheduled_at"] == "1970-01-01T00:00:00+00:00"
     assert seen["maps"][0]["side_a"] == "T" and seen["maps"][0]["winner"] is None
+
+
+def test_a_logo_is_an_address_or_null() -> None:
+    seen = shown(Group.BASIC)
+    assert (seen["team_a_logo"], seen["team_b_logo"]) == ("https://img.example/northwind.png", None)
+    invalid = shown(Group.BASIC, parts=replace(PARTS, logos=TeamLogos("northwind.png", "javascript:x")))
+    assert (invalid["team_a_logo"], invalid["team_b_logo"]) == (None, None)
 
 
 def test_history_leaves_out_what_does_not_count() -> None:
@@ -165,12 +185,45 @@ def test_internals_have_the_reason_why_nothing_is_offered() -> None:
     assert seen["suspended_reason_code"] == "other"
 
 
+def test_an_event_has_its_meta_for_keys_that_see_internals() -> None:
+    details = KillDetails((1, 2, 3), (4, 5, -6), ("noscope",), flash_assist=True)
+    kill = replace(KILL, assister=MatchPlayer(0, "bot"), details=details)
+    parts = replace(PARTS, events=(kill, TEAM_KILL))
+    assert all("meta" not in one for one in shown(Group.DETAIL, parts=parts)["events"])
+    first, second = shown(Group.DETAIL, Group.INTERNALS, parts=parts)["events"]
+    assert first["meta"] == {
+        "actor_account": 77,
+        "target_account": 88,
+        "actor_position": (1, 2, 3),
+        "target_position": (4, 5, -6),
+        "flags": ("noscope",),
+        "flash_assist": True,
+    }
+    assert second["meta"] == {"actor_account": 77, "target_account": 99}
+    assert "events" not in shown(Group.INTERNALS, parts=parts)
+
+
 def test_streams_have_their_language_where_it_is_known() -> None:
     about = MatchInfo(
         streams=(VideoStream("https://live.example/a", "en", "Main"), VideoStream("https://live.example/b"))
     )
     view = match_view(MatchParts(match=replace(MATCH, info=about)), frozenset({Group.DETAIL}))
     assert list(msgspec.to_builtins(view)["streams"]) == [
-        {"url": "https://live.example/a", "language": "en", "name": "Main"},
-        {"url": "https://live.example/b", "language": None, "name": None},
+        {"url": "https://live.example/a", "language": "en", "name": "Main", "vod_anchors": ()},
+        {"url": "https://live.example/b", "language": None, "name": None, "vod_anchors": ()},
     ]
+
+
+def test_an_event_is_found_in_a_recording_with_an_anchor() -> None:
+    shown_at = (VodAnchor(60_000, 300.0), VodAnchor(90_000, 400.0))
+    streams = (
+        VideoStream("https://live.example/a"),
+        VideoStream("https://vod.example/b", vod_anchors=shown_at),
+    )
+    parts = replace(PARTS, match=replace(MATCH, info=MatchInfo(streams=streams)))
+    seen = shown(Group.DETAIL, parts=parts)
+    assert seen["streams"][1]["vod_anchors"] == (
+        {"time": "1970-01-01T00:01:00+00:00", "offset_seconds": 300.0},
+        {"time": "1970-01-01T00:01:30+00:00", "offset_seconds": 400.0},
+    )
+    assert [(one["vod_stream"], one["vod_offset_seconds"]) for one in seen["events"]] == [(1, 301.5)] * 2
