@@ -34,8 +34,8 @@ _REPLAYED = "Replayed by a recovery."
 #: What differs between a live message and a replayed one, beside its routing key and headers.
 _ODDS = "The markets that changed; what is not listed is as it was."
 _ALL_ODDS = (
-    "The full list: every market that is active or suspended, and of a match that is over how every market "
-    "ended, unless only the odds of one match were requested. What it leaves out is not on offer."
+    "The full list: every market that is active or suspended, and if the recovery was requested with "
+    "`after`, of a match that is over also how every market ended. What it leaves out is not on offer."
 )
 
 

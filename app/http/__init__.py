@@ -2,10 +2,11 @@
 
 A request passes `request_guard` (key, rate limit, rights, format, query, as the route's `opt` declares), then
 its handler. Keys of `opt`: `open` (no key needed), `operator`, `sport`, `scopes` (one of these is enough),
-`query` (the known parameters) or `any_query`, `sibling` (a second path ends in `.xml`), `format` (the only
-one), `cached_per` (the response is cached, once per value of this function), `concurrency_limited`
-(expensive); for the OpenAPI document alone `takes` (the media type of a raw body) and `required`
-(parameters). What a handler returns is rendered by `response` in the format that `content_negotiation` chose.
+`query` (the known parameters) or `any_query`, `query_rule` (what else their values must be) or
+`handler_checks_query`, `sibling` (a second path ends in `.xml`), `format` (the only one), `cached_per` (the
+response is cached, once per value of this function), `concurrency_limited` (expensive); for the OpenAPI
+document alone `takes` (the media type of a raw body) and `required` (parameters). What a handler returns is
+rendered by `response` in the format that `content_negotiation` chose.
 
 Every error is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of WebSocket upgrades
 in `upgrade`, those of unreadable requests in `protocol`, the server's HTTP below everything else. `headers`

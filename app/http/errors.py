@@ -13,6 +13,7 @@ from litestar.types import Scope
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
 from app.http import request_id
 from app.http.auth import client_address, read_api_key
+from app.http.query import REQUIRED, unfit_fields
 from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
 from app.kit.logging import get_logger
 
@@ -112,8 +113,11 @@ def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iter
         yield named_field(source, key, what, value)
     if not extra:
         absent = _ABSENT.match(str(error.detail))
+        if absent and absent[1] == "query":
+            yield from unfit_fields(request.scope)
+            return
         place = (absent[1], absent[2]) if absent else ("body",)
-        yield Field(place, "This is required." if absent else str(error.detail), "value_error")
+        yield Field(place, REQUIRED if absent else str(error.detail), "value_error")
 
 
 def _outer_name(request: Request[Any, Any, Any], key: str) -> str:

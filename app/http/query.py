@@ -1,45 +1,105 @@
 """Checks of the query: unknown parameters are refused, so that a misspelled one is noticed.
 
 A route lists the parameters that it knows in `opt["query"]`. One with `any_query` ignores unknown ones (the
-compatibility facade: existing clients send some).
+compatibility facade: existing clients send some). What a value must be beside its type and its bounds is the
+route's `query_rule`, or checked by its handler. A refusal names everything that is wrong in a query.
 """
 
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import cast
 from urllib.parse import parse_qsl
 
+import msgspec
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import QueryParameter
 from litestar.types import Scope
+from msgspec.structs import FieldInfo
 
-from app.kit.errors import Field, Invalid, NotFound
+from app.kit.errors import Field, Invalid, NotFound, with_others
 
+Pairs = Sequence[tuple[str, str]]
+#: What is wrong with the parameters that were sent.
+QueryRule = Callable[[Mapping[str, str]], Iterable[Field]]
+REQUIRED = "This is required."
 _PARAMETERS = 100
 _NUMBER = re.compile(r"[-+.0-9eE_]+\Z")
 _WHOLE = re.compile(r"-?[0-9]+\Z")
 
 
-def refuse_unknown(query: bytes, known: tuple[str, ...]) -> None:
-    """Raise `Invalid` naming every parameter of `query` that is not in `known`."""
-    parameters = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    unknown = [(name, value) for name, value in parameters if name not in known]
-    if unknown:
-        what = f"Known here: {', '.join(known)}." if known else "No query parameter is known here."
-        raise Invalid(*(Field(("query", name), what, "unknown_parameter", value) for name, value in unknown))
+def refuse_wrong(scope: Scope) -> None:
+    """Raise `Invalid` for a query that `wrong_fields` finds wrong."""
+    if wrong := wrong_fields(scope):
+        raise Invalid(*wrong)
 
 
-def refuse_misread(scope: Scope) -> None:
-    """Raise `Invalid` for values that the framework would misread: null as an absent parameter, unless it is
-    a text, a number as a time, and one with a point or an exponent as a whole number."""
-    readable = _misreadable(cast(HTTPRouteHandler, scope["route_handler"]))
-    if readable:
-        parameters = parse_qsl(scope["query_string"].decode("latin-1"))
-        read = [
-            (name, value, _misread(value, readable[name])) for name, value in parameters if name in readable
-        ]
-        if wrong := [Field(("query", name), what, "misread", value) for name, value, what in read if what]:
-            raise Invalid(*wrong)
+def wrong_fields(scope: Scope) -> list[Field]:
+    """Everything that is wrong in a query, if the framework does not see some of it; if it sees all, nothing:
+    the refusal is left to it."""
+    handler = cast(HTTPRouteHandler, scope["route_handler"])
+    pairs, rule = pairs_of(scope), cast(QueryRule | None, handler.opt.get("query_rule"))
+    if not pairs:
+        return []
+    found = with_others(with_nul(pairs), misread(handler, pairs))
+    if not handler.opt.get("any_query"):
+        found += unknown(pairs, handler.opt.get("query", ()))
+    by_rule = list(rule(dict(pairs))) if rule else []
+    if not found and not by_rule:
+        return []
+    return with_others(with_others(found, _unfit(handler, pairs)), by_rule)
+
+
+def unfit_fields(scope: Scope) -> list[Field]:
+    """Everything that is wrong in a query of which a required parameter is absent: the framework names that
+    one alone."""
+    return list(_unfit(cast(HTTPRouteHandler, scope["route_handler"]), pairs_of(scope)))
+
+
+def refuse_long(scope: Scope) -> None:
+    """Raise `Invalid` for a query of so many parameters that parsing it is expensive."""
+    if scope["query_string"].count(b"&") >= _PARAMETERS:
+        raise Invalid(Field(("query",), f"A query has {_PARAMETERS} parameters at most.", "too_many"))
+
+
+def refuse_nul_in_path(scope: Scope) -> None:
+    """Raise `NotFound` for a path with a NUL: no name has one, and PostgreSQL does not store it."""
+    if "\0" in scope["path"]:
+        raise NotFound("There is nothing at this address.")
+
+
+def pairs_of(scope: Scope) -> Pairs:
+    """The query's parameters, as they were sent."""
+    return parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+
+
+def unknown(pairs: Pairs, known: Collection[str]) -> list[Field]:
+    """The parameters that are not in `known`."""
+    what = f"Known here: {', '.join(known)}." if known else "No query parameter is known here."
+    return [
+        Field(("query", name), what, "unknown_parameter", value)
+        for name, value in pairs
+        if name not in known and "\0" not in name + value
+    ]
+
+
+def with_nul(pairs: Pairs) -> list[Field]:
+    """The parameters that hold a NUL."""
+    what = "This holds a NUL character, which no value has."
+    return [
+        Field(("query", name.replace("\0", "")), what, "nul_character")
+        for name, value in pairs
+        if "\0" in name + value
+    ]
+
+
+def misread(handler: HTTPRouteHandler, pairs: Pairs) -> list[Field]:
+    """The values that the framework would misread: null as an absent parameter, unless it is a text, a number
+    as a time, and one with a point or an exponent as a whole number."""
+    readable = _misreadable(handler)
+    read = [(name, value, _misread(value, readable[name])) for name, value in pairs if name in readable]
+    return [Field(("query", name), what, "misread", value) for name, value, what in read if what]
 
 
 def _misread(value: str, types: frozenset[object]) -> str:
@@ -64,19 +124,26 @@ def _misreadable(handler: HTTPRouteHandler) -> dict[str, frozenset[object]]:
     return found
 
 
-def refuse_long(scope: Scope) -> None:
-    """Raise `Invalid` for a query of so many parameters that parsing it is expensive."""
-    if scope["query_string"].count(b"&") >= _PARAMETERS:
-        raise Invalid(Field(("query",), f"A query has {_PARAMETERS} parameters at most.", "too_many"))
+def _unfit(handler: HTTPRouteHandler, pairs: Pairs) -> Iterator[Field]:
+    """The parameters that are absent, or whose value the framework refuses, in its words."""
+    sent = dict(pairs)  # the last one counts
+    for name, field in _declared(handler).items():
+        if name not in sent:
+            if field.required:
+                yield Field(("query", name), REQUIRED, "value_error")
+            continue
+        try:
+            msgspec.convert(sent[name], field.type, strict=False)
+        except msgspec.ValidationError as error:
+            yield Field(("query", name), str(error).split(" - ")[0], "value_error", sent[name])
 
 
-def refuse_nul(scope: Scope, *, path: bool = True) -> None:
-    """Raise `NotFound` for a path with a NUL, `Invalid` for a query with one: no name has one, and PostgreSQL
-    does not store it. Without `path` the handler checks the path."""
-    if path and "\0" in scope["path"]:
-        raise NotFound("There is nothing at this address.")
-    if b"%00" in scope["query_string"]:
-        parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        named = [name for name, value in parameters if "\0" in name + value]
-        what = "This holds a NUL character, which no value has."
-        raise Invalid(*(Field(("query", name.replace("\0", "")), what, "nul_character") for name in named))
+@lru_cache(maxsize=1024)
+def _declared(handler: HTTPRouteHandler) -> dict[str, FieldInfo]:
+    """The query parameters of a route, each with its type and the bounds of its values."""
+    fields = {field.name: field for field in msgspec.structs.fields(handler.signature_model)}
+    return {
+        parameter.kwarg_definition.name or key: fields[key]
+        for key, parameter in handler.parsed_fn_signature.parameters.items()
+        if isinstance(parameter.kwarg_definition, QueryParameter)
+    }

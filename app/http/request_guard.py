@@ -30,7 +30,7 @@ from app.http.auth import authorize, client_address, read_api_key
 from app.http.concurrency_limit import ConcurrencyLimiter
 from app.http.content_negotiation import Format, negotiate, response_format, set_response_format
 from app.http.listeners import Listener, listener_of
-from app.http.query import refuse_long, refuse_misread, refuse_nul, refuse_unknown
+from app.http.query import refuse_long, refuse_nul_in_path, refuse_wrong
 from app.http.response_body import ResponseBody, send_body
 from app.http.response_cache import CachedPer, ResponseCache
 from app.kit.errors import TooManyRequests
@@ -132,11 +132,10 @@ def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
     elif not opt.get("open"):
         set_response_format(scope, negotiate(scope["headers"]))
     refuse_long(scope)
-    refuse_nul(scope, path=fixed is not Format.XML)  # the facade's handlers answer such a path, in XML
-    if scope["query_string"]:
-        refuse_misread(scope)
-        if not opt.get("any_query"):
-            refuse_unknown(scope["query_string"], opt.get("query", ()))
+    if fixed is not Format.XML:  # the facade's handlers answer such a path, in XML
+        refuse_nul_in_path(scope)
+    if not opt.get("handler_checks_query"):
+        refuse_wrong(scope)
 
 
 def siblings(path: str) -> list[str]:

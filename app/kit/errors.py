@@ -15,6 +15,7 @@
 people say the same in their reader's language: by `code`, with `values` filled in; of a field by its `type`.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -28,6 +29,12 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True):
     type: str
     input: Any = None
     ctx: dict[str, Any] | None = None
+
+
+def with_others(found: Sequence[Field], others: Iterable[Field]) -> list[Field]:
+    """The fields that are `found` wrong, and those of `others` at other places."""
+    named = {field.loc for field in found}
+    return [*found, *(field for field in others if field.loc not in named)]
 
 
 class Refusal(Exception):

@@ -13,12 +13,12 @@ from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.kit.clock import iso_millis
 from app.operators.dependencies import OperatorDependencies
-from app.operators.shared import OPERATOR
+from app.operators.shared import MATCH, OPERATOR, wrong_match
 from app.store import alerts, matches
 from app.store.alerts import Alert, AlertKind
 from app.wire.views.meta import Single
 
-_ALERTS: dict[str, Any] = {"operator": True, "query": ("open", "kind", "match", "limit")}
+_ALERTS: dict[str, Any] = OPERATOR | {"query": ("open", "kind", "match", "limit"), "query_rule": wrong_match}
 _KINDS = f"^({'|'.join(AlertKind)})$"
 
 
@@ -55,7 +55,7 @@ async def show_alerts(
 ) -> Single[list[AlertView]]:
     """Open and ended alerts, newest first."""
     async with ops.store.autocommit() as tx:
-        about = None if match is None else await matches.by_ref(tx, match, parameter=("query", "match"))
+        about = None if match is None else await matches.by_ref(tx, match, parameter=MATCH)
         found = await alerts.listing(
             tx,
             kinds=[AlertKind(kind)] if kind else tuple(AlertKind),

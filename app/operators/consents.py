@@ -15,12 +15,12 @@ from app.http.reading import get
 from app.operators.consent_view import ConsentView, consent_view
 from app.operators.dependencies import OperatorDependencies
 from app.operators.preview_view import PreviewView, preview_view
-from app.operators.shared import OPERATOR, many
+from app.operators.shared import MATCH, OPERATOR, many, wrong_match
 from app.store import consent_requests, matches
 from app.wire.views.meta import Many, Single
 
 _CONSENT = "/ops/v1/consents/{consent_id:int}"
-_LISTED: dict[str, Any] = {"operator": True, "query": ("match", "limit")}
+_LISTED: dict[str, Any] = OPERATOR | {"query": ("match", "limit"), "query_rule": wrong_match}
 
 
 class PreviewedConsent(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ async def show_consents(
 ) -> Many[ConsentView]:
     """Requests for the consent of a second person, newest first: those that wait, and those before them."""
     async with ops.store.autocommit() as tx:
-        about = None if match is None else await matches.by_ref(tx, match, parameter=("query", "match"))
+        about = None if match is None else await matches.by_ref(tx, match, parameter=MATCH)
         found = await consent_requests.listing(tx, match_id=about.id if about else None, limit=limit)
     now = ops.clock()
     return many([consent_view(one, now) for one in found])

@@ -2,9 +2,9 @@
 
     fixture changes → odds of every match → settlements and voids → rollbacks
 
-With `after` 0 only odds are replayed; rollbacks only by the facade's full recovery. A step is one short read.
-The odds of a match are read under its lock and timestamped; the ledger is then read up to the change at which
-those odds were read, so that what happens in between is published once, live.
+With `after` 0 only the odds of open markets are replayed; rollbacks only by the facade's full recovery. A
+step is one short read. The odds of a match are read under its lock and timestamped; the ledger is then read
+up to the change at which those odds were read, so that what happens in between is published once, live.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -95,15 +95,14 @@ class RecoveryPlan:
         ]
 
     async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[MatchMessage]:
-        """Each match with its open markets, and one that is over also with the end of every market, unless
-        only its odds are requested. No market type is switched for the tenant meanwhile: its live message has
-        an older timestamp and is in what is read, or a newer one."""
+        """Each match with its open markets, and with `after` one that is over also with the end of every
+        market. No market type is switched for the tenant meanwhile: its live message has an older timestamp
+        and is in what is read, or a newer one."""
         async with self._store.transaction() as tx:
             off = off_now(await tenants.lock_types_off(tx, self._tenant_id))
             timestamped = await recovery_queries.assign_timestamps(tx, await self._booked(tx, match_ids), now)
             open_markets = await markets.open_of_matches(tx, [match.id for match in timestamped])
-            with_results = self._request.kind is not RecoveryKind.EVENT_ODDS
-            over = [match.id for match in timestamped if match.over and with_results]
+            over = [match.id for match in timestamped if match.over and self._request.after]
             closed = await markets.closed_of_matches(tx, over)
         for match in timestamped:
             self._read_seq[match.id], self._numbers[match.id] = match.seq, match.number

@@ -10,7 +10,7 @@ import msgspec
 from app.domain.recovery import RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
-from app.kit.errors import Conflict, Field, Invalid, NotFound
+from app.kit.errors import Conflict, Field, Invalid, NotFound, with_others
 from app.store import changes, matches, recovery_jobs, tenants
 from app.store.connections import Store
 from app.store.transaction import Tx
@@ -30,11 +30,13 @@ _QUEUED_SECONDS = 5  #: replaying one match takes far less than a second, so a f
 
 
 class RecoveryParameters(msgspec.Struct, frozen=True):
-    """The parameters as they were sent, None for those that were not."""
+    """The parameters as they were sent, None for those that were not; `wrong` is what is wrong already, which
+    a refusal names, too."""
 
     after: str | None = None
     request_id: str | None = None
     node_id: str | None = None
+    wrong: tuple[Field, ...] = ()
 
 
 class _Received(msgspec.Struct, frozen=True):
@@ -132,12 +134,12 @@ def _validated(received: _Received, match_id: UUID | None, *, earliest: int, lat
     request_id = parameters.request_id
     if dialect.generates_request_ids and request_id and not request_id.strip("0"):
         request_id = None
-    wrong = [
+    own = [
         *_wrong_after(None if event else parameters.after, earliest, latest, dialect.edge_millis),
         *_wrong_id("request_id", request_id, required=not event and not dialect.generates_request_ids),
         *_wrong_id("node_id", parameters.node_id, required=False),
     ]
-    if wrong:
+    if wrong := with_others(parameters.wrong, own):
         raise Invalid(*wrong)
     after = 0 if event else int((parameters.after or "").lstrip("0") or 0)
     return RecoveryRequest(received.kind, request_id or "", after, parameters.node_id, match_id)

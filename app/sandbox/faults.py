@@ -263,13 +263,23 @@ async def _newest_settlement(client: httpx.AsyncClient) -> tuple[str, dict[str, 
     """A live match with its newest settlement that is not rolled back."""
     listed = (await client.get("/cs2/v1/matches", params={"status": "live"})).raise_for_status().json()
     for match in listed["data"]:
-        path = f"/cs2/v1/matches/{match['id']}/settlements"
-        ledger = (await client.get(path, params={"limit": 1000})).raise_for_status().json()["data"]
-        last = {entry["market_offer_id"]: entry for entry in ledger}
+        last = {entry["market_offer_id"]: entry for entry in await _ledger(client, match["id"])}
         settled = [entry for entry in last.values() if entry["new_status"] == "settled"]
         if settled:
             return match["urn"], settled[-1]
     raise DemoUnavailable("nothing is settled yet in any live match; try again in a minute")
+
+
+async def _ledger(client: httpx.AsyncClient, match_id: str) -> list[dict[str, str]]:
+    """A match's settlements, oldest first."""
+    found, cursor = [], "0"
+    while cursor:
+        query = {"limit": "1000", "cursor": cursor}
+        answer = await client.get(f"/cs2/v1/matches/{match_id}/settlements", params=query)
+        page = answer.raise_for_status().json()
+        found += page["data"]
+        cursor = page["meta"].get("next_cursor", "")
+    return found
 
 
 def _match_with_restore() -> tuple[MatchPlan, list[LogLine], int]:

@@ -11,6 +11,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import servers
 from app.store.match_cache import LockedMatches, MatchCache
+from app.store.pool_log import use_plain_lines
 from app.store.statements import session
 from app.store.timeline import Position
 from app.store.timeline_guard import Failover, TimelineGuard
@@ -240,6 +241,7 @@ async def open_store(
     again. `session_name`: how PostgreSQL lists the sessions. `failover`: what to do before a server is used
     that was promoted; without one its timeline is not looked at, and nothing may be written that is
     published."""
+    use_plain_lines()
     settings = _SESSION | {"application_name": session_name}
     cache = MatchCache(cached_matches) if cached_matches else None
     connections = _Connections(database_url, settings)

@@ -1,4 +1,5 @@
-"""The envelopes of the change log as one tenant's people look them up: newest first, of booked matches only.
+"""The envelopes of the change log as one tenant's people look them up: newest first, those that were
+published while the tenant had booked their match.
 
 The log reaches back as far as it is not pruned (`store.changes`). A page is made from a bounded number of
 rows, whatever is searched for, so that a search costs the same however long the log is.
@@ -15,10 +16,9 @@ from piccolo.query import Count, Select
 from app.domain.tenant import Tenant
 from app.store.changes import ChangeRow
 from app.store.prepared import prepared
-from app.store.sql import TO_ONE_TENANT, interval_columns, not_exists
+from app.store.sql import TO_ONE_TENANT, booked_then, interval_columns
 from app.store.statements import envelopes as statements
 from app.store.tables.change import Change
-from app.store.tables.tenant import Unbooked
 from app.store.tenant_rows import tenant_market_key
 from app.store.transaction import Tx
 
@@ -75,8 +75,8 @@ class Neighbours(msgspec.Struct, frozen=True):
 async def page(
     tx: Tx, tenant: Tenant, search: EnvelopeSearch, before: int = LAST, *, limit: int, scanned: int = SCANNED
 ) -> EnvelopePage:
-    """At most `limit` envelopes with a lower seq than `before` of matches that the tenant has booked, named
-    as they are published to it."""
+    """At most `limit` envelopes with a lower seq than `before` of matches that the tenant had booked then,
+    named as they are published to it."""
     first, last = search.first or 0, LAST if search.last is None else search.last
     floor = await position(tx, first - _DISORDER_MILLIS) if search.first is not None else 0
     if search.last is not None:
@@ -96,20 +96,24 @@ async def page(
 
 
 async def rows(tx: Tx, tenant_id: UUID, seq: int) -> list[ChangeRow]:
-    """The rows of one envelope, in order; none if the log has no envelope of that number, or the tenant has
-    not booked its match."""
-    found = [ChangeRow(**row) for row in await tx.fetch(statements.ROWS, seq, tenant_id)]
-    if found and await tx.one_value(_unbooked(tenant_id, found[0].match_id)):
-        return []
-    return found
+    """The rows of one envelope, in order; none if the log has no envelope of that number, or the tenant had
+    not booked its match then."""
+    return [ChangeRow(**row) for row in await tx.fetch(statements.ROWS, seq, tenant_id)]
 
 
 async def neighbours(tx: Tx, tenant_id: UUID, found: Sequence[ChangeRow]) -> Neighbours:
     """The tenant's envelopes of the match before and after the one of these rows."""
-    match_id, own = found[0].match_id, tenant_market_key(tenant_id, "")
-    previous = await tx.one_value(_neighbour(match_id, own, 0, found[0].seq, newest_first=True))
-    following = await tx.one_value(_neighbour(match_id, own, found[-1].seq, LAST, newest_first=False))
+    match_id = found[0].match_id
+    own = (match_id, tenant_id, tenant_market_key(tenant_id, ""))
+    previous = await tx.one_value(_neighbour(*own, 0, found[0].seq, newest_first=True))
+    following = await tx.one_value(_neighbour(*own, found[-1].seq, LAST, newest_first=False))
     return Neighbours(previous, following)
+
+
+async def has_any(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
+    """Whether the log has an envelope of the match for the tenant."""
+    own = (match_id, tenant_id, tenant_market_key(tenant_id, ""))
+    return await tx.one_value(_neighbour(*own, 0, LAST, newest_first=True)) is not None
 
 
 async def oldest_at(tx: Tx) -> int | None:
@@ -126,24 +130,25 @@ async def position(tx: Tx, at: int) -> int:
 
 
 async def count_since(tx: Tx, tenant_id: UUID, at: int) -> int:
-    """How many envelopes of the tenant's booked matches have a timestamp from `at` (ms) on; for a few minutes
-    at most, since it counts rows."""
+    """How many envelopes of matches that the tenant had booked then have a timestamp from `at` (ms) on; for a
+    few minutes at most, since it counts rows."""
     count: int = await tx.one_value(_count(tenant_id, await position(tx, at - _DISORDER_MILLIS), at))
     return count
 
 
 @prepared
 def _count(tenant_id: UUID, first: int, at: int) -> Count:
-    unbooked = Unbooked.select(Unbooked.match_id)
-    unbooked = unbooked.where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == Change.match_id)
     query = Change.count().where(Change.seq >= first, Change.seq == Change.envelope_seq, Change.at >= at)
-    return query.where(Change.message != "", not_exists(unbooked))
+    return query.where(Change.message != "", booked_then(tenant_id, Change.match_id, Change.envelope_seq))
 
 
 @prepared
-def _neighbour(match_id: UUID, own: str, after: int, before: int, *, newest_first: bool) -> Select[Any]:
-    to_tenant = WhereRaw(_TO_TENANT, Change.message, Change.entity, Change.key, own)
+def _neighbour(
+    match_id: UUID, tenant_id: UUID, key: str, after: int, before: int, *, newest_first: bool
+) -> Select[Any]:
+    to_tenant = WhereRaw(_TO_TENANT, Change.message, Change.entity, Change.key, key)
     query = Change.select(Change.envelope_seq).where(Change.match_id == match_id, to_tenant)
+    query = query.where(booked_then(tenant_id, Change.match_id, Change.envelope_seq))
     query = query.where(Change.seq > after, Change.seq < before)
     return query.order_by(Change.seq, ascending=not newest_first).limit(1)
 
@@ -151,9 +156,3 @@ def _neighbour(match_id: UUID, own: str, after: int, before: int, *, newest_firs
 @prepared
 def _oldest_at() -> Select[Any]:
     return Change.select(Change.at).where(Change.message != "").order_by(Change.seq).limit(1)
-
-
-@prepared
-def _unbooked(tenant_id: UUID, match_id: UUID) -> Select[Any]:
-    query = Unbooked.select(Unbooked.match_id)
-    return query.where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)

@@ -166,6 +166,13 @@ async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None
     return match
 
 
+def wrong_ref(ref: str, parameter: tuple[str, str]) -> Field | None:
+    """What is wrong with the parameter, if its value `ref` has neither form."""
+    if match_number(ref) is not None or match_uuid(ref) is not None:
+        return None
+    return Field(parameter, "A match is named by its UUID, or as od:match:<number>.", "match_id", ref)
+
+
 async def by_ref(
     tx: Tx,
     ref: str,
@@ -175,9 +182,8 @@ async def by_ref(
 ) -> Match:
     """The result of `find`; raises `Invalid`, which names the parameter, when `ref` has neither form,
     `NotFound` when there is no match."""
-    if match_number(ref) is None and match_uuid(ref) is None:
-        how = "A match is named by its UUID, or as od:match:<number>."
-        raise Invalid(Field(parameter, how, "match_id", ref))
+    if wrong := wrong_ref(ref, parameter):
+        raise Invalid(wrong)
     match = await find(tx, ref, finished_only=finished_only)
     if match is None:
         raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)

@@ -51,6 +51,16 @@ OFFERED = """
             AND (off.on_seq IS NULL OR own.seq < off.on_seq) AND off.off_at < own.opened_at
     )
     """
+#: Whether an envelope was published to a tenant as far as its bookings go, by the tenant's id, the match and
+#: the envelope's seq, twice in turn; as `tenants.booking_gaps`. Two conditions, so that the planner joins
+#: each table once, whatever number of envelopes is examined.
+BOOKED_THEN = """
+    NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = {} AND u.match_id = {} AND u.seq < {})
+    AND NOT EXISTS (
+        SELECT FROM booking_gap g
+        WHERE g.tenant_id = {} AND g.match_id = {} AND {} > g.after_seq AND g.until_seq >= {}
+    )
+    """
 _OPENED = "coalesce(({}->>'first_opened_at')::bigint, 0)"
 
 
@@ -115,6 +125,12 @@ def offered(
     `place` in the change log. `opened` is when it was first opened, or a body that says so."""
     first = QueryString(_OPENED, opened) if isinstance(opened, Json) else opened
     return WhereRaw(OFFERED, *off, type_id, place, first)
+
+
+def booked_then(tenant_id: UUID, match: Column, place: Column) -> WhereRaw:
+    """Whether the tenant had booked the match at this place in the change log."""
+    own = (tenant_id, match, place)
+    return WhereRaw(BOOKED_THEN, *own, *own, place)
 
 
 def booked(tenant: object) -> QueryString:

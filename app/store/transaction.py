@@ -19,7 +19,8 @@ Built = Statement | Query[Any, Any]  #: a query built with Piccolo, just now or 
 _PARAMETER = re.compile(r"\$(\d+)")
 Row = Mapping[str, Any]  #: a row by column name
 
-_AWAY = (
+#: Errors of a database that is down, busy or requires a retry.
+AWAY = (
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
@@ -35,7 +36,7 @@ _AWAY = (
 
 #: The driver has one error for a lost connection and for misuse; these words identify a lost connection.
 _LOST = ("closed", "closing", "released back")
-_TRANSLATED = (*_AWAY, asyncpg.InterfaceError)
+_TRANSLATED = (*AWAY, asyncpg.InterfaceError)
 
 
 class Write(NamedTuple):

@@ -81,7 +81,7 @@ class Reader:
             self._view, self._known = view["id"], {}
         snapshot.view = view
         snapshot.prices = self._prices(view)
-        ledger = self._get(f"/cs2/v1/matches/{view['id']}/settlements", limit=1000)
+        ledger = self._ledger(view["id"])
         snapshot.settled = [self._settled(entry, view) for entry in reversed(ledger[-_SETTLEMENTS:])]
 
     def _prices(self, view: dict[str, Any]) -> list[Price]:
@@ -124,9 +124,20 @@ class Reader:
             known = self._players[urn] = self._get(f"/cs2/v1/players/{urn}")["name"]
         return known
 
+    def _ledger(self, match_id: str) -> list[dict[str, Any]]:
+        """The match's settlements, oldest first."""
+        found, cursor = [], "0"
+        while cursor:
+            page = self._answer(f"/cs2/v1/matches/{match_id}/settlements", limit=1000, cursor=cursor)
+            found += page["data"]
+            cursor = page["meta"].get("next_cursor", "")
+        return found
+
     def _get(self, path: str, **query: Any) -> Any:
-        answer = self._client.get(path, params=query).raise_for_status()
-        return answer.json()["data"]
+        return self._answer(path, **query)["data"]
+
+    def _answer(self, path: str, **query: Any) -> Any:
+        return self._client.get(path, params=query).raise_for_status().json()
 
 
 def fact_in_words(fact: dict[str, Any], view: dict[str, Any]) -> str:

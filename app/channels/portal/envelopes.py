@@ -160,7 +160,8 @@ async def _match_id(tx: Tx, tenant: Tenant, ref: str) -> UUID | None:
     if not ref:
         return None
     match = await matches.by_ref(tx, ref)
-    if not tenant.amqp or not await tenants.booked(tx, tenant.id, [match.id]):
+    booked = await tenants.booked(tx, tenant.id, [match.id])
+    if not tenant.amqp or not (booked or await stored.has_any(tx, tenant.id, match.id)):
         raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match.id
 

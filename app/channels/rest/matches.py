@@ -1,13 +1,17 @@
 """Matches and their parts, under /cs2/v1."""
 
+from bisect import bisect_right
+from operator import attrgetter
 from typing import Annotated
 
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
+from msgspec import UNSET
 
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.listing import listing
 from app.channels.rest.match_access import visible_match, visible_sport_events
+from app.channels.rest.parameters import EntryCursor
 from app.channels.rest.route_options import CACHED, CACHED_WITH_SIBLING, options
 from app.domain import scopes
 from app.domain.ids import match_urn
@@ -139,21 +143,28 @@ async def timeline(
     return response.negotiated(request, shown, invalidated_by=match.id)
 
 
-@get("/cs2/v1/matches/{match_id:str}/settlements", opt=options(scopes.SETTLEMENTS, query=("limit",)) | CACHED)
+@get(
+    "/cs2/v1/matches/{match_id:str}/settlements",
+    opt=options(scopes.SETTLEMENTS, query=("limit", "cursor")) | CACHED,
+)
 async def settlements(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
     limit: Annotated[int, QueryParameter(ge=1, le=1000, description="Entries at most.")] = _SETTLEMENTS,
+    cursor: EntryCursor = None,
 ) -> RenderedResponse[Many[SettlementView]]:
-    """The first entries of a match's settlement ledger, oldest first; `total` is the number of all
-    entries."""
+    """The entries of a match's settlement ledger, oldest first. `total` is the number of all entries;
+    `next_cursor` leads to the next page and is absent on the last."""
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         entries = offered_entries(await history.ledger(tx, match.id), request.auth.tenant.types_off)
-    shown = tuple(settlement_view(match.id, match.number, entry) for entry in entries[:limit])
-    meta = ListMeta(len(shown), limit, len(entries))
-    return response.negotiated(request, Many(shown, meta), invalidated_by=match.id)
+    begin = bisect_right(entries, int(cursor or 0), key=attrgetter("id"))
+    shown = entries[begin : begin + limit]
+    following = str(shown[-1].id) if begin + limit < len(entries) else UNSET
+    meta = ListMeta(len(shown), limit, len(entries), following)
+    views = tuple(settlement_view(match.id, match.number, entry) for entry in shown)
+    return response.negotiated(request, Many(views, meta), invalidated_by=match.id)
 
 
 HANDLERS = (listing, detail, summary, offers, rounds, timeline, settlements)

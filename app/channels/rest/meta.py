@@ -1,7 +1,8 @@
 """The paths that concern no sport: /v1/alive, /v1/health, /v1/ready, /v1/whoami, /v1/sports."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
+from litestar import Request
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
@@ -11,11 +12,12 @@ from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
 from app.http.health import FEED_PROCESS, OK
+from app.http.query import wrong_fields
 from app.http.reading import get
 from app.http.request_guard import siblings
 from app.http.response import RenderedResponse
 from app.http.response_cache import NOTHING
-from app.kit.errors import Field, Invalid, Unavailable
+from app.kit.errors import Field, Invalid, Unavailable, with_others
 from app.wire.views.meta import (
     ALERTS,
     AliveView,
@@ -31,7 +33,7 @@ from app.wire.views.meta import (
 from app.wire.xml import feed, responses
 
 _SIBLING = {"sibling": True}
-_READY = {"query": ("parts",)}
+_READY = {"query": ("parts",), "handler_checks_query": True}  # the parts are those of this process
 _RETRY_SECONDS = 5
 _WHOAMI = _SIBLING | {"cached_per": lambda grant, _: grant}
 
@@ -56,6 +58,7 @@ async def health(rest: NamedDependency[RestDependencies]) -> Single[HealthView]:
 
 @get("/v1/ready", opt=_READY)
 async def ready(
+    request: Request[Any, Any, Any],
     rest: NamedDependency[RestDependencies],
     parts: Annotated[str, QueryParameter(description="Only these, separated by commas.")] = "",
 ) -> Single[HealthView]:
@@ -63,9 +66,13 @@ async def ready(
     alerts."""
     found = await rest.health.parts()
     wanted = {part for part in parts.split(",") if part} or set(found) - {ALERTS}
+    wrong = wrong_fields(request.scope)
     if unknown := wanted - set(found):
         what = f"Known here: {', '.join(found)}."
-        raise Invalid(Field(("query", "parts"), what, "unknown_part", ",".join(sorted(unknown))))
+        own = Field(("query", "parts"), what, "unknown_part", ",".join(sorted(unknown)))
+        wrong = with_others(wrong, (own,))
+    if wrong:
+        raise Invalid(*wrong)
     ill = [f"{part}: {found[part]}" for part in sorted(wanted) if found[part] != OK]
     if ill:
         raise Unavailable(f"Not ready: {'; '.join(ill)}.", retry_after=_RETRY_SECONDS)

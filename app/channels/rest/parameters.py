@@ -14,10 +14,10 @@ from app.store.entrants import E
 from app.wire.views.meta import ListMeta, Many
 
 V = TypeVar("V")
-Cursor = Annotated[
-    str | None,
-    QueryParameter(pattern=r"^[0-9]{1,10}$", description="The `next_cursor` of the page before, unchanged."),
-]
+_CURSOR = "The `next_cursor` of the page before, unchanged."
+Cursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,10}$", description=_CURSOR)]
+#: The same of a list of ledger entries, whose numbers are larger.
+EntryCursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,19}$", description=_CURSOR)]
 Limit = Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")]
 Window = Annotated[TimeFilter, QueryParameter(description="How far back to look; a month has 30 days.")]
 

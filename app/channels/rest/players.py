@@ -1,5 +1,6 @@
 """Players, under /cs2/v1/players."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from litestar.di import NamedDependency
@@ -13,16 +14,27 @@ from app.domain.ids import entrant_number
 from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
-from app.kit.errors import Field, Invalid
+from app.kit.errors import Field
 from app.store import entrants, statistics
 from app.wire.views.entrants import PlayerView, player_view
 from app.wire.views.meta import Many, Single
 from app.wire.views.players import PlayerDetailView, player_detail_view
 
+_TEAM = ("competitor", "team")  #: the kinds of a team's URN
+
+
+def _wrong_team(query: Mapping[str, str]) -> Iterator[Field]:
+    ref = query.get("team_id")
+    if ref is not None and entrant_number(ref, *_TEAM) is None:
+        what = "A team is named by its number, or by a URN that ends in it."
+        yield Field(("query", "team_id"), what, "entrant_id", ref)
+
+
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.PLAYERS_LIST,),
     "query": ("team_id", "cursor", "limit"),
+    "query_rule": _wrong_team,
 }
 _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,), "query": ("time_filter",)}
 _MAPS = 5000  #: the newest maps of a player that are counted
@@ -54,11 +66,7 @@ async def listing(
 
 
 def _team(ref: str) -> int:
-    number = entrant_number(ref, "competitor", "team")
-    if number is None:
-        what = "A team is named by its number, or by a URN that ends in it."
-        raise Invalid(Field(("query", "team_id"), what, "entrant_id", ref))
-    return min(number, 2**31 - 1)
+    return min(entrant_number(ref, *_TEAM) or 0, 2**31 - 1)
 
 
 @get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)

@@ -9,6 +9,7 @@ from litestar.params import FromPath, QueryParameter
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
+from app.http.query import wrong_fields
 from app.http.reading import get
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
@@ -19,6 +20,7 @@ _REQUEST = {
     "scopes": (scopes.RECOVERY,),
     "query": ("after", "request_id", "node_id"),
     "required": ("request_id",),
+    "handler_checks_query": True,  # the window of `after` depends on what is stored
 }
 _PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
 
@@ -36,7 +38,7 @@ async def initiate(
     node_id: Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")] = None,
 ) -> Single[RecoveryView]:
     """Replay the present markets, and what was settled or voided since `after`, over AMQP."""
-    parameters = RecoveryParameters(after, request_id, node_id)
+    parameters = RecoveryParameters(after, request_id, node_id, tuple(wrong_fields(request.scope)))
     job = await recoveries.accept(
         request.auth.tenant, RecoveryKind.REST_FULL, parameters, by=request.auth.actor
     )

@@ -1,6 +1,7 @@
 """Search by name over matches, teams, players and tournaments, under /cs2/v1/search."""
 
-from typing import Annotated, Any, get_args
+from collections.abc import Iterator, Mapping, Set
+from typing import Annotated, Any
 
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
@@ -10,7 +11,7 @@ from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
-from app.kit.errors import Field, Invalid
+from app.kit.errors import Field
 from app.store import entrants, search
 from app.store.entrants import E, EntrantTable, folded
 from app.store.transaction import Tx
@@ -32,7 +33,18 @@ _NEEDS: dict[Kind, str] = {
     "player": scopes.PLAYERS_LIST,
     "tournament": scopes.TOURNAMENTS_LIST,
 }
-_OPT: dict[str, Any] = {"sport": "cs2", "query": ("q", "types", "limit")}
+
+
+def _wrong(query: Mapping[str, str]) -> Iterator[Field]:
+    q, types = query.get("q"), query.get("types")
+    if q is not None and len(folded(q)) < search.MIN_QUERY_LENGTH:
+        yield Field(("query", "q"), "Give at least two letters.", "too_short", q)
+    if not _requested(types) <= _NEEDS.keys():
+        what = "The types are match, team, player and tournament, with commas between."
+        yield Field(("query", "types"), what, "unknown_type", types)
+
+
+_OPT: dict[str, Any] = {"sport": "cs2", "query": ("q", "types", "limit"), "query_rule": _wrong}
 _NAMES = 50  #: teams and tournaments by which matches are found
 
 
@@ -49,8 +61,6 @@ async def search_names(
 ) -> SearchView:
     """Matches, teams, players and tournaments by name, the best first; types that the key may not list are
     left out."""
-    if len(folded(q)) < search.MIN_QUERY_LENGTH:
-        raise Invalid(Field(("query", "q"), "Give at least two letters.", "too_short", q))
     requested = _requested(types)
     searched = tuple(
         kind for kind, scope in _NEEDS.items() if kind in requested and scope in request.auth.scopes
@@ -61,13 +71,8 @@ async def search_names(
     return search_view(q, searched, tuple(best))
 
 
-def _requested(types: str | None) -> frozenset[str]:
-    known = frozenset(get_args(Kind))
-    requested = known if types is None else frozenset(types.split(","))
-    if not requested <= known:
-        what = "The types are match, team, player and tournament, with commas between."
-        raise Invalid(Field(("query", "types"), what, "unknown_type", types))
-    return requested
+def _requested(types: str | None) -> Set[str]:
+    return _NEEDS.keys() if types is None else frozenset(types.split(","))
 
 
 async def _teams(tx: Tx, grant: Grant, q: str, limit: int) -> list[HitView]:

@@ -1,5 +1,6 @@
 """Tournaments, under /cs2/v1/tournaments."""
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
-from app.kit.errors import Field, Invalid
+from app.kit.errors import Field
 from app.store import entrants
 from app.store.transaction import Tx
 from app.wire.views.entrants import (
@@ -23,10 +24,21 @@ from app.wire.views.entrants import (
 )
 from app.wire.views.meta import Many, Single
 
+
+def _wrong_day(query: Mapping[str, str]) -> Iterator[Field]:
+    day = query.get("from")
+    try:
+        if day is not None:
+            _begin(day)
+    except ValueError:
+        yield Field(("query", "from"), "A day looks like 2031-04-02.", "date", day)
+
+
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.TOURNAMENTS_LIST,),
     "query": ("tier", "is_lan", "region", "from", "cursor", "limit"),
+    "query_rule": _wrong_day,
 }
 _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
 
@@ -76,10 +88,7 @@ async def _categories(tx: Tx, name: str) -> list[int]:
 
 
 def _begin(day: str) -> int:
-    try:
-        return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
-    except ValueError as error:
-        raise Invalid(Field(("query", "from"), "A day looks like 2031-04-02.", "date", day)) from error
+    return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
 
 
 @get("/cs2/v1/tournaments/{tournament_id:str}", opt=_DETAIL)

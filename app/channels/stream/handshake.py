@@ -4,17 +4,16 @@ The key is the query parameter `api_key`; headers do not count, because browsers
 with too many refused requests are rejected as on REST, and both share one count.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial
-from urllib.parse import parse_qsl
 
 from litestar.types import Scope
 
 from app.access.grants import Grants, PresentedKey
 from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
 from app.http.auth import authorize, client_address
-from app.http.query import refuse_long, refuse_nul, refuse_unknown
-from app.kit.errors import BadRequest, Field, Forbidden, Invalid, Unauthenticated
+from app.http.query import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
+from app.kit.errors import BadRequest, Field, Forbidden, Invalid, Unauthenticated, with_others
 
 KEY, SINCE = "api_key", "since"
 _MOST_DIGITS = 18
@@ -26,8 +25,7 @@ async def authenticate(scope: Scope, grants: Grants, limiter: UnauthenticatedLim
     address = client_address(scope)
     grant = await authenticate_key(grants, limiter, address, partial(api_key, scope))
     authorize(grant, scope["route_handler"].opt)
-    refuse_nul(scope)
-    refuse_unknown(scope["query_string"], (KEY, SINCE))
+    refuse_nul_in_path(scope)
     return PresentedKey(grant, address)
 
 
@@ -42,15 +40,19 @@ def api_key(scope: Scope) -> str:
 
 
 def resume_seq(scope: Scope) -> int | None:
-    """The seq after which a client resumes (`since`), None when it starts afresh; raises `Invalid`."""
-    values = _parameter(scope, SINCE)
-    if not values:
-        return None
-    text = values[-1]
+    """The seq after which a client resumes (`since`), None when it starts afresh; raises `Invalid` naming
+    everything that is wrong in the query."""
+    pairs, values = pairs_of(scope), _parameter(scope, SINCE)
+    found = [*with_nul(pairs), *unknown(pairs, (KEY, SINCE))]
+    if wrong := with_others(found, _wrong_seq(values[-1]) if values else ()):
+        raise Invalid(*wrong)
+    return int(values[-1]) if values else None
+
+
+def _wrong_seq(text: str) -> Iterator[Field]:
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
         what = "This must be the seq of a frame, a whole number."
-        raise Invalid(Field(("query", SINCE), what, "value_error", text))
-    return int(text)
+        yield Field(("query", SINCE), what, "value_error", text)
 
 
 def check_origin(scope: Scope, allowed: Collection[str]) -> None:
@@ -61,5 +63,4 @@ def check_origin(scope: Scope, allowed: Collection[str]) -> None:
 
 
 def _parameter(scope: Scope, name: str) -> list[str]:
-    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    return [value for key, value in pairs if key == name]
+    return [value for key, value in pairs_of(scope) if key == name]

@@ -1,7 +1,7 @@
 """Statements that read the change log backwards, for people who look at its envelopes."""
 
 from app.domain import frame_types
-from app.store.sql import OFFERED, OPEN_MARKETS, TO_ONE_TENANT
+from app.store.sql import BOOKED_THEN, OFFERED, OPEN_MARKETS, TO_ONE_TENANT
 
 #: A binary search by time, as a recursion: the log has no index on time, which every write of a change would
 #: pay for. Envelopes are in the order of their timestamps but for the seconds by which processes' clocks and
@@ -26,6 +26,14 @@ SELECT low FROM halves WHERE low >= high
 #: Whether a row is for this tenant alone, whose id its key begins with.
 _OWN = f"entity IN {TO_ONE_TENANT} AND starts_with(key, {{}}::uuid::text || ' ')"
 _OWN_OF_PAGE = _OWN.format("$1")
+
+
+def _booked(tenant: str) -> str:
+    """Whether the tenant had booked the match of the envelope of `c` at its place."""
+    place = (tenant, "c.match_id", "c.envelope_seq")
+    return BOOKED_THEN.format(*place, *place, "c.envelope_seq")
+
+
 #: Whether an envelope lists the market of a row to the tenant, as `domain.types_off.changed_market`: while
 #: its type is off, an open market is listed as little as one that was opened after the switch, unless a
 #: rollback has opened it again.
@@ -59,7 +67,7 @@ WITH scanned AS MATERIALIZED (
     FROM scanned c, ends
     WHERE c.message <> '' AND c.envelope_seq >= ends.next AND c.envelope_seq < $2
         AND c.at BETWEEN $7 AND $8
-        AND NOT EXISTS (SELECT FROM unbooked u WHERE u.tenant_id = $1 AND u.match_id = c.match_id)
+        AND {_booked("$1")}
     GROUP BY c.envelope_seq, c.match_id, c.number, c.at, c.message
     HAVING ($5 = '' OR $5 = CASE WHEN bool_or(c.listed) THEN c.message ELSE 'odds_change' END)
         AND ($6 = '' OR bool_or(c.listed AND CASE c.entity
@@ -81,7 +89,8 @@ PAGE_OF_MATCH = _page("AND match_id = $14")
 #: subquery finds.
 ROWS = f"""
 SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
-FROM change WHERE seq <= $1 AND envelope_seq = $1 AND (message <> '' OR {_OWN.format("$2")})
+FROM change c WHERE seq <= $1 AND envelope_seq = $1 AND (message <> '' OR {_OWN.format("$2")})
+    AND {_booked("$2")}
     AND seq > coalesce((
     SELECT p.seq FROM change p WHERE p.seq < $1 AND p.envelope_seq < $1 ORDER BY p.seq DESC LIMIT 1
 ), 0)

@@ -218,16 +218,18 @@ async def test_envelopes_of_types_that_are_off_are_listed_as_the_tenant_received
 async def test_the_last_and_first_message_of_a_booking_are_the_tenants_alone(
     sign_in: SignIn, store: Store
 ) -> None:
-    """A match that is given back is not listed; once it is booked again, both messages are."""
+    """Given back, a match is listed up to its last message; booked again, from its first one on, too."""
     person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
     match = await story.match()
     await story.offer(match, offer(1), offer(2, type_id=14))
     everything = await seqs(store)
-    for booked in (False, True):
-        await book(store, match, booked, now=1)
-        own = await listed(person)
-        assert booked or own == []
-    first, last = own[:2]
+    await book(store, match, False, now=1)
+    last, *earlier = await listed(person)
+    assert earlier == everything
+    await book(store, match, True, now=1)
+    own = await listed(person)
+    first = own[0]
+    assert own[1] == last
     assert own[2:] == everything == await listed(other) and first > last
     for seq, status in ((last, "-1"), (first, "1")):
         body = (await person.get(f"{PAGE}/{seq}/body")).text
@@ -235,6 +237,37 @@ async def test_the_last_and_first_message_of_a_booking_are_the_tenants_alone(
         assert (await other.get(f"{PAGE}/{seq}")).status_code == 404
     assert await listed(person, "type=14") == own
     assert f'"{PAGE}/{last}"' in (await person.get(f"{PAGE}/{first}")).text
+
+
+async def test_what_was_changed_while_a_match_was_given_back_is_not_shown(
+    sign_in: SignIn, store: Store
+) -> None:
+    """In no list and on no page of its own, while it is given back and once it is booked again."""
+    person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
+    match, rest = await story.match(), await story.match()
+    for one in (match, rest):
+        await story.offer(one, offer(1))
+    before = await listed(person)
+    await book(store, match, False)
+    [last] = set(await listed(person)) - set(before)
+    await story.offer(match, offer(2))
+    [left_out] = set(await listed(other)) - set(before)
+    assert await listed(person) == [last, *before]
+    ours = f"match=od:match:{match.number}"
+    assert await listed(person, ours) == [last, before[1]]
+    await book(store, match, True)
+    [first] = set(await listed(person)) - {last, *before}
+    await story.offer(match, offer(3))
+    [newest] = set(await listed(other)) - {left_out, *before}
+    assert await listed(person) == [newest, first, last, *before]
+    assert await listed(person, ours) == [newest, first, last, before[1]]
+    assert await listed(person, "type=13") == [newest, first, last, *before]
+    for path in (f"{PAGE}/{left_out}", f"{PAGE}/{left_out}/body"):
+        assert ((await person.get(path)).status_code, (await other.get(path)).status_code) == (404, 200)
+    around = (await person.get(f"{PAGE}/{first}")).text
+    assert f'"{PAGE}/{last}"' in around and f'"{PAGE}/{newest}"' in around
+    around = (await person.get(f"{PAGE}/{last}")).text
+    assert f'"{PAGE}/{before[1]}"' in around and f'"{PAGE}/{first}"' in around
 
 
 async def test_a_search_by_type_finds_only_what_lists_the_type_to_the_tenant(

@@ -122,7 +122,7 @@ async def test_resources_of_a_match_equal_its_parts(
     assert winner["rests_on"] and set(winner["rests_on"]) <= references
     first = (await client.get(f"{path}/settlements?limit=1", headers=basic)).json()
     assert first["data"] == entries[:1]
-    assert first["meta"] == {"count": 1, "limit": 1, "total": len(entries)}
+    assert first["meta"] == {"count": 1, "limit": 1, "total": len(entries), "next_cursor": str(ids[0])}
 
 
 async def test_a_settled_market_is_not_offered(

@@ -68,6 +68,51 @@ async def test_pages_show_every_entry_once_in_order(story: Story, read: Read) ->
     assert moves == [("settled", "pending", None), ("pending", "voided", "void")]
 
 
+async def test_pages_of_a_match_show_every_entry_once_in_order(
+    story: Story, read: Read, client: httpx.AsyncClient, basic: dict[str, str]
+) -> None:
+    one, other = await story.match(), await story.match()
+    for number in range(1, 4):
+        await settled(story, one, number, number + 10)
+        await settled(story, other, number)
+    await story.take_back(one, offer(2))
+    whole = [entry for entry in await read() if entry["match_id"] == str(one.id)]
+    assert len(whole) == 7
+    path = f"/cs2/v1/matches/{one.id}/settlements"
+    for limit in (1, 2, 6, 7, 1000):
+        found, query = [], {"limit": str(limit)}
+        while query:
+            page = (await client.get(path, params=query, headers=basic)).json()
+            assert 0 < len(page["data"]) == page["meta"]["count"] <= limit and page["meta"]["total"] == 7
+            found += page["data"]
+            following = page["meta"].get("next_cursor")
+            query = {"limit": str(limit), "cursor": following} if following else {}
+        assert found == whole, limit
+
+
+async def test_a_cursor_of_a_match_stays_where_it_was(
+    story: Story, client: httpx.AsyncClient, basic: dict[str, str]
+) -> None:
+    """Whatever is settled meanwhile comes after it; beyond the last entry there is none."""
+    match = await story.match()
+    path = f"/cs2/v1/matches/{match.id}/settlements"
+    await settled(story, match, 1, 2)
+    first = (await client.get(path, params={"limit": 1}, headers=basic)).json()
+    await settled(story, match, 3)
+    query = {"limit": 2, "cursor": first["meta"]["next_cursor"]}
+    rest = await client.get(path, params=query, headers=basic)
+    rounds = [entry["specifiers"] for entry in first["data"] + rest.json()["data"]]
+    assert rounds == [offer(number).specifiers for number in (1, 2, 3)]
+    assert rest.json()["meta"] == {"count": 2, "limit": 2, "total": 3}
+    xml = await client.get(path, params={"limit": 1}, headers=basic | {"Accept": "application/xml"})
+    assert f'next_cursor="{first["meta"]["next_cursor"]}"' in xml.text
+    beyond = await client.get(path, params={"cursor": 2**63 - 1}, headers=basic)
+    assert beyond.json() == {"data": [], "meta": {"count": 0, "limit": 200, "total": 3}}
+    for wrong in ("-1", "x", "1" * 20, ""):
+        refused = await client.get(path, params={"cursor": wrong}, headers=basic)
+        assert [each["loc"] for each in refused.json()["detail"]] == [["query", "cursor"]], wrong
+
+
 async def test_void_bets_leave_a_market_what_it_is(
     story: Story, read: Read, client: httpx.AsyncClient, basic: dict[str, str]
 ) -> None:

@@ -10,6 +10,7 @@ from app.store import envelopes, tenants
 from app.store.connections import Store
 from app.store.envelopes import LAST, EnvelopeSearch
 from tests.support.story import Story, offer
+from tests.support.tenants import book
 
 MINUTE = 60_000
 BEGIN = 1_900_000_000_000
@@ -95,6 +96,38 @@ async def test_each_envelope_is_on_one_page_whatever_is_searched(store: Store) -
         for limit, scanned in ((50, 20_000), (3, 20_000), (50, 9), (2, 11)):
             seen = await found(store, tenant, search, limit, scanned)
             assert seen == wanted, (search, limit, scanned)
+
+
+async def test_listed_and_counted_is_what_the_feed_publishes(store: Store) -> None:
+    """A match that is given back and booked again several times, and another one that is given back."""
+    tenant, story = await told(store)
+    often, once = await story.match(), await story.match()
+    for step in range(9):
+        for match in (often, once):
+            await story.offer(match, offer(1), offer(step + 2))
+        if step % 2:
+            await book(store, often, step % 4 == 3, now=story.at)
+    await book(store, once, False, now=story.at)
+    await story.offer(once, offer(1))
+    async with store.autocommit() as tx:
+        gaps = await tenants.booking_gaps(tx)
+        rows = await tx.fetch(
+            "SELECT DISTINCT envelope_seq, match_id, message FROM change "
+            "WHERE message <> '' OR entity = 'feed_market' ORDER BY 1 DESC"
+        )
+        counted = await envelopes.count_since(tx, tenant.id, 0)
+    left_out = {key[1]: found for key, found in gaps.items() if key[0] == tenant.id}
+    assert (len(left_out[often.id]), len(left_out[once.id])) == (2, 1)
+    published = []
+    for row in rows:
+        seq, own = row["envelope_seq"], left_out.get(row["match_id"], [])
+        if not any(after < seq <= until for after, until in own):
+            published.append(row)
+    seqs = [row["envelope_seq"] for row in published]
+    assert 0 < len(seqs) < len(rows) - 8
+    assert await found(store, tenant, EnvelopeSearch(), 50, 20_000) == seqs
+    assert await found(store, tenant, EnvelopeSearch(), 3, 11) == seqs
+    assert counted == sum(row["message"] != "" for row in published)
 
 
 async def test_an_envelope_has_exactly_its_rows_and_neighbours_of_its_match(store: Store) -> None:

@@ -58,6 +58,8 @@ async def test_a_refused_upgrade_is_an_http_answer(host: str, issue: IssueKey, s
         f"{stream}?api_key={good}&since=x": (422, "since"),
         f"{stream}?api_key={good}&since=-1": (422, "since"),
         f"{stream}?api_key={good}&sinse=1": (422, "sinse"),
+        f"{stream}?api_key={good}&sinse=1&since=x": (422, "sinse"),
+        f"{stream}?api_key={good}&since=x&sinse=1": (422, "seq of a frame"),
         f"{stream}s?api_key={good}": (404, "address"),
         f"{one}/more?api_key={good}": (404, "address"),
     }

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
@@ -5,18 +6,21 @@ import pytest
 from litestar import Litestar, get
 from litestar.params import QueryParameter
 
-from app.http.query import refuse_misread, refuse_unknown
-from app.kit.errors import Invalid
+from app.http.query import misread, pairs_of, unfit_fields, unknown, wrong_fields
+from app.kit.errors import Field
+
+
+def scope_of(query: bytes, handler: Any = None) -> Any:
+    return {"query_string": query, "route_handler": handler}
 
 
 def test_known_parameters_pass() -> None:
-    refuse_unknown(b"limit=1&limit=2&status=", ("limit", "status"))
+    assert unknown(pairs_of(scope_of(b"limit=1&limit=2&status=")), ("limit", "status")) == []
 
 
 def test_every_unknown_parameter_is_named() -> None:
-    with pytest.raises(Invalid) as refused:
-        refuse_unknown(b"limit=1&Limit=2&x%79=%ff", ("limit",))
-    assert [field.loc for field in refused.value.fields] == [("query", "Limit"), ("query", "xy")]
+    fields = unknown(pairs_of(scope_of(b"limit=1&Limit=2&x%79=%ff")), ("limit",))
+    assert [field.loc for field in fields] == [("query", "Limit"), ("query", "xy")]
 
 
 @pytest.mark.parametrize(
@@ -39,12 +43,58 @@ async def test_what_the_framework_would_misread_is_refused(query: bytes, named: 
         q: Annotated[str | None, QueryParameter()] = None,
     ) -> None: ...
 
-    scope: Any = {"query_string": query, "route_handler": _routed(handler)}
-    with pytest.raises(Invalid) as refused:
-        refuse_misread(scope)
-    assert [field.loc for field in refused.value.fields] == [("query", name) for name in named]
+    routed = _routed(handler)
+    fields = misread(routed, pairs_of(scope_of(query)))
+    assert [field.loc for field in fields] == [("query", name) for name in named]
     good = b"q=null&status=on&unknown=null&limit=5&start=-1&to=2031-04-02T18:00:00Z"
-    refuse_misread(scope | {"query_string": good})
+    assert misread(routed, pairs_of(scope_of(good))) == []
+
+
+def _rule(query: Mapping[str, str]) -> list[Field]:
+    return [Field(("query", "day"), "No such day.", "date", query["day"])] if query["day"] == "x" else []
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        (b"need=1&day=y", []),
+        (b"need=1&day=y&limit=0", []),  # the framework sees it
+        (b"need=1&day=x", ["day"]),
+        (b"need=1&day=x&limit=0", ["limit", "day"]),
+        (b"nonsense=&need=1&day=y", ["nonsense"]),
+        (b"nonsense=&day=x&limit=0", ["nonsense", "need", "limit", "day"]),
+        (b"nonsense=&need=x&day=y&limit=1e2", ["limit", "nonsense", "need"]),
+        (b"need=%00&day=y&limit=9&limit=0", ["need", "limit"]),
+        (b"need=1&day=%00&limit=0&limit=9", ["day"]),
+        (b"need=1&day=y&%00=&nonsense=%00", ["", "nonsense"]),
+    ],
+)
+async def test_everything_that_is_wrong_is_named_once(query: bytes, named: list[str]) -> None:
+    @get("/", opt={"query": ("need", "limit", "day"), "query_rule": _rule})
+    async def handler(
+        need: Annotated[int, QueryParameter()],
+        limit: Annotated[int, QueryParameter(ge=1)] = 5,
+        day: Annotated[str, QueryParameter()] = "",
+    ) -> None: ...
+
+    fields = wrong_fields(scope_of(query, _routed(handler)))
+    assert [field.loc for field in fields] == [("query", name) for name in named]
+
+
+async def test_what_is_absent_hides_nothing() -> None:
+    @get("/", opt={"query": ("need", "limit", "day")})
+    async def handler(
+        need: Annotated[int, QueryParameter()],
+        day: Annotated[date, QueryParameter()],
+        limit: Annotated[int, QueryParameter(ge=1)] = 5,
+    ) -> None: ...
+
+    fields = unfit_fields(scope_of(b"limit=0&day=x", _routed(handler)))
+    assert {field.loc[1]: (field.msg, field.input) for field in fields} == {
+        "need": ("This is required.", None),
+        "day": ("Invalid RFC3339 encoded date", "x"),
+        "limit": ("Expected `int` >= 1", "0"),
+    }
 
 
 def _routed(handler: Any) -> Any:

@@ -65,8 +65,14 @@ class Board {
   }
 
   async settlements(id) {
-    const ledger = await this.api.get(`/cs2/v1/matches/${id}/settlements?limit=1000`);
-    for (const entry of ledger.data.slice(-15)) this.state.settle(entry);
+    const path = `/cs2/v1/matches/${id}/settlements?limit=1000`;
+    let [newest, cursor] = [[], ""];
+    do {
+      const page = await this.api.get(path + (cursor && `&cursor=${cursor}`));
+      newest = [...newest, ...page.data].slice(-15);
+      cursor = page.meta.next_cursor;
+    } while (cursor);
+    for (const entry of newest) this.state.settle(entry);
   }
 
   async report() {

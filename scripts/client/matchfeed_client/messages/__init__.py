@@ -726,9 +726,9 @@ class OddsList:
     """
     Live: the markets that changed; what is not listed is as it was.
 
-    In a recovery: all markets that are active or suspended, and of a match
-    that is over how every market ended, unless only the odds of one match
-    were requested.
+    In a recovery: all markets that are active or suspended, and if it was
+    requested with `after`, of a match that is over also how every market
+    ended.
 
     Attributes:
         market: One market.
