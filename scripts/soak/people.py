@@ -33,6 +33,9 @@ _THINKS = (0.5, 3.0)  #: seconds between two acts
 _TAKES_BACK = (2.0, 6.0)  #: seconds until a trader returns what they have changed
 _RECOVERED_SECONDS = 180.0
 _TRIES = 20  #: of returning something
+#: Connections are kept for less time than the server keeps them: a browser sends a request again where the
+#: server closes its connection at that moment, and nobody notices.
+_LIMITS = httpx.Limits(keepalive_expiry=2.0)
 _SOURCE = re.compile(r'data-source="([^"]+)"')
 _LINK = re.compile(r'<a\b[^>]*\bhref="([^"]+)"')
 _HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
@@ -95,7 +98,7 @@ class Visitor(ABC):
     async def _open(self, path: str) -> str:
         """Open a page, and what its script reads; its text."""
         response = await self.person.get(path)
-        self._text = response.text if "html" in response.headers["content-type"] else ""
+        self._text = response.text if "text/html" in response.headers.get("content-type", "") else ""
         if source := _SOURCE.search(self._text):
             await self.person.get(unescape(source[1]))
         return self._text
@@ -255,7 +258,7 @@ async def everybody(
     record: FaultRecord,
     seed: int,
 ) -> AsyncIterator[list[Visitor]]:
-    """New people of the first tenants, and new traders, all with one `Visits`; the web processes alternate."""
+    """New people of the first tenants, and new traders, with one `Visits`; the web processes alternate."""
     visits, kinds = Visits(), list[tuple[type[Visitor], str, str]]()
     for customer, role in zip(customers, ROLES, strict=False):
         kinds.append((PortalUser, await add_user(store, settings, customer.slug, role), "/portal"))
@@ -265,7 +268,7 @@ async def everybody(
         people = list[Visitor]()
         for number, (kind, email, site) in enumerate(kinds):
             url = service.clients[number % len(service.clients)].base_url
-            client = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False)
+            client = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False, limits=_LIMITS)
             await stack.enter_async_context(client)
             person = CheckedPerson(client, email, site, record, visits)
             people.append(kind(person, Random(f"{seed} {number}")))

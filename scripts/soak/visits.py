@@ -15,6 +15,8 @@ from scripts.soak.person import PASSWORD, Person
 
 _AGAIN_SECONDS = 1.0
 _RECONNECT_SECONDS = 3.0  #: as the console's own script
+_HTML = "text/html"
+_EVENTS = {"Accept": "text/event-stream"}  #: as browsers ask for them: a server that stops ends such a stream
 _REFUSED = 409  #: what the present state forbids
 
 
@@ -56,7 +58,7 @@ class CheckedPerson(Person):
         async def timed() -> httpx.Response:
             since, began = self._record.now(), time.perf_counter()
             response = await send()
-            if response.is_success:
+            if response.is_success and _HTML in response.headers.get("content-type", ""):
                 pages = self.visits.pages_in_faults if self._record.touched(since) else self.visits.pages
                 pages.append((time.perf_counter() - began) * 1000)
             return response
@@ -77,7 +79,7 @@ class CheckedPerson(Person):
         while True:
             heard, problem = self._record.now(), "EndOfStream"
             try:
-                async with self.client.stream("GET", path()) as response:
+                async with self.client.stream("GET", path(), headers=_EVENTS) as response:
                     if response.status_code != httpx.codes.OK:
                         await response.aread()
                         problem = _shown(response)
