@@ -8,6 +8,7 @@ from statistics import median
 from scripts.soak.bookmakers import Bookmaker
 from scripts.soak.faults import Happened
 from scripts.soak.sampler import Sample, Sampler
+from scripts.soak.soaked_service import PROCESSES
 from scripts.soak.verdict import Verdict
 from scripts.soak.visits import Visits
 
@@ -32,8 +33,11 @@ def summary(
     samples: Sequence[Sample], everyone: Sequence[Bookmaker], found: Verdict, wrong: Sequence[str]
 ) -> str:
     """The day in figures, then each difference."""
-    first, last = samples[len(samples) // 3], samples[-1]
-    memory = [f"{name} {first.memory.get(name, 0):.0f} to {size:.0f}" for name, size in last.memory.items()]
+    third, last = len(samples) // 3, samples[-1]
+    memory = [
+        f"{name} {_memory(samples[third:-third], name)}, {_memory(samples[-third:], name)}"
+        for name in PROCESSES
+    ]
     received, met = sum(each.received for each in everyone), sum(each.connections for each in everyone)
     requested, refused = sum(each.recoveries for each in everyone), sum(each.refusals for each in everyone)
     p50 = [each.p50 for each in samples if each.p50 is not None]
@@ -48,10 +52,16 @@ def summary(
         f"log line to queue p50 {median(p50):.0f} ms, p99 {median(p99):.0f} ms; "
         f"worst beat's p99 {max(p99):.0f} ms",
         f"slowest REST answer of a beat: median {median(rest):.0f} ms, worst {max(rest):.0f} ms",
-        f"memory in MiB from a third of the day to its end: {', '.join(memory)}",
+        f"memory in MiB, median of the day's second and last third: {'; '.join(memory)}",
         f"database {samples[0].database:.0f} to {last.database:.0f} MiB; rows: {last.rows}",
     ]
     return "\n".join((*lines, *wrong, *found.wrong))
+
+
+def _memory(samples: Sequence[Sample], name: str) -> str:
+    """The median, because a process that has just been started has little."""
+    found = [each.memory[name] for each in samples if name in each.memory]
+    return f"{median(found):.0f}" if found else "not measured"
 
 
 def faults(happened: Sequence[Happened]) -> str:
