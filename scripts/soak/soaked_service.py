@@ -64,7 +64,8 @@ class SoakedService:
         """Send the signal and wait; kills a process that does not end in a minute, and raises
         `TimeoutError`."""
         process = self._running.pop(name)
-        process.send_signal(how)
+        if process.returncode is None:
+            process.send_signal(how)
         try:
             async with asyncio.timeout(_STOP_SECONDS):
                 await process.wait()
