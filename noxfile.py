@@ -89,7 +89,7 @@ def long(session: nox.Session) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """An hour of a compressed day of trade, everything breaking, everything audited at the end."""
+    """An hour of a compressed day of trade, two faults at a time, everything audited at the end."""
     session.run("python", "-m", "scripts.soak", "--minutes", "60", *session.posargs)
 
 

@@ -245,11 +245,18 @@ class Playing:
                 "event": "Bench",
                 "bo_type": "bo1",
                 "allow_unrated": True,
+                "request_id": f"bench-{uuid4().hex}",
             }
             made = await _created(client, body)
             url = sink_address(str(client.base_url), made["log_sink_url"])
             sender = LogSender(client, url, uuid4().hex, config=self._config)
             await sender.send(lines, pace)
+
+    def check(self) -> None:
+        """Raises the error that ended a lane, if one has ended."""
+        for task in self._tasks:
+            if task.done():
+                task.result()
 
     async def __aenter__(self) -> Self:
         return self
@@ -263,10 +270,12 @@ class Playing:
 
 
 async def _created(client: httpx.AsyncClient, match: dict[str, object]) -> dict[str, str]:
-    """A new match, as soon as the service is there."""
+    """A new match, as soon as the service is there; one only, because of its `request_id`."""
     while True:
         try:
             made = await client.post("/ops/v1/matches", json=match)
-            return dict(made.raise_for_status().json()["data"])
+            if not made.is_server_error:
+                return dict(made.raise_for_status().json()["data"])
         except httpx.TransportError:
-            await asyncio.sleep(1)
+            pass
+        await asyncio.sleep(1)

@@ -4,14 +4,18 @@
                            [--plot docs/soak.svg]
 
 Two web processes, ingest and feed; simulated matches with what goes wrong on servers, sent as logs; tenants
-with the reference client's book, which disconnect and request recoveries at random; the feed and the ingest
-process are ended twice each. At the end play stops, and every book must equal REST's and every settlement the
-facts; fails with what does not. Samples go to `var/soak/samples.jsonl` as they come. Uses the servers that
+with the reference client's book, which disconnect and request recoveries at random; people of tenants at the
+portal and traders at the console, each of whose requests is checked; and every two minutes two faults that
+overlap, drawn from the seed: a process ended, killed or stopped, or connections to the database, to Redis or
+to the broker closed. At the end play stops, and every book must equal REST's and every settlement the facts;
+fails with what does not. Samples go to `var/soak/samples.jsonl` as they come. Uses the servers that
 the settings name, or starts its own, and makes a database, vhosts and tenants of its own, which it removes.
 """
 
 import argparse
 import asyncio
+import logging
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
@@ -26,35 +30,51 @@ from scripts.bench.feed_rig import Playing, operator_key
 from scripts.bench.own_data import database, internal_vhost
 from scripts.soak import disruptions, plot, report, verdict
 from scripts.soak.bookmakers import Bookmaker, bookmakers_of, new_customers
+from scripts.soak.breakage import Breakage
+from scripts.soak.faults import FaultRecord, pairs
+from scripts.soak.people import Visitor, everybody
 from scripts.soak.sampler import Sampler
 from scripts.soak.soaked_service import SoakedService, open_service
 
 SAMPLES = Path("var/soak/samples.jsonl")
 
 
-async def trade(service: SoakedService, everyone: list[Bookmaker], options: argparse.Namespace) -> None:
-    """The day itself: matches are played under all disruptions."""
-    rng = Random(options.seed)
-    restless = [
-        asyncio.create_task(work)
-        for work in (disruptions.client_disruptions(everyone, rng), disruptions.watch(service, everyone))
-    ]
-    breaking = asyncio.create_task(disruptions.restarts(service, options.minutes * 60))
-    async with Playing(service.clients, options.matches, options.speed, anomalies=RARE):
-        done, _ = await asyncio.wait(
-            {*restless, breaking}, timeout=options.minutes * 60, return_when=asyncio.FIRST_EXCEPTION
-        )
-    for task in (*restless, breaking):
-        task.cancel()
-    for task in done:
-        task.result()
+async def trade(
+    service: SoakedService,
+    everyone: Sequence[Bookmaker],
+    people: Sequence[Visitor],
+    breakage: Breakage,
+    record: FaultRecord,
+    measuring: Sequence[asyncio.Task[None]],
+    options: argparse.Namespace,
+) -> None:
+    """The day itself: matches are played under all disruptions, and people watch and trade."""
+    rng, seconds = Random(options.seed), options.minutes * 60
+    async with (
+        Playing(service.clients, options.matches, options.speed, anomalies=RARE) as play,
+        asyncio.TaskGroup() as group,
+    ):
+        endless = [
+            group.create_task(disruptions.client_disruptions(everyone, rng)),
+            group.create_task(disruptions.watch(service, everyone, play, measuring)),
+        ]
+        visits = [group.create_task(each.use()) for each in people]
+        await breakage.run(pairs(options.seed, seconds))
+        await asyncio.sleep(max(0.0, seconds - record.now()))
+        for each in people:
+            each.leave()
+        await asyncio.gather(*visits)
+        for task in endless:
+            task.cancel()
 
 
 async def main(options: argparse.Namespace) -> bool:
     base = configuration.load()
+    for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(database(base.database_url))
-        store = await stack.enter_async_context(await open_store(url, 4))
+        store = await stack.enter_async_context(await open_store(url, 4, session_name="soak"))
         settings = await stack.enter_async_context(
             internal_vhost(msgspec.structs.replace(base, database_url=url))
         )
@@ -62,19 +82,27 @@ async def main(options: argparse.Namespace) -> bool:
         made = await new_customers(settings, store, options.tenants, stack)
         service = await stack.enter_async_context(open_service(settings, key))
         everyone = await stack.enter_async_context(bookmakers_of(Bookmaker, made, settings.exchange, service))
-        sampler = Sampler(service, everyone)
+        record = FaultRecord()
+        people = await stack.enter_async_context(
+            everybody(settings, store, made, service, record, options.seed)
+        )
+        vhosts = [settings.rabbitmq_internal_vhost, *(customer.slug for customer in made)]
+        sampler = Sampler(service, everyone, record)
         watching = [
             asyncio.create_task(work) for work in (sampler.run(url, SAMPLES), report.progress(sampler))
         ]
         stack.callback(lambda: [task.cancel() for task in watching])
-        await trade(service, everyone, options)
+        breakage = Breakage(service, settings, vhosts, record)
+        await trade(service, everyone, people, breakage, record, watching, options)
         wrong = await verdict.books(everyone)
         if watching[0].done():
             watching[0].result()
         found = await verdict.ledger(store)
         print(report.summary(sampler.samples, everyone, found, wrong), flush=True)
+        print(report.faults(record.happened), flush=True)
+        print(report.visits(people[0].person.visits, len(people)), flush=True)
         if options.plot:
-            plot.draw(sampler.samples, options.minutes * 60, options.plot)
+            plot.draw(sampler.samples, record.happened, options.plot)
         return not wrong and not found.wrong
 
 

@@ -1,12 +1,16 @@
 """The report: a line every half minute, and at the end totals and differences."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
 from scripts.soak.bookmakers import Bookmaker
+from scripts.soak.faults import Happened
 from scripts.soak.sampler import Sample, Sampler
+from scripts.soak.soaked_service import PROCESSES
 from scripts.soak.verdict import Verdict
+from scripts.soak.visits import Visits
 
 _SECONDS = 30.0
 
@@ -29,12 +33,16 @@ def summary(
     samples: Sequence[Sample], everyone: Sequence[Bookmaker], found: Verdict, wrong: Sequence[str]
 ) -> str:
     """The day in figures, then each difference."""
-    first, last = samples[len(samples) // 3], samples[-1]
-    memory = [f"{name} {first.memory.get(name, 0):.0f} to {size:.0f}" for name, size in last.memory.items()]
+    third, last = len(samples) // 3, samples[-1]
+    memory = [
+        f"{name} {_memory(samples[third:-third], name)}, {_memory(samples[-third:], name)}"
+        for name in PROCESSES
+    ]
     received, met = sum(each.received for each in everyone), sum(each.connections for each in everyone)
     requested, refused = sum(each.recoveries for each in everyone), sum(each.refusals for each in everyone)
     p50 = [each.p50 for each in samples if each.p50 is not None]
     p99 = [each.p99 for each in samples if each.p99 is not None]
+    rest = [each.rest for each in samples if each.rest is not None]
     lines = [
         f"{found.matches} matches, {found.finished} finished; {found.entries} ledger entries audited, "
         f"{len(found.wrong)} differences",
@@ -43,9 +51,50 @@ def summary(
         f"median beat: {median(each.envelopes for each in samples):.0f} envelopes a second and tenant, "
         f"log line to queue p50 {median(p50):.0f} ms, p99 {median(p99):.0f} ms; "
         f"worst beat's p99 {max(p99):.0f} ms",
-        f"slowest REST answer of a beat: median {median(each.rest for each in samples):.0f} ms, "
-        f"worst {max(each.rest for each in samples):.0f} ms",
-        f"memory in MiB from a third of the day to its end: {', '.join(memory)}",
+        f"slowest REST answer of a beat: median {median(rest):.0f} ms, worst {max(rest):.0f} ms",
+        f"memory in MiB, median of the day's second and last third: {'; '.join(memory)}",
         f"database {samples[0].database:.0f} to {last.database:.0f} MiB; rows: {last.rows}",
     ]
     return "\n".join((*lines, *wrong, *found.wrong))
+
+
+def _memory(samples: Sequence[Sample], name: str) -> str:
+    """The median, because a process that has just been started has little."""
+    found = [each.memory[name] for each in samples if name in each.memory]
+    return f"{median(found):.0f}" if found else "not measured"
+
+
+def faults(happened: Sequence[Happened]) -> str:
+    """The pairs of faults, and how long the service needed after them."""
+    heal = [pair.healthy - pair.ended for pair in happened]
+    lines = [
+        f"{len(happened)} pairs of faults, {sum(pair.together > 0 for pair in happened)} overlapped; healthy "
+        f"after the last of both: median {median(heal):.1f} s, worst {max(heal):.1f} s",
+        *(
+            f"{pair.began:6.0f} s  {' | '.join(map(str, pair.faults))}; both for {pair.together:.1f} s, "
+            f"healthy {pair.healthy - pair.ended:.1f} s later"
+            for pair in happened
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def visits(found: Visits, people: int) -> str:
+    """What people did at the portal and the console."""
+    lines = [
+        f"{people} people at portal and console: {len(found.pages) + len(found.pages_in_faults)} pages, "
+        f"{found.events} events on {found.streams} streams",
+        f"a page: {_millis(found.pages)}; while a fault was on: {_millis(found.pages_in_faults)}",
+        f"done: {_counts(found.done)}",
+        f"refused, because play had moved on or a recovery was in flight: {_counts(found.refused)}",
+        f"failed while a fault was on, and repeated: {_counts(found.failed)}",
+    ]
+    return "\n".join(lines)
+
+
+def _millis(pages: Sequence[float]) -> str:
+    return f"{len(pages)}, median {median(pages):.0f} ms, worst {max(pages):.0f} ms" if pages else "none"
+
+
+def _counts(counted: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counted.items())) or "none"

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import asyncpg
+import httpx
 import msgspec
 
 from scripts.bench.feed_latency import quantile
 from scripts.soak.bookmakers import Bookmaker
+from scripts.soak.faults import FaultRecord
 from scripts.soak.soaked_service import SoakedService
 
 BEAT_SECONDS = 5.0
@@ -21,7 +23,7 @@ class Sample(msgspec.Struct, frozen=True):
     """One beat. `at` in seconds since the day began; `memory` in MiB by process; `p50` and `p99` in ms from
     log line to queue, and `envelopes` a second and tenant, over the beat; `behind` envelopes and seconds of
     the tenant that is furthest behind; `rest` the slowest of a few responses in ms; `database` in MiB; `rows`
-    by table. None where nothing was to be measured."""
+    by table. None where nothing was to be measured, as where a fault kept the service from responding."""
 
     at: float
     memory: dict[str, float]
@@ -30,7 +32,7 @@ class Sample(msgspec.Struct, frozen=True):
     p99: float | None
     behind: int | None
     behind_seconds: float | None
-    rest: float
+    rest: float | None
     database: float
     rows: dict[str, int]
 
@@ -38,9 +40,9 @@ class Sample(msgspec.Struct, frozen=True):
 class Sampler:
     """Samples at every beat; each goes to `file` at once, so that an interrupted day can be examined."""
 
-    def __init__(self, service: SoakedService, everyone: Sequence[Bookmaker]) -> None:
-        self._service, self._everyone = service, everyone
-        self._began = self._beat = time.monotonic()
+    def __init__(self, service: SoakedService, everyone: Sequence[Bookmaker], record: FaultRecord) -> None:
+        self._service, self._everyone, self._record = service, everyone, record
+        self._beat = record.now()
         self._received = 0
         self.samples: list[Sample] = []
 
@@ -60,25 +62,35 @@ class Sampler:
 
     async def _sample(self, connection: asyncpg.Connection) -> Sample:
         delays = [delay for each in self._everyone for delay in each.delays]
-        received, now = sum(each.received for each in self._everyone), time.monotonic()
+        received, now = sum(each.received for each in self._everyone), self._record.now()
         rate = (received - self._received) / len(self._everyone) / (now - self._beat)
         for each in self._everyone:
             each.delays.clear()
         self._received, self._beat = received, now
-        status = (await self._service.clients[0].get("/ops/v1/feed")).json()["data"]
-        behind = [(each["behind"], each["behind_seconds"]) for each in status if each["tenant"] != "house"]
+        behind, rest = await self._responses(now)
         return Sample(
-            at=now - self._began,
+            at=now,
             memory=self._service.memory(),
             envelopes=rate,
             p50=quantile(delays, 0.5) if delays else None,
             p99=quantile(delays, 0.99) if delays else None,
             behind=max((count for count, _ in behind), default=None),
             behind_seconds=max((seconds for _, seconds in behind), default=None),
-            rest=max([await self._millis(each, page) for each in self._everyone[:2] for page in _PAGES]),
+            rest=rest,
             database=await connection.fetchval("SELECT pg_database_size(current_database())") / 2**20,
             rows={table: await connection.fetchval(f"SELECT count(*) FROM {table}") for table in TABLES},
         )
+
+    async def _responses(self, now: float) -> tuple[list[tuple[int, float]], float | None]:
+        """How far behind each tenant is, and the slowest response; nothing where a fault prevents it."""
+        try:
+            status = (await self._service.clients[0].get("/ops/v1/feed")).raise_for_status().json()["data"]
+            rest = max([await self._millis(each, page) for each in self._everyone[:2] for page in _PAGES])
+        except httpx.HTTPError:
+            if not self._record.touched(now):
+                raise
+            return [], None
+        return [(one["behind"], one["behind_seconds"]) for one in status if one["tenant"] != "house"], rest
 
     async def _millis(self, each: Bookmaker, page: str) -> float:
         """How long the service takes to respond to a tenant; raises if it fails."""

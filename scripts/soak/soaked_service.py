@@ -16,6 +16,7 @@ from scripts.bench.feed_rig import ROOT
 from scripts.local_services import ports
 
 WEB = ("web-1", "web-2")
+PROCESSES = (*WEB, "ingest", "feed")
 _STOP_SECONDS, _START_SECONDS = 60.0, 120.0
 
 
@@ -45,7 +46,7 @@ class SoakedService:
 
     async def start_all(self) -> None:
         """Start all four processes, and wait until they are healthy."""
-        for name in (*WEB, "ingest", "feed"):
+        for name in PROCESSES:
             await self.start(name)
         await self.until_healthy()
 
@@ -60,11 +61,28 @@ class SoakedService:
         )
 
     async def end(self, name: str, how: signal.Signals) -> None:
-        """Send the signal and wait; raises `TimeoutError` when a process does not end in a minute."""
+        """Send the signal and wait; kills a process that does not end in a minute, and raises
+        `TimeoutError`."""
         process = self._running.pop(name)
-        process.send_signal(how)
-        async with asyncio.timeout(_STOP_SECONDS):
-            await process.wait()
+        if process.returncode is None:
+            process.send_signal(how)
+        try:
+            async with asyncio.timeout(_STOP_SECONDS):
+                await process.wait()
+        except TimeoutError as error:
+            process.kill()
+            raise TimeoutError(f"{name} did not end within {_STOP_SECONDS:.0f} s of {how.name}") from error
+
+    def send(self, name: str, how: signal.Signals) -> None:
+        """Send a signal that ends nothing."""
+        self._running[name].send_signal(how)
+
+    def addresses(self, name: str, port: int) -> list[tuple[str, int]]:
+        """The own address and port of each TCP connection that the process has to that port."""
+        connections = psutil.Process(self._running[name].pid).net_connections("tcp")
+        return [
+            (each.laddr.ip, each.laddr.port) for each in connections if each.raddr and each.raddr.port == port
+        ]
 
     def check(self) -> None:
         """Raises `RuntimeError` when a process has ended by itself."""

@@ -1,7 +1,5 @@
-"""A person at the portal or the console: a client with cookies that reads pages and submits their forms."""
+"""People at the portal and the console (`scripts.soak.person`), for tests."""
 
-import re
-import secrets
 from typing import Any
 
 import httpx
@@ -9,49 +7,21 @@ import pytest
 from argon2 import PasswordHasher
 from litestar.routes import HTTPRoute
 
-from app.access import admin, operators, passwords, users
-from app.domain.user import OperatorRole, Role
+from app.access import admin, passwords
+from app.domain.user import Role
 from app.settings import Settings
 from app.store.connections import Store
+from scripts.soak import person
+from scripts.soak.person import PASSWORD, Person, add_operator
 
-PASSWORD = "correct horse battery staple"
+__all__ = ["PASSWORD", "SCRIPT", "Person", "add_operator", "add_user", "cheap_passwords", "read_routes"]
 SCRIPT = "<script>alert(1)</script>"  #: a name that must be no markup
-_TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
 @pytest.fixture(autouse=True)
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash as little as argon2 can: what passwords cost is tested where they are (`access`)."""
     monkeypatch.setattr(passwords, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-
-
-class Person:
-    """A browser without scripts. Its requests follow no redirect."""
-
-    def __init__(self, client: httpx.AsyncClient, email: str, site: str = "/portal") -> None:
-        self.client, self.email, self.site = client, email, site
-        self.csrf_token = ""
-
-    async def sign_in(self, password: str = PASSWORD, **fields: str) -> httpx.Response:
-        response = await self.client.post(
-            f"{self.site}/sign-in", data={"email": self.email, "password": password, **fields}
-        )
-        if response.status_code == 303:
-            await self.get(self.site)
-        return response
-
-    async def get(self, path: str, **options: Any) -> httpx.Response:
-        """A page; the CSRF token of its forms is that of later submissions."""
-        response = await self.client.get(path, **options)
-        if found := _TOKEN.search(response.text):
-            self.csrf_token = found[1]
-        return response
-
-    async def post(self, path: str, files: Any = None, /, **fields: Any) -> httpx.Response:
-        """Submit a form as a page of ours would."""
-        headers = {"Sec-Fetch-Site": "same-origin"}
-        data = {"csrf_token": self.csrf_token, **fields}
-        return await self.client.post(path, data=data, files=files, headers=headers)
 
 
 def read_routes(client: httpx.AsyncClient) -> set[str]:
@@ -63,22 +33,6 @@ def read_routes(client: httpx.AsyncClient) -> set[str]:
 
 async def add_user(store: Store, settings: Settings, slug: str, role: Role) -> str:
     """Create a user with a password, and the tenant if there is none; the e-mail address."""
-    email = f"{role}-{secrets.token_hex(4)}@{slug}.test"
-    by: dict[str, Any] = {"by": "tester", "now": 1}
     async with store.transaction() as tx:
-        await admin.create_tenant(tx, slug, slug.title(), **by)
-        user = await users.create_user(tx, slug, email, f"The {role}", role, **by)
-        link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
-    await users.redeem_link(store, link.raw, PASSWORD, secret=settings.secret_key, now=1)
-    return email
-
-
-async def add_operator(store: Store, settings: Settings, role: OperatorRole) -> str:
-    """Create an operator with a password; the e-mail address."""
-    email = f"{role}-{secrets.token_hex(4)}@operators.test"
-    by: dict[str, Any] = {"by": "tester", "now": 1}
-    async with store.transaction() as tx:
-        user = await operators.create_operator(tx, email, f"The {role}", role, **by)
-        link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
-    await users.redeem_link(store, link.raw, PASSWORD, secret=settings.secret_key, now=1)
-    return email
+        await admin.create_tenant(tx, slug, slug.title(), by="tester", now=1)
+    return await person.add_user(store, settings, slug, role)

@@ -1,0 +1,123 @@
+"""Breaks and mends what the day's faults name: processes, and connections to the three servers.
+
+The servers are shared with others. So of PostgreSQL's sessions and Redis' connections only those are closed
+that a process of the soak has opened, by its ports; of the broker's those to the soak's own vhosts.
+"""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
+from redis.asyncio import Redis
+
+from app.broker.management import Management
+from app.settings import Settings
+from scripts.soak.faults import Fault, FaultRecord, Happened, Pair
+from scripts.soak.soaked_service import SoakedService
+
+_AGAIN_SECONDS = 1.0  #: connections that were opened meanwhile are closed, too
+_END_SESSIONS = """
+    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND client_port = ANY($1::integer[])
+"""
+
+
+class Breakage:
+    """`vhosts` are all that the soak has made."""
+
+    def __init__(
+        self, service: SoakedService, settings: Settings, vhosts: Sequence[str], record: FaultRecord
+    ) -> None:
+        self._service, self._settings, self._vhosts, self._record = service, settings, vhosts, record
+        self._database: asyncpg.Connection
+        self._redis: Redis
+        self._management: Management
+
+    async def run(self, pairs: Sequence[Pair]) -> None:
+        """Break and mend each pair at its time. Raises `TimeoutError` when a process does not end, or the
+        service does not become healthy."""
+        async with AsyncExitStack() as stack:
+            self._database = await asyncpg.connect(self._settings.database_url)
+            stack.push_async_callback(self._database.close)
+            self._redis = await stack.enter_async_context(Redis.from_url(self._settings.redis_url))
+            self._management = await stack.enter_async_context(Management(self._settings.rabbitmq_api_url))
+            for pair in pairs:
+                await self._until(pair[0].at)
+                await self._break(pair)
+
+    async def _break(self, pair: Pair) -> None:
+        self._record.begin()
+        began = self._record.now()
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._hit(fault)) for fault in pair]
+        ended = self._record.now()
+        await self._service.until_healthy()
+        (first_from, first_until), (second_from, second_until) = (task.result() for task in tasks)
+        together = min(first_until, second_until) - max(first_from, second_from)
+        self._record.end(Happened(pair, began, ended, self._record.now(), together))
+
+    async def _hit(self, fault: Fault) -> tuple[float, float]:
+        """From when until when it was on."""
+        await self._until(fault.at)
+        began = self._record.now()
+        self._service.check()  # what has ended by itself is not to pass for a fault
+        print(f"{began:6.0f} s  {fault}, for {fault.seconds:.1f} s", flush=True)
+        match fault.how:
+            case "SIGTERM" | "SIGKILL":
+                await self._service.end(fault.target, signal.Signals[fault.how])
+                await self._until(began + fault.seconds)
+                await self._service.start(fault.target)
+            case "SIGSTOP":
+                self._service.send(fault.target, signal.SIGSTOP)
+                try:
+                    await self._until(began + fault.seconds)
+                finally:
+                    self._service.send(fault.target, signal.SIGCONT)
+            case "database":
+                await self._close(fault, self._end_sessions)
+            case "Redis":
+                await self._close(fault, self._close_redis)
+            case "broker":
+                await self._close(fault, self._close_broker)
+        return began, self._record.now()
+
+    async def _close(self, fault: Fault, close: Callable[[str], Awaitable[int]]) -> None:
+        """Close connections, again and again while the fault is on. Raises `RuntimeError` if there were none:
+        then it was no fault."""
+        until, closed = self._record.now() + fault.seconds, await close(fault.target)
+        while (left := until - self._record.now()) > 0:
+            await asyncio.sleep(min(_AGAIN_SECONDS, left))
+            closed += await close(fault.target)
+        if not closed:
+            raise RuntimeError(f"{fault}: there were none")
+
+    async def _end_sessions(self, name: str) -> int:
+        ports = [port for _, port in self._service.addresses(name, _port(self._settings.database_url, 5432))]
+        ended: int = await self._database.fetchval(_END_SESSIONS, ports)
+        return ended
+
+    async def _close_redis(self, name: str) -> int:
+        own = self._service.addresses(name, _port(self._settings.redis_url, 6379))
+        names = {f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in own}
+        clients: list[dict[str, Any]] = await self._redis.client_list()
+        found = [client["id"] for client in clients if client["addr"] in names]
+        for client in found:
+            await self._redis.client_kill_filter(_id=client)
+        return len(found)
+
+    async def _close_broker(self, _: str) -> int:
+        listed = await asyncio.gather(*(self._management.connections(vhost) for vhost in self._vhosts))
+        found = [connection for connections in listed for connection in connections]
+        await asyncio.gather(*(self._management.close_connection(each, "soak") for each in found))
+        return len(found)
+
+    async def _until(self, moment: float) -> None:
+        await asyncio.sleep(max(0.0, moment - self._record.now()))
+
+
+def _port(url: str, otherwise: int) -> int:
+    return urlsplit(url).port or otherwise
