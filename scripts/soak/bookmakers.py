@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 from aio_pika.abc import AbstractIncomingMessage
@@ -60,12 +60,13 @@ class Bookmaker:
     def waiting(self) -> bool:
         return bool(self.book.request) or self.book.due.is_set()
 
-    async def differences(self) -> int | None:
-        """How the book differs from what REST has on offer; None during a recovery."""
+    async def comparison(self) -> dict[str, Any] | None:
+        """How the book differs from what REST has on offer, by the self-check; None during a recovery."""
         if self.waiting:
             return None
         answer = await self.rest.post("/cs2/v1/selfcheck", json=self.book.digest())
-        return int(answer.raise_for_status().json()["data"]["count"])
+        data: dict[str, Any] = answer.raise_for_status().json()["data"]
+        return data
 
     async def close(self) -> None:
         self._task.cancel()
