@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 from aio_pika.abc import AbstractIncomingMessage
@@ -21,6 +21,9 @@ from scripts.consumer import Book, recover
 from scripts.soak.soaked_service import SoakedService
 
 _CONNECT_SECONDS, _SILENT_SECONDS, _AGAIN_SECONDS = 10.0, 20.0, 1.0
+_IN_FLIGHT_SECONDS = (
+    3.0  #: until a recovery is requested again that another one of the tenant was in the way of
+)
 _LOST = (AMQPError, OSError, TimeoutError, RuntimeError)
 _RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
 
@@ -60,12 +63,13 @@ class Bookmaker:
     def waiting(self) -> bool:
         return bool(self.book.request) or self.book.due.is_set()
 
-    async def differences(self) -> int | None:
-        """How the book differs from what REST has on offer; None during a recovery."""
+    async def comparison(self) -> dict[str, Any] | None:
+        """How the book differs from what REST has on offer, by the self-check; None during a recovery."""
         if self.waiting:
             return None
         answer = await self.rest.post("/cs2/v1/selfcheck", json=self.book.digest())
-        return int(answer.raise_for_status().json()["data"]["count"])
+        data: dict[str, Any] = answer.raise_for_status().json()["data"]
+        return data
 
     async def close(self) -> None:
         self._task.cancel()
@@ -124,6 +128,10 @@ class Bookmaker:
             return 503, _AGAIN_SECONDS
         self.recoveries += answer.status_code == 202
         self.refusals += answer.status_code != 202
+        if (
+            answer.status_code == httpx.codes.CONFLICT
+        ):  # its Retry-After is the latest moment, mostly it is sooner
+            return answer.status_code, _IN_FLIGHT_SECONDS
         return answer.status_code, float(answer.headers.get("Retry-After") or _AGAIN_SECONDS)
 
 

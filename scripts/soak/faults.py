@@ -54,8 +54,8 @@ Pair = tuple[Fault, Fault]
 
 
 def pairs(seed: int, seconds: float) -> tuple[Pair, ...]:
-    """The pairs of a day of so many seconds. The second fault of a pair has another target, and begins while
-    the first is on; every kind comes before one comes again."""
+    """The pairs of a day of so many seconds. The second fault of a pair has another target, and begins in
+    the first half of the first one; every kind comes before one comes again."""
     rng, deck = Random(f"faults {seed}"), list[tuple[How, str]]()
     count = max(1, round(seconds / PAIR_SECONDS))
     part = seconds / count
@@ -64,7 +64,7 @@ def pairs(seed: int, seconds: float) -> tuple[Pair, ...]:
 
 def _pair(rng: Random, deck: list[tuple[How, str]], at: float) -> Pair:
     first = Fault(at, rng.uniform(*_SECONDS), *_drawn(rng, deck))
-    begin = at + rng.uniform(0.5, first.seconds - 1)
+    begin = at + rng.uniform(0.5, first.seconds / 2)
     return first, Fault(begin, rng.uniform(*_SECONDS), *_drawn(rng, deck, first.target))
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -13,6 +14,7 @@ from app.store.connections import Store
 from scripts.soak.bookmakers import Bookmaker
 
 _PATIENCE_SECONDS = 180.0
+_SHOWN = 5  #: differences of a book
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -28,14 +30,20 @@ async def books(everyone: Sequence[Bookmaker]) -> list[str]:
     """Each book that does not come to equal REST's, with how it differs, once nothing happens any more."""
     wrong = []
     for each in everyone:
-        found: int | None = None
+        found: dict[str, Any] | None = None
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
-                while (found := await each.differences()) != 0:
+                while (found := await each.comparison()) is None or found["count"]:
                     await asyncio.sleep(0.5)
         except TimeoutError:
-            wrong.append(f"{each.slug}: {'still recovering' if found is None else f'{found} differences'}")
+            wrong.append(f"{each.slug}: {_shown(each, found)}")
     return wrong
+
+
+def _shown(bookmaker: Bookmaker, found: dict[str, Any] | None) -> str:
+    if found is None:
+        return f"still recovering, by request {bookmaker.book.request or '(not sent)'}"
+    return f"{found['count']} differences, at first {found['differences'][:_SHOWN]}"
 
 
 async def ledger(store: Store) -> Verdict:

@@ -19,7 +19,7 @@ def test_two_faults_of_different_targets_overlap_within_the_day(minutes: int) ->
         day = pairs(seed, minutes * 60)
         for first, second in day:
             assert first.target != second.target
-            assert first.at < second.at < first.until
+            assert first.at < second.at and min(first.until, second.until) - second.at >= 2
             assert first.at > 0 and max(first.until, second.until) < minutes * 60
         for before, after in pairwise(day):
             assert max(fault.until for fault in before) + 30 < after[0].at
