@@ -37,6 +37,7 @@ _decode_market = msgspec.json.Decoder(Market).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
 _decode_fixture = msgspec.json.Decoder(FixtureChange).decode
 _ODDS = "odds_change"
+_ROW_BYTES = 600  #: what a `ChangeRow` takes beside its body
 _OF_MARKET = frozenset({"market", "settlement"}) | PUBLISHED  #: rows about a market
 
 
@@ -98,6 +99,11 @@ class MessageVariants:
             rendered = self._rendered[detailed, concerned] = message, marshal(message)
         return rendered
 
+    @property
+    def memory(self) -> int:
+        """About how many bytes of memory the rows take, which are kept for variants to come."""
+        return sum([len(row.body) + _ROW_BYTES for row in self._rows])
+
     def _type_ids(self) -> set[int]:
         return {market_type(row.key) for row in self._rows if row.entity in ("market", "settlement")}
 
@@ -119,6 +125,13 @@ class Envelope(msgspec.Struct, frozen=True):
     variants: MessageVariants | None = None
     tenant_id: UUID | None = None
     arrived_at: int = 0
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes of memory it takes: the rows behind it are several times as large as its
+        frames."""
+        of_rows = self.variants.memory if self.variants else 0
+        return len(self.frames) + len(self.message.body) + of_rows
 
     def rendered_for(self, intervals: Intervals, *, probabilities: bool) -> Rendered:
         """The message for a tenant for which market types were off in these intervals, and which receives

@@ -1,13 +1,48 @@
+import tracemalloc
 from uuid import UUID
 
-from app.amqp.envelope import Envelope
+from msgspec.structs import replace
+
+from app.amqp.envelope import Envelope, MessageVariants
 from app.amqp.frames import AmqpMessage
 from app.amqp.recent_envelopes import RecentEnvelopes
+from app.store.changes import ChangeRow
 
 
 def envelope(seq: int, size: int = 10) -> Envelope:
     message = AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {})
     return Envelope(seq, 0, UUID(int=1), 0, "odds_change", message, b"x" * size)
+
+
+class MarketRows:
+    """Makes envelopes of so many rows, each with rows of its own."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def envelope(self, seq: int) -> Envelope:
+        rows = [self._row(seq, number) for number in range(self._count)]
+        small = envelope(seq)
+        variants = MessageVariants(
+            (small.message, small.frames), rows, lambda probabilities, off: small.message
+        )
+        return replace(small, variants=variants)
+
+    def _row(self, seq: int, number: int) -> ChangeRow:
+        key = f"19:map=1|round={number}|threshold=6.5"
+        return ChangeRow(
+            seq * 1000 + number,
+            UUID(int=seq * 1000 + number),
+            seq * 1000,
+            "market",
+            key,
+            "market.priced",
+            "odds_change",
+            1_800_000_000_000 + number,
+            seq * 1000 + self._count,
+            seq * 1000,
+            b"x" * (300 + number % 2),
+        )
 
 
 def seqs(recent: RecentEnvelopes, after: int) -> list[int]:
@@ -37,6 +72,17 @@ def test_it_forgets_the_oldest_by_count() -> None:
 
 
 def test_it_forgets_the_oldest_by_size_but_keeps_the_newest() -> None:
-    recent = RecentEnvelopes(0)
-    recent.extend((envelope(seq, 20 * 1024 * 1024) for seq in (1, 2, 3)), 3)
+    recent = RecentEnvelopes(0, max_bytes=30_000)
+    recent.extend((envelope(seq, 20_000) for seq in (1, 2, 3)), 3)
     assert seqs(recent, recent.floor) == [3]
+
+
+def test_the_rows_behind_an_envelope_count_as_its_size() -> None:
+    large = MarketRows(200)
+    recent = RecentEnvelopes(0, max_bytes=2 * large.envelope(1).memory)
+    tracemalloc.start()
+    recent.extend((large.envelope(seq) for seq in range(1, 50)), 49)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert seqs(recent, recent.floor)[-1] == 49
+    assert taken < 3 * large.envelope(1).memory, "two of them at most, and not much more than they say"
