@@ -11,7 +11,7 @@ import gzip
 import os
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -31,6 +31,7 @@ from tests.support.own_loops import pytest_fixture_setup  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")
+_SHOWN_LINES = 60  #: of each log of a test that failed
 
 #: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, and
 #: a failure is reported at once and not shrunk, which can take minutes.
@@ -69,6 +70,18 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """Collect between two modules, and spare the collector what they leave behind."""
     if nextitem is None or nextitem.path != item.path:
         freeze_existing_objects()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failure how the logs end of the processes that the test started."""
+    report = yield
+    directory = getattr(item, "funcargs", {}).get("tmp_path")
+    if report.when == "call" and report.failed and directory:
+        for log in sorted(directory.glob("*.log")):
+            lines = log.read_text(errors="replace").splitlines()
+            report.sections.append((f"end of {log.name}", "\n".join(lines[-_SHOWN_LINES:])))
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

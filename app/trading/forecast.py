@@ -10,6 +10,7 @@ from propcache.api import cached_property
 
 from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import match_scores, model, skill
+from app.trading.home_chances import home_wins_by_skill
 from app.trading.lines import Distribution, Finals, FinalScores, Measure, Score, measured
 from app.trading.map_outlook import MapOutlook, map_outlook
 from app.trading.map_scores import (
@@ -18,7 +19,6 @@ from app.trading.map_scores import (
     finals,
     half_scores,
     home_starts_ct,
-    home_wins_opening,
     home_wins_round,
     map_parameters,
     map_state,
@@ -29,14 +29,11 @@ from app.trading.map_scores import (
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, match_phase
 from app.trading.model import Skill
-from app.trading.round_model import ct_wins_by_logit
 from app.trading.round_outlook import MapsAhead, RoundOutlook, round_outlook
 from app.trading.round_state import RoundState
 from app.trading.round_view import economy_state, round_state, seen_at
 from app.trading.unknown_round import basic_state, state_before
 
-#: The chance of what the rules leave no doubt about; what follows from it stays finite in logits.
-_CERTAIN = 1 - 1e-9
 Key = TypeVar("Key")
 Found = TypeVar("Found")
 
@@ -149,7 +146,7 @@ class Forecast:
     def _first_half(self, number: int) -> Finals:
         outlook = self._outlook(number)
         if outlook:
-            return outlook.half_scores(self._current_round_chances)
+            return outlook.half_scores(self.current_round_chances)
         return self._mean(half_scores, number)
 
     def _mean(self, distribution: Callable[[MapParameters, MapState], Finals], number: int) -> Finals:
@@ -165,7 +162,7 @@ class Forecast:
         number, target = of_map
         outlook = self._outlook(number)
         if outlook:
-            return outlook.reaches_first(target, self._current_round_chances)
+            return outlook.reaches_first(target, self.current_round_chances)
         return sum(
             weight * reaches_first(parameters, state, target)
             for weight, parameters, state in self.branches(number)
@@ -196,11 +193,11 @@ class Forecast:
         if not number:
             if self._ahead_of_match:
                 of_round, of_match = self._ahead_of_match
-                return of_round.match_distribution(measure, of_match, self._current_round_chances)
+                return of_round.match_distribution(measure, of_match, self.current_round_chances)
             return Distribution.of(measured(measure, self.match_finals))
         outlook = self._outlook(number)
         if outlook:
-            return outlook.distribution(measure, self._current_round_chances)
+            return outlook.distribution(measure, self.current_round_chances)
         ahead = self._map_ahead(number)
         if ahead:
             return ahead.distribution(measure, self.once(Forecast._cases_reaching, number))
@@ -248,7 +245,7 @@ class Forecast:
             if current is None or current.map != number or parameters.decided(state.home, state.away):
                 yield Branch(weight, parameters, state)
                 continue
-            chance = self._current_round_chances[level]
+            chance = self.current_round_chances[level]
             won, lost = (state.after(parameters, home, self.economy) for home in (True, False))
             yield Branch(weight * chance, parameters, won)
             yield Branch(weight * (1 - chance), parameters, lost)
@@ -296,11 +293,11 @@ class Forecast:
 
     @cached_property
     def _current_round_win(self) -> float:
-        chances = self._current_round_chances
+        chances = self.current_round_chances
         return sum([weight * chances[level] for weight, level in self.cases])
 
     @cached_property
-    def _current_round_chances(self) -> Mapping[float, float]:
+    def current_round_chances(self) -> Mapping[float, float]:
         """Home's chance of the current round by skill."""
         if (current := self.current_round) is None:
             return {}
@@ -311,14 +308,8 @@ class Forecast:
         return {case.skill: sum(one[case.skill] for one in found) / len(found) for case in self.cases}
 
     def _by_state(self, state: RoundState, number: int, home_is_ct: bool) -> Mapping[float, float]:
-        side = 0.0 if state.pistol else model.side_logit(self.facts.play(number).name)
-        ct_wins = ct_wins_by_logit(state)
-
-        def home_wins(level: float) -> float:
-            ct = ct_wins(side + (level if home_is_ct else -level))
-            return min(max(ct if home_is_ct else 1 - ct, 1 - _CERTAIN), _CERTAIN)
-
-        return skill.by_skill(self.cases, self.skill, home_wins)
+        side = model.side_logit(self.facts.play(number).name)
+        return home_wins_by_skill(state, side, home_is_ct, self.cases, self.skill)
 
     def _bare_state(self, current: CurrentRound, home_is_ct: bool) -> RoundState:
         return basic_state(self.facts.play(current.map), current, home_is_ct, self._plant, self.now)
@@ -329,22 +320,6 @@ class Forecast:
         if current is None or (current.map, current.number) != (number, round_number):
             return state_before(self.facts.play(number), round_number)
         return self.round_state or self._bare_state(current, self.home_is_ct(number) is not False)
-
-    def pistol_wins(self, number: int, half: int) -> list[tuple[float, float]]:
-        """Home's chance of the first round of this half (from 0) that is not over, in each case, with the
-        probability of the case. The cases of both halves are the same."""
-        state, current = self.state(number), self.current_round
-        (_, known), *_ = self.map_parameters(number, self.cases[0].skill)
-        opens = known.position(state.home, state.away) == (half, 0)
-        is_now = opens and current is not None and current.map == number
-        return [
-            (
-                weight * of_side,
-                self._current_round_chances[level] if is_now else home_wins_opening(parameters, half),
-            )
-            for weight, level in self.cases
-            for of_side, parameters in self.map_parameters(number, level)
-        ]
 
     @cached_property
     def events(self) -> Sequence[TimelineEvent]:
@@ -371,7 +346,7 @@ class Forecast:
         """Final map scores and their probabilities."""
         if self._ahead_of_match:
             outlook, ahead = self._ahead_of_match
-            return outlook.match_finals(ahead, self._current_round_chances)
+            return outlook.match_finals(ahead, self.current_round_chances)
         match = self.match
         score, cases = (match.score_home, match.score_away), []
         for case in self.cases:
@@ -402,7 +377,7 @@ class Forecast:
 
     def _wins_by_skill(self, number: int) -> Mapping[float, float]:
         if outlook := self._outlook(number):
-            return outlook.map_wins(self._current_round_chances)
+            return outlook.map_wins(self.current_round_chances)
         if ahead := self._map_ahead(number):
             return ahead.wins
         found = [(case.skill, self._branches_from(number, case.skill)) for case in self.cases]

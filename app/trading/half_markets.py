@@ -18,6 +18,7 @@ from app.trading.map_markets import (
     team_lines,
     wins,
 )
+from app.trading.map_scores import home_wins_opening
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
 from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
@@ -121,7 +122,21 @@ def _pistol_offers(phase: MatchPhase) -> Iterable[Specifiers]:
 
 
 def _pistol_wins(forecast: Forecast, of_half: tuple[int, int]) -> list[tuple[float, float]]:
-    return forecast.pistol_wins(*of_half)
+    """Home's chance of the first round, which is not over, of this half (from 0) of a map: in each case, with
+    the probability of the case. The cases of both halves are the same."""
+    number, half = of_half
+    state, current = forecast.state(number), forecast.current_round
+    (_, known), *_ = forecast.map_parameters(number, forecast.cases[0].skill)
+    opens = known.position(state.home, state.away) == (half, 0)
+    is_now = opens and current is not None and current.map == number
+    return [
+        (
+            weight * of_side,
+            forecast.current_round_chances[level] if is_now else home_wins_opening(parameters, half),
+        )
+        for weight, level in forecast.cases
+        for of_side, parameters in forecast.map_parameters(number, level)
+    ]
 
 
 def _pistol_chances(forecast: Forecast, specifiers: Specifiers, half: int) -> list[tuple[float, float]]:

@@ -106,9 +106,9 @@ async def test_a_user_whose_new_password_cannot_be_tested_is_not_left_behind(
     assert (await put_in_order()).vhosts.created == [tenant.slug]
 
 
-async def test_people_sign_in_again(store: Store, put_in_order: PutInOrder) -> None:
+async def test_people_sign_in_again(store: Store, slug: str, put_in_order: PutInOrder) -> None:
     """A session that was ended since the backup, a link that was used, must not be valid again."""
-    user = await invited(store, some_email())
+    user = await invited(store, some_email(), slug=slug)
     await link(store, user, system_clock())
     async with store.transaction() as tx:
         await tx.execute(

@@ -7,7 +7,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
 from app.settings import Settings
+from app.store import pool_log
 from app.store.connections import Store, open_store
 from tests.support.eventually import eventually
 from tests.support.route import Route
@@ -24,8 +26,9 @@ async def answers(store: Store) -> bool:
 
 
 async def test_a_database_that_is_away_is_one_line_without_a_traceback(
-    settings: Settings, caplog: pytest.LogCaptureFixture
+    settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(pool_log, "log", get_logger(OURS))  # one that no earlier test has configured
     parts = urlsplit(settings.database_url)
     login = parts.netloc.rpartition("@")[0]
     async with Route(parts.hostname or "127.0.0.1", parts.port or 5432).open() as route:
