@@ -13,6 +13,7 @@ from `listener_of` which address received a request.
 
 import re
 from enum import Enum
+from functools import lru_cache
 from urllib.parse import unquote
 
 from litestar.enums import ScopeType
@@ -70,18 +71,7 @@ class ListenerFilter(ASGIMiddleware):
     def serves(self, scope: Scope) -> bool:
         """Whether the listener that received the request serves its path; stores the listener."""
         listener = scope["state"][_KEY] = self._listener(scope)
-        raw = _raw(scope)
-        path = unquote(raw.decode("latin-1"))  # routing has normalised the scope's own
-        if not _is_unambiguous(path, raw):
-            return False
-        if listener is Listener.SDK:
-            return path.startswith(_SDK_PREFIX)
-        prefix = _operators_prefix(path)
-        if not prefix:
-            return listener is Listener.TENANTS or path in _ON_BOTH
-        if not _CANONICAL[prefix].fullmatch(raw) or b"%25" in raw:
-            return False
-        return not self._operator_port or (listener is Listener.OPERATORS) is not bool(_LOG_SINK.match(path))
+        return _serves(listener, _raw(scope), has_operators=bool(self._operator_port))
 
     def _listener(self, scope: Scope) -> Listener:
         """The listener that received the request."""
@@ -90,6 +80,23 @@ class ListenerFilter(ASGIMiddleware):
         if port and port == self._operator_port:
             return Listener.OPERATORS
         return Listener.SDK if port and port == self._sdk_port else Listener.TENANTS
+
+
+@lru_cache(maxsize=4096)
+def _serves(listener: Listener, raw: bytes, *, has_operators: bool) -> bool:
+    """Whether the listener serves the path, as it was sent; `has_operators`: operators have one of their
+    own."""
+    path = unquote(raw.decode("latin-1"))  # routing has normalised the scope's own
+    if not _is_unambiguous(path, raw):
+        return False
+    if listener is Listener.SDK:
+        return path.startswith(_SDK_PREFIX)
+    prefix = _operators_prefix(path)
+    if not prefix:
+        return listener is Listener.TENANTS or path in _ON_BOTH
+    if not _CANONICAL[prefix].fullmatch(raw) or b"%25" in raw:
+        return False
+    return not has_operators or (listener is Listener.OPERATORS) is not bool(_LOG_SINK.match(path))
 
 
 def listener_of(scope: Scope) -> Listener:

@@ -38,6 +38,8 @@ def refuse_wrong(scope: Scope) -> None:
 def wrong_fields(scope: Scope) -> list[Field]:
     """Everything that is wrong in a query, if the framework does not see some of it; if it sees all, nothing:
     the refusal is left to it."""
+    if not scope["query_string"]:
+        return []
     handler = cast(HTTPRouteHandler, scope["route_handler"])
     pairs, rule = pairs_of(scope), cast(QueryRule | None, handler.opt.get("query_rule"))
     if not pairs:

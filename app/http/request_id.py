@@ -1,16 +1,26 @@
 """Every response carries `X-Request-Id`: the client's own if it is valid, else a generated one."""
 
+import os
 import re
 from itertools import count
-from os import getpid
 from secrets import token_hex
 
 from litestar.types import Scope
 
 _VALID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,64}\Z")
 _KEY = "matchfeed.request_id"
-#: An id is a random prefix, the process id and a counter: a random id per request would cost a system call.
-_PREFIX, _numbers = token_hex(8), count(1)
+#: An id is a random prefix and a counter: a random id, or the process id, per request would cost a system
+#: call.
+_prefix, _numbers = token_hex(12), count(1)
+
+
+def _begin_in_child() -> None:
+    """A forked process would continue with its parent's ids."""
+    global _prefix
+    _prefix = token_hex(12)
+
+
+os.register_at_fork(after_in_child=_begin_in_child)
 
 
 def of(scope: Scope) -> str:
@@ -18,7 +28,7 @@ def of(scope: Scope) -> str:
     state = scope.setdefault("state", {})
     found: str | None = state.get(_KEY)
     if found is None:
-        found = state[_KEY] = _from_header(scope) or f"{_PREFIX}{getpid():08x}{next(_numbers):08x}"
+        found = state[_KEY] = _from_header(scope) or f"{_prefix}{next(_numbers):08x}"
     return found
 
 

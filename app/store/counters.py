@@ -14,6 +14,7 @@ import msgspec
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.commands.core import AsyncScript
 from redis.exceptions import RedisError
 
 from app.kit.clock import Clock, system_clock
@@ -91,6 +92,7 @@ class Counters:
         self._clock = clock
         self._in_process = ProcessCounters(WINDOW_MILLIS, clock or system_clock)
         self._client: Redis | None = None
+        self._script: AsyncScript | None = None
         self._abandoned: Redis | None = None  #: the client of a lost connection, which is still to be closed
         self._down = asyncio.Event()
         self._waiting: list[_CountRequest] = []
@@ -116,7 +118,7 @@ class Counters:
         loop = asyncio.get_running_loop()
         result: asyncio.Future[Count] = loop.create_future()
         if self._sending is None:
-            self._sending = loop.create_task(self._send_batches(client))
+            self._sending = loop.create_task(self._send_batches())
         self._waiting.append(_CountRequest(name, limit, result))
         return await result
 
@@ -129,9 +131,10 @@ class Counters:
             return self._in_process.count(name, limit)
         return 0 if count.counted else max(count.frees_in, 1)
 
-    async def _send_batches(self, client: Redis) -> None:
+    async def _send_batches(self) -> None:
         """Send all waiting requests in one call, again and again until none is waiting."""
-        script, loop = client.register_script(SCRIPT), asyncio.get_running_loop()
+        loop, script = asyncio.get_running_loop(), self._script
+        assert script, "registered with the client"
         while self._waiting:
             batch, self._waiting = self._waiting, []
             self._batch = batch
@@ -202,7 +205,7 @@ class Counters:
         except BaseException:
             await client.aclose()
             raise
-        self._client = client
+        self._client, self._script = client, client.register_script(SCRIPT)
         self._down.clear()
 
     async def _close_abandoned(self) -> None:

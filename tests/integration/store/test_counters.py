@@ -5,6 +5,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,13 @@ async def test_a_request_over_the_limit_returns_when_the_next_may_come(services:
 async def test_a_reply_of_another_length_leaves_nobody_waiting(
     services: Services, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Counters(services.redis_url) as counting:
+    async with AsyncExitStack() as stack:
         with monkeypatch.context() as patch:
             patch.setattr("app.store.counters.SCRIPT", "return {1}")
-            async with asyncio.timeout(60):
-                with pytest.raises(Unavailable):
-                    await counting.count(name, 2)
+            counting = await stack.enter_async_context(Counters(services.redis_url))
+        async with asyncio.timeout(60):
+            with pytest.raises(Unavailable):
+                await counting.count(name, 2)
 
         async def counts_again() -> bool:
             try:
