@@ -8,16 +8,20 @@ from typing import Any, TypeAlias
 
 import uvicorn
 
+from app.kit.garbage_collection import freeze_existing_objects
+
 PortQueue: TypeAlias = "multiprocessing.Queue[tuple[int, ...]]"
 
 
 async def run_servers(apps: tuple[Any, ...], ports: PortQueue, **options: Any) -> None:
-    """Serve each application on a free port, without end; send the ports in their order."""
+    """Serve each application on a free port, without end; send the ports in their order. As in a process of
+    the service, what they have loaded is not collected again and again."""
     options = {"access_log": False, "log_config": None, "http": "httptools", **options}
     servers = [uvicorn.Server(uvicorn.Config(app, port=0, **options)) for app in apps]
     running = [asyncio.create_task(server.serve()) for server in servers]
     while not all(server.started for server in servers):
         await asyncio.sleep(0.01)
+    freeze_existing_objects()
     ports.put(tuple(server.servers[0].sockets[0].getsockname()[1] for server in servers))
     await asyncio.gather(*running)
 
