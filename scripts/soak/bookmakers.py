@@ -21,9 +21,7 @@ from scripts.consumer import Book, recover
 from scripts.soak.soaked_service import SoakedService
 
 _CONNECT_SECONDS, _SILENT_SECONDS, _AGAIN_SECONDS = 10.0, 20.0, 1.0
-_IN_FLIGHT_SECONDS = (
-    3.0  #: until a recovery is requested again that another one of the tenant was in the way of
-)
+_IN_FLIGHT_SECONDS = 3.0  #: until a recovery is requested again after another one of the tenant
 _LOST = (AMQPError, OSError, TimeoutError, RuntimeError)
 _RIGHTS = KeyProperties(bundles=("cs2.odds.basic",), rate_limit_rpm=100_000)
 
@@ -128,9 +126,7 @@ class Bookmaker:
             return 503, _AGAIN_SECONDS
         self.recoveries += answer.status_code == 202
         self.refusals += answer.status_code != 202
-        if (
-            answer.status_code == httpx.codes.CONFLICT
-        ):  # its Retry-After is the latest moment, mostly it is sooner
+        if answer.status_code == httpx.codes.CONFLICT:  # its Retry-After is the latest moment: mostly sooner
             return answer.status_code, _IN_FLIGHT_SECONDS
         return answer.status_code, float(answer.headers.get("Retry-After") or _AGAIN_SECONDS)
 

@@ -110,7 +110,7 @@ def _wire(update: Update, kind: str, data: bytes, internal: bool) -> bytes:
     """The encoded frame of an update that is not a match."""
     if internal and update.internal_data is not None:
         update.internal_wire = update.internal_wire or encode_frame(
-            kind, update.internal_data, update.at, update.seq
+            kind, update.internal_data(), update.at, update.seq
         )
         return update.internal_wire
     update.wire = update.wire or encode_frame(kind, data, update.at, update.seq)

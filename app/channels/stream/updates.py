@@ -4,7 +4,8 @@ Every round, event and settlement is an update of its own. States are conflated:
 `scoreboard.frame` or `match.updated` of one entity only the newest is sent, and none that shows nothing new.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from uuid import UUID
 
 import msgspec
@@ -19,6 +20,8 @@ from app.channels.stream.match_state import (
 )
 from app.domain import frame_types
 from app.domain.market import Market, MarketStatus
+from app.domain.match import TimelineEvent
+from app.domain.match_info import VideoStream
 from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeRow
 from app.store.tenant_rows import TENANT_MARKET, decode_tenant_market, tenant_of
@@ -35,8 +38,8 @@ class Update(msgspec.Struct):
 
     `data` is that of the frame, encoded; None where it is the match, which looks different to each variant.
     A state is replaced by a newer one with the same `conflation_key`; None: never replaced. `wire` caches the
-    encoded frame. `internal_data` and `internal_wire` are the same for keys that see internals, where those
-    see more.
+    encoded frame. `internal_data` encodes it for keys that see internals, where those see more: on first use,
+    since few such keys follow matches; `internal_wire` caches its frame.
     """
 
     seq: int
@@ -49,7 +52,7 @@ class Update(msgspec.Struct):
     wire: bytes = b""
     tenant_id: UUID | None = None
     about: Market | LedgerEntry | None = None
-    internal_data: bytes | None = None
+    internal_data: Callable[[], bytes] | None = None
     internal_wire: bytes = b""
 
 
@@ -117,11 +120,17 @@ def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
         update.data = _encode(scoreboard_frame(state.match)) if state else None
     elif row.entity == "event" and row.frame:
         event, streams = decode_event(row.body), state.match.info.streams if state else ()
-        update.data = _encode(event_frame(row.match_id, event, streams))
-        update.internal_data = _encode(event_frame(row.match_id, event, streams, internal=True))
+        update.data = _event(row.match_id, event, streams)
+        update.internal_data = partial(_event, row.match_id, event, streams, internal=True)
     elif row.entity == "round" and row.frame:
         update.data = _encode(_round(row))
     return update
+
+
+def _event(
+    match_id: UUID, event: TimelineEvent, streams: Sequence[VideoStream], *, internal: bool = False
+) -> bytes:
+    return _encode(event_frame(match_id, event, streams, internal=internal))
 
 
 def _tenant_update(row: ChangeRow) -> Update:
