@@ -42,7 +42,7 @@ log = logging.get_logger(__name__)
 async def run_feed(settings: Settings) -> None:
     """The feed process: publishes the change log to the tenants that it has leased, until it is stopped."""
     logging.configure("feed", level=settings.log_level)
-    garbage_collection.freeze_existing_objects()
+    garbage_collection.spare_long_lived_objects()
     stopping = stop_on_signals()
     async with AsyncExitStack() as stack:
         stack.enter_context(metrics.serve("feed", settings.metrics_host, settings.metrics_port))
@@ -62,7 +62,7 @@ async def run_ingest(settings: Settings) -> None:
     """The ingest process: applies log batches and suspends matches whose source is silent, until it is
     stopped."""
     logging.configure("ingest", level=settings.log_level)
-    garbage_collection.freeze_existing_objects()
+    garbage_collection.spare_long_lived_objects()
     stopping = stop_on_signals()
     config = IngestConfig(
         pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),

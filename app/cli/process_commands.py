@@ -50,7 +50,7 @@ def serve(host: str, port: int, operator_host: str, sdk_host: str) -> None:
     logging.configure("web", level=settings.log_level)
     config = server_config(create_app(settings), settings)
     _allow_connections()
-    garbage_collection.freeze_existing_objects()
+    garbage_collection.spare_long_lived_objects()
     with ExitStack() as stack:
         listeners = [stack.enter_context(_listening(host, port, "--port"))]
         if settings.operator_port:

@@ -48,8 +48,8 @@ class ChangeDraft(msgspec.Struct, frozen=True):
     entry: LedgerEntry | None = None
 
 
-class ChangeRow(msgspec.Struct, frozen=True):
-    """A change in the log. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
+class ChangeRow(msgspec.Struct, frozen=True, gc=False):
+    """A change in the log, of which the feed keeps tens of thousands: the garbage collector passes them by. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
     `envelope_seq` of the match's previous feed envelope (0 for the first); `arrived_at` when the log lines
     that caused it arrived (ms, 0 if none did)."""
 
@@ -120,7 +120,11 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
 async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
     """The changes with a higher seq than `after`, in order: the next `limit` rows, and the rest of the last
     one's envelope; none when there is nothing new."""
-    rows = [ChangeRow(**row) for row in await tx.fetch(statements.READ, after, limit)]
+    ids: dict[UUID, UUID] = {}  # asyncpg makes one of its own for each row
+    rows = [
+        ChangeRow(**{**row, "match_id": ids.setdefault(row["match_id"], row["match_id"])})
+        for row in await tx.fetch(statements.READ, after, limit)
+    ]
     if rows:
         tx.reached = rows[-1].seq, rows[-1].at
     return rows

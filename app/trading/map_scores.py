@@ -23,7 +23,7 @@ from app.trading.model import half_of, side_logit, start_side, switched
 _OVERTIMES_AHEAD = 3  #: overtimes computed one by one; the rest is distributed over their outcomes
 
 
-class MapParameters(msgspec.Struct, frozen=True):
+class MapParameters(msgspec.Struct, frozen=True, gc=False):
     """What the chances of one map's rounds depend on. `skill` is home's advantage and `side` that of CT, in
     logits of a round."""
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 import msgspec
 
 
-class Specifiers(msgspec.Struct, frozen=True):
+class Specifiers(msgspec.Struct, frozen=True, gc=False):
     """The specifiers of one market; zero or "" where a type has none. The order is the canonical one."""
 
     map: int = 0

@@ -114,7 +114,7 @@ async def measure(
         raise SystemExit(f"{matches} matches have only {len(played) - _WARM} batches: more --matches")
     for batch in played[:_WARM]:
         await apply(store, batch, batch.arrived_at, _CONFIG)
-    garbage_collection.freeze_existing_objects()
+    garbage_collection.spare_long_lived_objects()
     head = await _head(store)
     if profiler:
         profiler.enable()

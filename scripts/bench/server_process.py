@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import uvicorn
 
-from app.kit.garbage_collection import freeze_existing_objects
+from app.kit.garbage_collection import spare_long_lived_objects
 
 PortQueue: TypeAlias = "multiprocessing.Queue[tuple[int, ...]]"
 
@@ -21,7 +21,7 @@ async def run_servers(apps: tuple[Any, ...], ports: PortQueue, **options: Any) -
     running = [asyncio.create_task(server.serve()) for server in servers]
     while not all(server.started for server in servers):
         await asyncio.sleep(0.01)
-    freeze_existing_objects()
+    spare_long_lived_objects()
     ports.put(tuple(server.servers[0].sockets[0].getsockname()[1] for server in servers))
     await asyncio.gather(*running)
 
