@@ -49,9 +49,10 @@ class ChangeDraft(msgspec.Struct, frozen=True):
 
 
 class ChangeRow(msgspec.Struct, frozen=True, gc=False):
-    """A change in the log, of which the feed keeps tens of thousands: the garbage collector passes them by. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
+    """A change in the log. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
     `envelope_seq` of the match's previous feed envelope (0 for the first); `arrived_at` when the log lines
-    that caused it arrived (ms, 0 if none did)."""
+    that caused it arrived (ms, 0 if none did). The feed keeps tens of thousands of rows, which the garbage
+    collector passes by."""
 
     seq: int
     match_id: UUID
