@@ -11,8 +11,7 @@ def spare_long_lived_objects() -> None:
 
     Matches in play, their offers and the newest envelopes are some 200,000 objects, which end by their
     reference counts: a full collection stopped ingest for 100 to 190 ms, every eight seconds, for a few
-    hundred objects that formed cycles. Now that is every quarter of an hour, for 10 MB. Objects that die
-    young are collected as usual.
+    hundred objects that formed cycles. Objects that die young are collected as usual.
     """
     freeze_existing_objects()
     youngest, middle, _ = gc.get_threshold()
