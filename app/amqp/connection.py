@@ -102,8 +102,9 @@ class PublisherConnection(asyncio.Protocol):
         return self._written[channel]
 
     def cork(self) -> None:
-        """Have what is published until `uncork` written together: what the broker reads at once costs it a
-        third less a message. Only for a caller that does not wait meanwhile."""
+        """Have what is published until `uncork` written together: what the broker reads at once costs it less
+        a message, and uvloop writes whatever it is given at once. Only for a caller that does not wait
+        meanwhile."""
         self._corked = []
 
     def uncork(self) -> None:

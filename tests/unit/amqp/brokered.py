@@ -13,13 +13,14 @@ from app.amqp.frames import AmqpMessage
 
 class Broker:
     """`published` is the id of every message by channel, `order` of all in the order of writing; `requests`
-    are methods that have no answer yet."""
+    are methods that have no answer yet; `together` is how many messages each `writelines` had."""
 
     def __init__(self, listener: ConfirmListener | None = None) -> None:
         self.connection = PublisherConnection(listener or Mock(ConfirmListener))
         self.order: list[tuple[int, str | None]] = []
         self.published: dict[int, list[str | None]] = {}
         self.requests: list[tuple[int, Any]] = []
+        self.together: list[int] = []
         self._over = False
         self.connection._transport = cast(asyncio.Transport, self)
 
@@ -56,6 +57,11 @@ class Broker:
                 self.send(channel, commands.Confirm.SelectOk())
             elif not isinstance(value, body.ContentBody | commands.Basic.Publish):
                 self.requests.append((channel, value))
+
+    def writelines(self, pieces: list[bytes]) -> None:
+        self.together.append(len(pieces))
+        for each in pieces:
+            self.write(each)
 
     def abort(self) -> None:
         if not self._over:

@@ -1,0 +1,95 @@
+"""Envelopes that are ready together reach a tenant's socket in one write: one read less for the broker."""
+
+from uuid import UUID
+
+from app.amqp.envelope import Envelope
+from app.amqp.frames import marshal
+from app.amqp.lease import LeaseDeadline
+from app.amqp.loss_notice import LossNotice
+from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.tenant_publisher import TenantPublisher
+from app.store.cursors import LeasedTenant
+from tests.unit.amqp.brokered import Broker, message
+
+TENANT, MATCH = UUID(int=1), UUID(int=2)
+
+
+class RecordedNotice(LossNotice):
+    """A notice that is published as soon as there is one."""
+
+    @property
+    def must_notify_first(self) -> bool:
+        return False
+
+
+def publisher_of(recent: RecentEnvelopes, window: int = 100) -> TenantPublisher:
+    tenant, lease = LeasedTenant(TENANT, "acme", 0, 1), LeaseDeadline(10_000)
+    lease.renewed(lease.now())
+    return TenantPublisher(
+        tenant,
+        RecordedNotice(tenant, 10),
+        window=window,
+        lease=lease,
+        recent=recent,
+        is_booked=lambda tenant, match, seq: True,
+        request_backlog=lambda _: None,
+        cursor_moved=lambda _: None,
+    )
+
+
+def envelope(seq: int, size: int = 4) -> Envelope:
+    content = message(f"mf-{seq}", size=size)
+    return Envelope(seq, 0, MATCH, 0, "odds_change", content, marshal(content))
+
+
+async def test_what_was_read_together_is_one_write() -> None:
+    recent = RecentEnvelopes(0)
+    publisher = publisher_of(recent)
+    broker = Broker(publisher)
+    publisher.attach(broker.connection)
+    recent.extend([envelope(seq) for seq in range(1, 8)], 7)
+    publisher.pump()
+    assert broker.together == [7]
+    assert [name for _, name in broker.order] == [f"mf-{seq}" for seq in range(1, 8)]
+    recent.extend([envelope(8)], 8)
+    publisher.pump()
+    assert broker.together == [7, 1]
+    broker.ack(1, 8, multiple=True)
+    assert (publisher.cursor, publisher.unconfirmed) == (8, 0)
+
+
+async def test_a_write_is_no_larger_than_a_socket_takes() -> None:
+    """After each 64 KiB it is known again whether there is room; the rest waits for it."""
+    recent = RecentEnvelopes(0)
+    publisher = publisher_of(recent)
+    broker = Broker(publisher)
+    publisher.attach(broker.connection)
+    recent.extend([envelope(seq, size=30_000) for seq in range(1, 9)], 8)
+    write = broker.writelines
+
+    def full(pieces: list[bytes]) -> None:
+        write(pieces)
+        broker.connection.pause_writing()
+
+    broker.writelines = full  # type: ignore[method-assign]
+    publisher.pump()
+    assert (broker.together, publisher.sent, publisher.unconfirmed) == ([3], 3, 3)
+    broker.writelines = write  # type: ignore[method-assign]
+    broker.connection.resume_writing()
+    assert (broker.together, publisher.sent) == ([3, 3, 2], 8)
+    assert [name for _, name in broker.order] == [f"mf-{seq}" for seq in range(1, 9)]
+
+
+async def test_what_a_connection_lost_before_its_write_is_published_on_the_next_one() -> None:
+    recent = RecentEnvelopes(0)
+    publisher = publisher_of(recent)
+    broker = Broker(publisher)
+    publisher.attach(broker.connection)
+    recent.extend([envelope(seq) for seq in range(1, 4)], 3)
+    broker.connection.ended.set_result("gone")
+    publisher.pump()
+    assert (broker.together, broker.order) == ([], [])
+    publisher.detach("gone")
+    again = Broker(publisher)
+    publisher.attach(again.connection)
+    assert again.together == [3]
