@@ -20,7 +20,7 @@ from app.kit.logging import get_logger
 
 _HEARTBEAT_SECONDS = 10
 _HANDSHAKE_SECONDS = 10.0
-_CORKED_BYTES = 64 * 1024  #: written together at most; then `writable` is known again
+_CORKED_BYTES = 64 * 1024  #: so much is written at the latest; then `writable` is known again
 _CLOSE_SECONDS = 2.0
 _ACK = struct.pack(">I", 60 << 16 | 80)
 _NACK = struct.pack(">I", 60 << 16 | 120)

@@ -25,8 +25,8 @@ _ACQUIRE_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
 _COMMAND_SECONDS = 60.0
 #: A process that is suspended within a transaction holds locks that others wait for: the server ends its
-#: session after this time, and rolls back. JIT compilation would take hundreds of milliseconds of one of the
-#: server's cores for queries of one: estimates of what cursors have yet to read grow with the change log.
+#: session after this time, and rolls back. JIT would compile queries of a millisecond for hundreds: estimates
+#: of what cursors have yet to read grow with the change log.
 _SESSION = {
     "jit": "off",
     "timezone": "UTC",

@@ -22,19 +22,23 @@ class RecordedNotice(LossNotice):
         return False
 
 
-def publisher_of(recent: RecentEnvelopes, window: int = 100) -> TenantPublisher:
+def attached(recent: RecentEnvelopes) -> tuple[TenantPublisher, Broker]:
+    """A publisher with a connection, and the broker at its end."""
     tenant, lease = LeasedTenant(TENANT, "acme", 0, 1), LeaseDeadline(10_000)
     lease.renewed(lease.now())
-    return TenantPublisher(
+    publisher = TenantPublisher(
         tenant,
         RecordedNotice(tenant, 10),
-        window=window,
+        window=100,
         lease=lease,
         recent=recent,
         is_booked=lambda tenant, match, seq: True,
         request_backlog=lambda _: None,
         cursor_moved=lambda _: None,
     )
+    broker = Broker(publisher)
+    publisher.attach(broker.connection)
+    return publisher, broker
 
 
 def envelope(seq: int, size: int = 4) -> Envelope:
@@ -44,9 +48,7 @@ def envelope(seq: int, size: int = 4) -> Envelope:
 
 async def test_what_was_read_together_is_one_write() -> None:
     recent = RecentEnvelopes(0)
-    publisher = publisher_of(recent)
-    broker = Broker(publisher)
-    publisher.attach(broker.connection)
+    publisher, broker = attached(recent)
     recent.extend([envelope(seq) for seq in range(1, 8)], 7)
     publisher.pump()
     assert broker.together == [7]
@@ -61,9 +63,7 @@ async def test_what_was_read_together_is_one_write() -> None:
 async def test_a_write_is_no_larger_than_a_socket_takes() -> None:
     """After each 64 KiB it is known again whether there is room; the rest waits for it."""
     recent = RecentEnvelopes(0)
-    publisher = publisher_of(recent)
-    broker = Broker(publisher)
-    publisher.attach(broker.connection)
+    publisher, broker = attached(recent)
     recent.extend([envelope(seq, size=30_000) for seq in range(1, 9)], 8)
     write = broker.writelines
 
@@ -82,9 +82,7 @@ async def test_a_write_is_no_larger_than_a_socket_takes() -> None:
 
 async def test_what_a_connection_lost_before_its_write_is_published_on_the_next_one() -> None:
     recent = RecentEnvelopes(0)
-    publisher = publisher_of(recent)
-    broker = Broker(publisher)
-    publisher.attach(broker.connection)
+    publisher, broker = attached(recent)
     recent.extend([envelope(seq) for seq in range(1, 4)], 3)
     broker.connection.ended.set_result("gone")
     publisher.pump()
