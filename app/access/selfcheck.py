@@ -41,7 +41,8 @@ async def compare(store: Store, tenant_id: UUID, digest: Digest, *, finished_onl
     """What differs between a client's digest and the tenant's open markets; raises `Invalid` for a digest
     that contradicts itself.
 
-    Only booked matches count; what the client has open on any other is `extra`. Equal books give count 0.
+    Of a match that the tenant has unbooked only what the client has active is `extra`: its last message
+    suspended everything. What the client has open on any other match is `extra`. Equal books give count 0.
     """
     named = await run_in_thread(_checked, digest)
     async with store.snapshot() as tx:
@@ -49,8 +50,9 @@ async def compare(store: Store, tenant_id: UUID, digest: Digest, *, finished_onl
         _refuse_twice(places, named)
         intervals = await tenants.types_off_of(tx, tenant_id)
         places = await _with_own_messages(tx, tenant_id, places, named)
+        unbooked = await _places(tx, tenant_id, named, finished_only=finished_only, unbooked=True)
         markets, found = await _compared(tx, places, named, off_now(intervals))
-    found += await run_in_thread(_unknown, places, named)
+    found += await run_in_thread(_not_on_offer, places, unbooked, named)
     shown = tuple(difference_view(match, each, behind) for match, behind, each in found[:LISTED])
     kinds = Counter(each.kind.value for _, _, each in found)
     return SelfCheckView(len(places), markets, len(found), dict(kinds), shown)
@@ -115,7 +117,13 @@ def _by_match(sent: Sequence[ClientMatch]) -> Named:
 
 
 async def _places(
-    tx: Tx, tenant_id: UUID, named: Named, *, finished_only: bool, everything: bool
+    tx: Tx,
+    tenant_id: UUID,
+    named: Named,
+    *,
+    finished_only: bool,
+    everything: bool = False,
+    unbooked: bool = False,
 ) -> list[MatchPosition]:
     return await selfcheck_queries.positions(
         tx,
@@ -124,6 +132,7 @@ async def _places(
         numbers=[ref for ref in named if isinstance(ref, int)],
         ids=[ref for ref in named if isinstance(ref, UUID)],
         everything=everything,
+        unbooked=unbooked,
     )
 
 
@@ -174,8 +183,19 @@ def _of_match(place: MatchPosition, sent: ClientMatch | None, ours: Quotes) -> I
     return ((match_urn(place.number), behind, each) for each in differences(yours, ours))
 
 
-def _unknown(places: Sequence[MatchPosition], named: Named) -> list[Compared]:
-    """Everything that the client has open on matches that it may not see."""
+def _not_on_offer(
+    places: Sequence[MatchPosition], unbooked: Sequence[MatchPosition], named: Named
+) -> list[Compared]:
+    """What the client has active on matches that the tenant has unbooked, and everything that it has open on
+    matches that it may not see."""
     known = {ref for place in places for ref in (place.number, place.id)}
-    unknown = [sent for ref, sent in named.items() if ref not in known]
-    return [(sent.match, UNSET, each) for sent in unknown for each in differences(client_quotes(sent), {})]
+    suspended = {ref for place in unbooked for ref in (place.number, place.id)}
+    found: list[Compared] = []
+    for ref, sent in named.items():
+        if ref in known:
+            continue
+        yours = client_quotes(sent)
+        if ref in suspended:
+            yours = {market: quote for market, quote in yours.items() if quote > 0}
+        found += ((sent.match, UNSET, each) for each in differences(yours, {}))
+    return found

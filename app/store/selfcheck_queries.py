@@ -29,11 +29,15 @@ async def positions(
     numbers: Collection[int],
     ids: Collection[UUID],
     everything: bool,
+    unbooked: bool,
 ) -> list[MatchPosition]:
-    """The booked matches with these numbers or ids, by number; with `everything` also all other booked ones
-    that have an open market."""
+    """The booked matches with these numbers or ids, by number, or the unbooked ones; with `everything` also
+    all others of these that have an open market."""
     query = _positions(
-        *(tenant_id, list(numbers), list(ids)), finished_only=finished_only, everything=everything
+        *(tenant_id, list(numbers), list(ids)),
+        finished_only=finished_only,
+        everything=everything,
+        unbooked=unbooked,
     )
     rows = await tx.run(query)
     return [MatchPosition(**row) for row in rows]
@@ -68,6 +72,7 @@ def _positions(
     *,
     finished_only: bool,
     everything: bool,
+    unbooked: bool,
 ) -> Select[Any]:
     wanted: Combinable = any_of(MatchTable.number, numbers) | any_of(MatchTable.id, ids)
     if everything:
@@ -76,7 +81,8 @@ def _positions(
         )
         wanted = wanted | WhereRaw("{}", exists(open_markets))
     query = MatchTable.select(MatchTable.id, MatchTable.number, MatchTable.last_seq.as_alias("seq"))
-    query = query.where(booked(tenant_id), wanted)
+    own = booked(tenant_id)
+    query = query.where(QueryString("NOT {}", own) if unbooked else own, wanted)
     if finished_only:
         query = query.where(MatchTable.status == Status.FINISHED)
     return query.order_by(MatchTable.number)

@@ -20,7 +20,8 @@ async def selfcheck(
 ) -> Single[SelfCheckView]:
     """Compare a digest of the client's open markets with what is on offer to it at this moment.
 
-    Only booked matches count; what the client has open on any other is `extra`. Equal books give count 0.
+    What the client has open on a match that it may not see is `extra`, and what it has active on one that
+    the tenant has unbooked: of that the last message suspended everything. Equal books give count 0.
     """
     grant = request.auth
     return Single(await compare(rest.store, grant.tenant.id, data, finished_only=grant.finished_only))

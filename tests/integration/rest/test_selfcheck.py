@@ -129,6 +129,23 @@ async def test_only_what_is_the_tenants_own_counts(
     assert (await check(client, basic))["kinds"] == {"missing": 2}
 
 
+async def test_of_an_unbooked_match_only_what_is_active_differs(
+    client: httpx.AsyncClient, match: Match, story: Story, store: Store, basic: Headers
+) -> None:
+    """Its last message suspends what was active, and no message closes what is suspended."""
+    await give_vhost(store)
+    await book(store, match, False, now=1)
+    other = await story.match()
+    for named in (match_urn(match.number), str(match.id)):
+        mine = held(match, active(1), suspended(2), suspended(3)) | {"match": named}
+        data = await check(client, basic, mine)
+        assert kinds(data) == {(named, "map=1|round=1|team=home"): "extra"}
+        assert (data["matches"], data["markets"]) == (0, 0)
+    unknown = {"match": f"od:match:{other.number + 1}", "markets": [suspended(1)]}
+    data = await check(client, basic, held(match, suspended(1), suspended(2)), unknown)
+    assert kinds(data) == {(unknown["match"], "map=1|round=1|team=home"): "extra"}
+
+
 async def test_behind_includes_the_first_message_of_a_match_that_is_booked_again(
     client: httpx.AsyncClient, match: Match, store: Store, basic: Headers
 ) -> None:
@@ -145,12 +162,14 @@ async def test_behind_includes_the_first_message_of_a_match_that_is_booked_again
 
 
 async def test_a_key_for_finished_matches_learns_nothing_of_others(
-    client: httpx.AsyncClient, match: Match, story: Story, issue: IssueKey
+    client: httpx.AsyncClient, match: Match, story: Story, store: Store, issue: IssueKey
 ) -> None:
     headers = {"X-API-Key": await issue(scopes=(scopes.MARKETS,), finished_only=True)}
     unknown = await story.match(Status.UPCOMING)
     data = await check(client, headers, held(match, active(1)), held(unknown, active(1)))
     assert (data["matches"], data["markets"], data["kinds"]) == (0, 0, {"extra": 2})
+    await book(store, match, False, now=1)
+    assert (await check(client, headers, held(match, suspended(2))))["kinds"] == {"extra": 1}
 
 
 async def test_it_needs_the_scope_of_markets(client: httpx.AsyncClient, issue: IssueKey) -> None:
