@@ -141,13 +141,10 @@ class Collector(msgspec.Struct, frozen=True):
         return found
 
     async def comparison(self, clients: TenantClients) -> Any:
-        """The self-check of the tenant's book, without matches that it has given back: their markets
-        stay in the book, suspended, until it recovers. None where it is not answered."""
-        digest = clients.feed.book.digest()
-        kept = [each for each in digest["matches"] if each["match"] not in clients.unbooked]
+        """The self-check of the tenant's book; None where it is not answered."""
         try:
             async with self._client(clients.account.key) as http:
-                response = await http.post("/cs2/v1/selfcheck", json={**digest, "matches": kept})
+                response = await http.post("/cs2/v1/selfcheck", json=clients.feed.book.digest())
         except httpx.TransportError:
             return None
         return response.json()["data"] if response.is_success else None
