@@ -14,6 +14,8 @@ from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.user import OperatorRole
 from app.main import create_app
 from app.settings import Settings
+from app.store import alerts
+from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from scripts.local_services import chromium
 from tests.support import browser
@@ -117,3 +119,27 @@ async def test_the_live_page_moves_and_keeps_the_focus(visitor: Visitor, store: 
     await visitor.key("g", 71, "g")
     await visitor.leave_by("a")
     assert await page.value("location.pathname") == "/console/audit"
+
+
+@pytest.mark.timeout(400)
+async def test_arrows_lead_from_the_alerts_to_the_matches_and_back(visitor: Visitor, store: Store) -> None:
+    """An open alert is the first row; home and end stay in its table."""
+    match = await Story(store).match()
+    async with store.transaction() as tx:
+        await alerts.begin(tx, AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme"), "too many queues", 1)
+    await visitor.open("/console")
+    await visitor.page.until(f"!!document.querySelector('[data-rows=matches] [data-key=\"{match.number}\"]')")
+    table = "document.activeElement.closest('[data-rows]')?.dataset.rows"
+    for key, code, reached in (
+        ("ArrowDown", 40, "alerts"),
+        ("End", 35, "alerts"),
+        ("ArrowDown", 40, "matches"),
+        ("k", 75, "alerts"),
+        ("ArrowUp", 38, "alerts"),
+        ("j", 74, "matches"),
+        ("ArrowDown", 40, "matches"),
+    ):
+        await visitor.key(key, code)
+        assert await visitor.page.value(table) == reached
+    await visitor.enter()
+    assert str(match.number) in await visitor.page.value("location.pathname")

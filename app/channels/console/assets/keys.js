@@ -1,9 +1,11 @@
 "use strict";
-// Rows by keyboard: arrows, Home and End move within a table, Enter opens the row's link; j and k as down and up.
+// Rows by keyboard: arrows move through the rows of all tables, Home and End within one, Enter opens the row's link;
+// j and k as down and up.
 // "/" focuses the page's filter, where there is one, "g" then a letter opens a page of the navigation.
 (() => {
   const editing = (target) => target.closest("input, select, textarea, button, [contenteditable]");
-  const visible = (body) => [...body.rows].filter((row) => !row.hidden);
+  const visible = (rows) => [...rows].filter((row) => row.getClientRects().length);
+  const all = () => visible(document.querySelectorAll("tbody[data-rows] > tr"));
 
   function focus(row) {
     if (!row) return;
@@ -12,11 +14,13 @@
   }
 
   function move(row, key) {
-    const rows = visible(row.parentElement);
-    const at = rows.indexOf(row);
-    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: rows.length - 1 }[key];
-    if (to === undefined) return false;
-    focus(rows[Math.min(Math.max(to, 0), rows.length - 1)]);
+    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[key];
+    if (by) {
+      const rows = all();
+      focus(rows[rows.indexOf(row) + by]);
+    } else if (key === "Home") focus(visible(row.parentElement.rows)[0]);
+    else if (key === "End") focus(visible(row.parentElement.rows).at(-1));
+    else return false;
     return true;
   }
 
@@ -48,7 +52,7 @@
         filter.focus();
       }
     } else if (event.key === "j" || event.key === "ArrowDown") {
-      const first = document.querySelector("tbody[data-rows] > tr:not([hidden])");
+      const [first] = all();
       if (first && event.target === document.body) {
         event.preventDefault();
         focus(first);
