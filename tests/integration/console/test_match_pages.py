@@ -66,6 +66,7 @@ async def test_prices_stand_beside_what_happened(person: Person, store: Store) -
     page = await person.get(own)
     assert "operator tara: Limit price moves" in page.text
     assert "Ann &lt;b&gt; (Northwind) killed Bob, ak47" in page.text
+    assert "Map 1, round 1: Northwind, all opponents killed, 1:0" in page.text
     russian = await person.get(own, headers={"Accept-Language": "ru"})
     assert "Карта 1, раунд 1: Northwind" in russian.text
     plot = (await person.get(f"{own}/history.json")).json()
