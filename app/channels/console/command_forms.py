@@ -116,6 +116,10 @@ _FORMS = (
 #: as the page showed it.
 _BESIDE = ("request_id", "revision")
 FORMS = {form.tag: form for form in _FORMS}
+#: The fields whose values have names, `commands.choices.<value>`; those of all others are shown as they are.
+CHOSEN = frozenset(
+    field.name for form in _FORMS for field in form.fields if field.kind in ("choice", "check")
+)
 
 
 def forms_for(role: OperatorRole | None, about: About) -> tuple[CommandForm, ...]:

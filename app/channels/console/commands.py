@@ -12,7 +12,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.console.command_forms import FORMS, command_of, fields_of
+from app.channels.console.command_forms import CHOSEN, FORMS, command_of, fields_of
 from app.channels.console.command_permissions import check_may_give, permission_for
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.channels.console.effects import effect_values
@@ -109,6 +109,7 @@ async def _preview_page(
             "back": _back(form, match),
         },
         title=fields["command"],
+        chosen=CHOSEN,
         **effect,
     )
 

@@ -7,6 +7,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.channels.console.command_forms import CHOSEN
 from app.channels.console.command_permissions import check_may_give
 from app.channels.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.channels.console.effects import effect_values
@@ -134,6 +135,7 @@ def _described(request: SignedInRequest, shown: ShownRequest, match: Match, now:
         "match": match,
         "path": match_path(match.number),
         "own_path": consent_path(found.id),
+        "chosen": CHOSEN,
         "fields": {name: value for name, value in fields.items() if value not in (None, "", False)},
         "moved": shown.preview is not None and shown.preview.fingerprint != found.fingerprint,
     }

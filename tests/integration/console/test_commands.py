@@ -71,6 +71,20 @@ async def test_a_preview_shows_entries_and_envelopes_and_writes_nothing(
         assert await audit.about(tx, str(match.id), 10) == []
 
 
+async def test_only_what_was_chosen_has_the_name_of_its_choice(sign_in: SignIn, store: Store) -> None:
+    """Neither the number of a market type that is also one of a void reason, nor a reason in words."""
+    person, match = await sign_in(), await Story(store).match()
+    market = offer(1, type_id=15, specifiers="map=1|round=1")
+    await Story(store).offer(match, market)
+    page = await person.post(
+        f"{path_of(match)}/preview",
+        command="void_market",
+        **about(market, void_reason_id="4", reason="lost"),
+    )
+    shown = re.findall(r"<dd>(.*?)</dd>", page.text)
+    assert shown == ["15", "4: did not take place", "lost"]
+
+
 async def test_a_wrong_settlement_is_rolled_back_and_settled(
     sign_in: SignIn, store: Store, settled: tuple[Match, Market]
 ) -> None:
