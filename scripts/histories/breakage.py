@@ -12,7 +12,7 @@ from scripts.local_services.processes import ServiceError, find
 
 #: Nodes that reach each other again notice within so long that they were separated. On a busy machine one may
 #: pause only then, and it begins again by itself.
-_RECONNECT_SECONDS, _REUNITE_SECONDS = 3.0, 120.0
+_RECONNECT_SECONDS, _REUNITE_SECONDS = 3.0, 300.0
 _CLEAN_LOOKS = 2  #: so often in turn all nodes answer, and none is separated
 
 

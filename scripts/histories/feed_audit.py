@@ -48,26 +48,19 @@ def _invented_result(got: Delivery, published: Sequence[Envelope]) -> Iterator[s
 
 
 def _order(deliveries: Sequence[Delivery]) -> Iterator[str]:
-    """A feed process that takes over says so and publishes again, in order, what may not have been published.
-    That may begin with messages that were published before the client was connected."""
+    """A feed process that takes over says so, and publishes again, in order, what may not have been
+    published. A client has the beginning of that for the first time if it was not connected before, or to a
+    node of the broker that was separated."""
     seen, newest = set[int](), 0
-    connection, first = 0, 0
-    repeated: int | None = None  #: the newest since a process has taken over
     for got in deliveries:
-        if got.connection != connection:
-            connection, first, repeated = got.connection, 0, None
-        if first and got.subscribed == "0":
-            repeated = 0
+        if got.subscribed == "0":
+            newest = 0
         if not got.live:
             continue
-        first = first or got.number
-        missed = repeated is not None and repeated < got.number < first
-        if got.number < newest and got.number not in seen and not missed:
+        if got.number < newest and got.number not in seen:
             yield f"{got.name} {got.number} about {got.match} came first after {newest}"
         seen.add(got.number)
         newest = max(newest, got.number)
-        if repeated is not None:
-            repeated = max(repeated, got.number)
 
 
 def missing(tenant: Tenant) -> list[Envelope]:

@@ -33,7 +33,7 @@ class Breakage:
         self, service: SoakedService, settings: Settings, vhosts: Sequence[str], record: FaultRecord
     ) -> None:
         self._service, self._settings, self._vhosts, self._record = service, settings, vhosts, record
-        self._database: asyncpg.Connection
+        self._database: asyncpg.Pool
         self._redis: Redis
         self._management: Management
 
@@ -41,8 +41,9 @@ class Breakage:
         """Break and mend each pair at its time. Raises `TimeoutError` when a process does not end, or the
         service does not become healthy."""
         async with AsyncExitStack() as stack:
-            self._database = await asyncpg.connect(self._settings.database_url)
-            stack.push_async_callback(self._database.close)
+            # Both faults of a pair may end sessions at one time.
+            pool = asyncpg.create_pool(self._settings.database_url, min_size=2, max_size=2)
+            self._database = await stack.enter_async_context(pool)
             self._redis = await stack.enter_async_context(Redis.from_url(self._settings.redis_url))
             self._management = await stack.enter_async_context(Management(self._settings.rabbitmq_api_url))
             for pair in pairs:
