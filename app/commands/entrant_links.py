@@ -4,7 +4,8 @@ An id in a request must be known. A name without an id stands for the only entra
 name creates an entrant, so that every match links to two teams and a tournament.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,8 +15,9 @@ from app.domain import strength
 from app.domain.analytics import PlayerOnMap
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player
 from app.domain.match import Match
+from app.domain.match_entrants import squad
 from app.kit.errors import Field, Invalid
-from app.store import entrants
+from app.store import entrants, history
 from app.store.entrants import E, EntrantTable
 from app.store.transaction import Tx
 
@@ -46,32 +48,62 @@ async def resolve(tx: Tx, before: Match | None, match: Match, now: int) -> Match
     return match
 
 
+async def record_roster(tx: Tx, match: Match) -> None:
+    """Create those players of a match who are in no reference data, under the names that they have in it.
+    Bots have no account and are left out."""
+    accounts = {seat.account for seat in match.roster if seat.account}
+    known = {player.account for player in await entrants.of_accounts(tx, accounts)} if accounts else accounts
+    if known != accounts:
+        events = await history.timeline(tx, match.id)
+        await _record(tx, [*squad(match, "home", events), *squad(match, "away", events)], _as_known)
+
+
 async def record_players(tx: Tx, played: Iterable[PlayerOnMap]) -> None:
     """Create or update the players of a match by their account. Imported players stay unchanged; others get
     the name and the team that they last played with. Bots have no account and are left out."""
-    seen = {one.player.account: one for one in played if one.player.account}
-    known = {player.account: player for player in await entrants.of_accounts(tx, seen.keys())}
-    if all(_same(known.get(account), one) for account, one in seen.items()):
+    seen = {
+        one.player.account: Player(0, one.player.name, account=one.player.account, team_id=one.team_id)
+        for one in played
+        if one.player.account
+    }
+    await _record(tx, list(seen.values()), _as_last_played)
+
+
+async def _record(tx: Tx, seen: Sequence[Player], merged: Callable[[Player, Player], Player]) -> None:
+    """Create the players of unknown accounts; the others become what `merged` makes of what is known and what
+    was seen."""
+    if not await _differing(tx, seen, merged):
         return
     await entrants.lock(tx, entrants.PLAYERS)
-    known = {player.account: player for player in await entrants.of_accounts(tx, seen.keys())}
-    following = await entrants.next_own(tx, entrants.PLAYERS)
-    changed: list[Player] = []
-    for account, one in sorted(seen.items()):
-        player = known.get(account)
-        if player is None:
-            player = Player(following, one.player.name, account=account, team_id=one.team_id)
-            following += 1
-            changed.append(player)
-        elif not _same(player, one):
-            changed.append(replace(player, name=one.player.name, team_id=one.team_id))
-    await entrants.put(tx, entrants.PLAYERS, changed)
+    numbers = count(await entrants.next_own(tx, entrants.PLAYERS))
+    differing = await _differing(tx, seen, merged)
+    await entrants.put(
+        tx, entrants.PLAYERS, [one if one.id else replace(one, id=next(numbers)) for one in differing]
+    )
 
 
-def _same(known: Player | None, one: PlayerOnMap) -> bool:
-    if known is None:
-        return False
-    return known.id <= MAX_FILE_NUMBER or (known.name, known.team_id) == (one.player.name, one.team_id)
+async def _differing(
+    tx: Tx, seen: Sequence[Player], merged: Callable[[Player, Player], Player]
+) -> list[Player]:
+    """What `_record` has to write, by account; a new player has no id yet."""
+    known = {one.account: one for one in await entrants.of_accounts(tx, [one.account for one in seen])}
+    found = []
+    for one in sorted(seen, key=lambda player: player.account):
+        had = known.get(one.account)
+        player = one if had is None else merged(had, one)
+        if player != had:
+            found.append(player)
+    return found
+
+
+def _as_known(known: Player, seen: Player) -> Player:
+    return known
+
+
+def _as_last_played(known: Player, seen: Player) -> Player:
+    if known.id <= MAX_FILE_NUMBER:
+        return known
+    return replace(known, name=seen.name, team_id=seen.team_id)
 
 
 def _references(match: Match) -> dict[str, Reference]:

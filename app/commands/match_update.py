@@ -193,6 +193,8 @@ async def write(
     await history.void(tx, after.id, _voided(update.changes))
     await doubt_alerts.update(tx, before, after, now)
     await team_ratings.follow_results(tx, before, after)
+    if any(isinstance(change, c.RoundOpened) for change in update.changes):
+        await entrant_links.record_roster(tx, after)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
     written = await change_log.append(tx, after, rows, now, arrived_at)

@@ -12,6 +12,21 @@ import msgspec
 from msgspec.structs import replace
 
 MAX_FILE_NUMBER = 2_000_000_000  #: numbers up to it come from files, the service assigns those above
+_OF_ACCOUNTS, _ACCOUNTS = 100_000_000_000_000, 2**32
+
+
+def player_number(account: int) -> int:
+    """The number of the player with that Steam account: the same in every match, and whatever reference data
+    has of them."""
+    return _OF_ACCOUNTS + account
+
+
+def account_of(number: int) -> int | None:
+    """The Steam account of the player who has that number; None for a number that no account gave. Version
+    0.1.0 had another number for each match: with the match's own, times 2**32, added."""
+    return (number - _OF_ACCOUNTS) % _ACCOUNTS if number > _OF_ACCOUNTS else None
+
+
 MAX_STRENGTH = 100_000.0  #: strengths lie between 0 (none is known) and this
 Tier = Literal["", "S", "A", "B", "C", "D"]
 Weeks = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
@@ -32,7 +47,7 @@ class Category(msgspec.Struct, frozen=True):
 
 class Player(msgspec.Struct, frozen=True):
     """A person. `name` is the one used in the game, `full_name` the civil one, "" when unknown. `account` is
-    the 32-bit Steam account number, 0 when unknown."""
+    the 32-bit Steam account number, 0 when unknown. `id` is the number in our reference data."""
 
     id: int
     name: str
@@ -42,6 +57,11 @@ class Player(msgspec.Struct, frozen=True):
     account: int = 0
     team_id: int | None = None
     external_id: str = ""
+
+    @property
+    def number(self) -> int:
+        """The number by which clients know the player."""
+        return player_number(self.account) if self.account else self.id
 
     @property
     def display_name(self) -> str:

@@ -1,7 +1,7 @@
 """The tournament and the competitors of a match, complete even where reference data is missing.
 
-A team, a tournament or a player without reference data has a stand-in: the match's own name for it, under a
-number derived from the match's, above all numbers of reference data. Clients can request such a number.
+A team or a tournament without reference data has a stand-in: the match's own name for it, under a number
+derived from the match's, above all numbers of reference data. Clients can request such a number.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,6 @@ from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.match import Match, Team, TimelineEvent
 
 FIRST_STAND_IN = 1_000_000_000_000  #: numbers of stand-ins lie above
-_PLAYERS = 100_000_000_000_000  #: those of players above this: then the match's number and the account
-_ACCOUNTS = 2**32
 
 
 class TeamLogos(msgspec.Struct, frozen=True):
@@ -62,8 +60,8 @@ def match_of_competitor(number: int) -> tuple[int, Team] | None:
 
 
 def squad(match: Match, team: Team, events: Iterable[TimelineEvent]) -> tuple[Player, ...]:
-    """A team's players seen in the match, by account, as stand-ins. Their names come from `events` and from
-    the loadouts. Bots have no account and are left out."""
+    """A team's players seen in the match, by account, without a number in reference data. Their names come
+    from `events` and from the loadouts. Bots have no account and are left out."""
     names = {
         one.account: one.name for event in events for one in (event.actor, event.target) if one is not None
     }
@@ -72,28 +70,4 @@ def squad(match: Match, team: Team, events: Iterable[TimelineEvent]) -> tuple[Pl
         {seat.account for seat in match.roster if seat.team == team and seat.account} & set(names)
     )
     team_id = match.home_id if team == "home" else match.away_id
-    return tuple(
-        Player(
-            stand_in_player(match, account),
-            names[account],
-            account=account,
-            team_id=team_id,
-        )
-        for account in accounts
-    )
-
-
-def stand_in_player(match: Match, account: int) -> int:
-    """The number by which a player of the match can be requested, whether reference data has them or not."""
-    return _PLAYERS + match.number * _ACCOUNTS + account
-
-
-def match_of_player(number: int) -> tuple[int, int] | None:
-    """The number of the match, and the account of the player who has this stand-in; None for no stand-in."""
-    return divmod(number - _PLAYERS, _ACCOUNTS) if number > _PLAYERS else None
-
-
-def all_in_reference_data(players: Iterable[Player]) -> bool:
-    """Whether there are players and none is a stand-in: then the squad changes with reference data only."""
-    numbers = [player.id for player in players]
-    return bool(numbers) and max(numbers) <= _PLAYERS
+    return tuple(Player(0, names[account], account=account, team_id=team_id) for account in accounts)

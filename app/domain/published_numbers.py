@@ -21,6 +21,5 @@ def number_in_match_at(now: int) -> int:
 
 
 def match_number_at(now: int) -> int:
-    """Of matches: one every ten seconds, so that stand-ins of players (`match_entrants`) have 18 digits until
-    2090."""
+    """Of matches: one every ten seconds."""
     return (now - _BEGINNING) // 10_000

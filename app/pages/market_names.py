@@ -3,20 +3,20 @@
 from collections.abc import Iterable, Mapping
 
 from app.domain import catalogue
-from app.domain.entrants import Player
+from app.domain.entrants import Player, account_of
 from app.domain.ids import entrant_number
 from app.domain.market import MarketKey, market_name, specifier_values
 from app.pages.texts import Texts
 from app.store import entrants
 from app.store.transaction import Tx
 
-_MOST = 2**31 - 1  #: the highest number of an entrant
+Players = Mapping[int | None, Player]
 
 
 class MarketNames:
-    """Names markets in one language; `players` are those that the markets are about, by number."""
+    """Names markets in one language; `players` are those that the markets are about, by account."""
 
-    def __init__(self, texts: Texts, players: Mapping[int | None, Player]) -> None:
+    def __init__(self, texts: Texts, players: Players) -> None:
         self._locale = texts.locale
         self._players = players
 
@@ -39,12 +39,18 @@ class MarketNames:
 
 async def names_of(tx: Tx, texts: Texts, keys: Iterable[MarketKey]) -> MarketNames:
     """What names these markets; one query if any is about a player."""
-    numbers = {player_of(key) for key in keys}
-    return MarketNames(texts, await entrants.by_number(tx, entrants.PLAYERS, numbers))
+    return MarketNames(texts, await players_of(tx, keys))
 
 
-def player_of(key: MarketKey) -> int | None:
-    """The number of the player whom a market is about."""
+async def players_of(tx: Tx, keys: Iterable[MarketKey]) -> Players:
+    """The players whom these markets are about, as far as they are known; one query if there are any."""
+    accounts = {account for key in keys if (account := account_of_player(key)) is not None}
+    found = await entrants.of_accounts(tx, accounts) if accounts else []
+    return {one.account: one for one in found}
+
+
+def account_of_player(key: MarketKey) -> int | None:
+    """The account of the player whom a market is about."""
     return _player(_values(key[1]))
 
 
@@ -81,5 +87,4 @@ def _values(specifiers: str) -> dict[str, str]:
 
 
 def _player(values: Mapping[str, str]) -> int | None:
-    number = entrant_number(values.get("player", ""), "player")
-    return number if number is not None and number <= _MOST else None
+    return account_of(entrant_number(values.get("player", ""), "player") or 0)

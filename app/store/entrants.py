@@ -46,7 +46,7 @@ FILTERS: dict[str, Callable[[type[Rows], Any], Where | QueryString]] = {
     "region": lambda rows, wanted: QueryString("lower({}->>'region') = lower({})", rows.body, wanted),
     "active": lambda rows, wanted: QueryString("({}->>'active')::boolean = {}", rows.body, wanted),
 }
-#: The columns of `match` that refer to a table; players are created when their match has finished.
+#: The columns of `match` that refer to a table.
 _IN_MATCHES = {"team": ("home_id", "away_id"), "tournament": ("tournament_id",)}
 _MAX_INT = 2**31 - 1
 
@@ -159,18 +159,22 @@ async def is_public(tx: Tx, table: EntrantTable[E], number: int) -> bool:
 def public_condition(table: EntrantTable[Any], row: str) -> str:
     """The condition of `is_public`, on a row of that name. It is a scalar subquery per row: with EXISTS, the
     planner would first read all finished matches."""
-    if table.name not in _IN_MATCHES:
-        return "true"
-    played = (
+    played = [
         f"(SELECT true FROM match WHERE {column} = {row}.id AND status = 'finished' LIMIT 1)"
-        for column in _IN_MATCHES[table.name]
-    )
+        for column in _IN_MATCHES.get(table.name, ())
+    ]
+    if table.type is Player:  # whose maps are counted when their match has finished
+        account = f"({row}.body->>'account')::bigint"
+        played.append(f"(SELECT true FROM player_map WHERE account = {account} LIMIT 1)")
+    if not played:
+        return "true"
     return f"({' OR '.join([f'{row}.id <= {MAX_FILE_NUMBER}', *played])})"
 
 
-async def children(tx: Tx, table: EntrantTable[E], parent: int) -> list[E]:
-    """The children of `parent`: a team's players, a category's tournaments."""
-    rows = await tx.run(_children(parent, rows=table.rows))
+async def children(tx: Tx, table: EntrantTable[E], parent: int, *, finished_only: bool = False) -> list[E]:
+    """The children of `parent`: a team's players, a category's tournaments; `finished_only` is that of
+    `listing`."""
+    rows = await tx.run(_children(parent, table=table, finished_only=finished_only))
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
@@ -227,5 +231,9 @@ def _is_public(number: int, *, table: EntrantTable[Any]) -> Exists[Any]:
 
 
 @prepared
-def _children(parent: int, *, rows: type[Rows]) -> Select[Any]:
-    return rows.select(rows.body).where(QueryString("{} = {}::bigint", rows.parent, parent)).order_by(rows.id)
+def _children(parent: int, *, table: EntrantTable[Any], finished_only: bool) -> Select[Any]:
+    rows = table.rows
+    query = rows.select(rows.body).where(QueryString("{} = {}::bigint", rows.parent, parent))
+    if finished_only:
+        query = query.where(QueryString(public_condition(table, table.name)))
+    return query.order_by(rows.id)

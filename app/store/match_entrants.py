@@ -13,7 +13,7 @@ from piccolo.query import Select
 from piccolo.query.functions import Coalesce, Max, Min
 from piccolo.querystring import QueryString
 
-from app.domain.entrants import Competitor, Player, Tournament, with_dates
+from app.domain.entrants import Competitor, Player, Tournament, account_of, with_dates
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.match_entrants import (
@@ -21,20 +21,16 @@ from app.domain.match_entrants import (
     TeamLogos,
     entrants_of,
     match_of_competitor,
-    match_of_player,
     match_of_tournament,
-    squad,
 )
-from app.store import entrants, history, matches
+from app.store import entrants, matches
 from app.store.listings import UNKNOWN_START
 from app.store.prepared import prepared
-from app.store.sql import any_of, literals
+from app.store.sql import any_of
 from app.store.statements import reads
 from app.store.tables.match import Match as MatchTable
 from app.store.tables.reference import Team as TeamTable
 from app.store.transaction import Tx
-
-_LIVE = literals((Status.LIVE,))
 
 
 async def of_matches(tx: Tx, found: Sequence[Match]) -> list[MatchEntrants]:
@@ -89,39 +85,20 @@ async def competitor(tx: Tx, number: int, *, finished_only: bool) -> Competitor 
     found = await entrants.get(tx, entrants.TEAMS, number)
     if found is None or (finished_only and not await entrants.is_public(tx, entrants.TEAMS, number)):
         return None
-    players = tuple(await entrants.children(tx, entrants.PLAYERS, number)) or found.players
-    if not players and not finished_only:
-        players = await _live_players(tx, number)
-    return replace(found, players=players)
+    squad = await entrants.children(tx, entrants.PLAYERS, number, finished_only=finished_only)
+    return replace(found, players=tuple(squad) or found.players)
 
 
 async def player(tx: Tx, number: int, *, finished_only: bool) -> Player | None:
-    """The player of that number. A stand-in's number from a live match stays valid afterwards."""
-    place = match_of_player(number)
-    if place is None:
-        return await entrants.get(tx, entrants.PLAYERS, number)
-    match = await matches.find(tx, match_urn(place[0]), finished_only=finished_only)
-    seen = {one.id: one for one in await _players_seen(tx, match)} if match else {}
-    if number not in seen:
+    """The player of that number: the one by which clients know them, or that in reference data."""
+    account = account_of(number)
+    if account is None:
+        found = await entrants.get(tx, entrants.PLAYERS, number)
+    else:
+        found = next(iter(await entrants.of_accounts(tx, [account])), None)
+    if found is None or (finished_only and not await entrants.is_public(tx, entrants.PLAYERS, found.id)):
         return None
-    known = await entrants.of_accounts(tx, [place[1]])
-    return replace(known[0], id=number) if known else seen[number]
-
-
-async def _live_players(tx: Tx, team: int) -> tuple[Player, ...]:
-    """The players of the team in its newest live match, by their own numbers where they are known."""
-    ref = await tx.one_value(_live_match(team))
-    match = await matches.find(tx, match_urn(ref)) if ref else None
-    if match is None:
-        return ()
-    seen = [one for one in await _players_seen(tx, match) if one.team_id == team]
-    known = {one.account: one for one in await entrants.of_accounts(tx, [one.account for one in seen])}
-    return tuple(known.get(one.account, one) for one in seen)
-
-
-async def _players_seen(tx: Tx, match: Match) -> tuple[Player, ...]:
-    events = await history.timeline(tx, match.id)
-    return (*squad(match, "home", events), *squad(match, "away", events))
+    return found
 
 
 async def _stand_in_tournament(tx: Tx, number: int, finished_only: bool) -> Tournament | None:
@@ -145,12 +122,6 @@ def _logos(teams: Collection[int]) -> Select[Any]:
     icon_url = QueryString("{}->>'icon_url'", TeamTable.body, alias="icon_url")
     given = QueryString("{}->>'icon_url' <> ''", TeamTable.body)
     return TeamTable.select(TeamTable.id, icon_url).where(any_of(TeamTable.id, teams), given)
-
-
-@prepared
-def _live_match(team: int) -> Select[Any]:
-    plays = (MatchTable.home_id == team) | (MatchTable.away_id == team)
-    return MatchTable.select(Max(MatchTable.number)).where(plays, MatchTable.status == _LIVE)
 
 
 @prepared

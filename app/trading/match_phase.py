@@ -2,9 +2,9 @@
 
 import msgspec
 
+from app.domain.entrants import player_number
 from app.domain.ids import player_urn
 from app.domain.match import CurrentRound, Team
-from app.domain.match_entrants import stand_in_player
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_scores import Score, maps_left, maps_won
 
@@ -119,7 +119,7 @@ def _players(facts: MatchFacts, number: int) -> tuple[str, ...]:
     if not _between_rounds(facts) or not facts.kills_known(number):
         return ()
     accounts = [account for team in _TEAMS for account in _accounts(facts, number, team)]
-    return tuple(player_urn(stand_in_player(facts.match, account)) for account in accounts)
+    return tuple(player_urn(player_number(account)) for account in accounts)
 
 
 def _between_rounds(facts: MatchFacts) -> bool:

@@ -7,8 +7,8 @@ appeared in a kill on the map did not play, and their markets are void.
 from collections.abc import Iterable
 from functools import lru_cache, partial
 
+from app.domain.entrants import account_of
 from app.domain.ids import entrant_number
-from app.domain.match_entrants import match_of_player
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution, LineSequence, total
@@ -21,8 +21,7 @@ from app.trading.specifiers import Specifiers
 
 @lru_cache(maxsize=8192)
 def _account(player: str) -> int:
-    found = match_of_player(entrant_number(player, "player") or 0)
-    return found[1] if found else 0
+    return account_of(entrant_number(player, "player") or 0) or 0
 
 
 def _offers(phase: MatchPhase) -> Iterable[Specifiers]:

@@ -10,9 +10,7 @@ from app.channels.console.paths import market_path
 from app.domain.entrants import Player
 from app.domain.market import Book, Market, MarketStatus, market_name, specifier_values
 from app.domain.match import Match
-from app.pages.market_names import player_of
-
-Players = Mapping[int | None, Player]
+from app.pages.market_names import Players, account_of_player
 
 
 class MarketRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +42,7 @@ def market_rows(book: Book, match: Match, players: Players, *, closed: bool) -> 
             path=market_path(match.number, each.key),
             home=match.home,
             away=match.away,
-            player=players.get(player_of(each.key)),
+            player=players.get(account_of_player(each.key)),
             odds=each.odds if each.status is MarketStatus.ACTIVE else None,
             margin=_margin(each, margins),
         )

@@ -20,9 +20,9 @@ from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
 from app.domain.user import OperatorRole
 from app.http.reading import get
-from app.pages.market_names import player_of
+from app.pages.market_names import players_of
 from app.pages.rendering import page
-from app.store import audit, entrants, log_senders, markets, match_commands, matches
+from app.store import audit, log_senders, markets, match_commands, matches
 from app.store.match_commands import ExecutedCommand
 
 _RECORDS = 50
@@ -75,7 +75,7 @@ async def closed_markets(
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
         book = await markets.book(tx, match.id)
-        players = await entrants.by_number(tx, entrants.PLAYERS, {player_of(key) for key in book})
+        players = await players_of(tx, book)
     rows = market_rows(book, match, players, closed=True)
     variant = variant_of(request)
     return page(

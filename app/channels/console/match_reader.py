@@ -12,8 +12,8 @@ from app.channels.console.row_feed import Tables
 from app.domain.market import Book
 from app.kit.clock import Clock
 from app.kit.errors import NotFound
-from app.pages.market_names import player_of
-from app.store import alerts, entrants, live_matches, markets, matches
+from app.pages.market_names import players_of
+from app.store import alerts, live_matches, markets, matches
 from app.store.connections import Store
 from app.store.match_names import MatchName
 
@@ -35,7 +35,7 @@ class MatchReader:
             found = await markets.open_of_match(tx, match.id)
             counts = await live_matches.market_counts(tx, [match.id])
             opened = await alerts.listing(tx, match_id=match.id, ended=False)
-            players = await entrants.by_number(tx, entrants.PLAYERS, {player_of(each.key) for each in found})
+            players = await players_of(tx, (each.key for each in found))
         about = MatchName(match.number, match.home, match.away)
         book: Book = {each.key: each for each in found}
         now = self._clock()

@@ -52,5 +52,5 @@ def _names(table: str, texts: Texts, row: Any) -> dict[str, str]:
 
 
 def _market_name(texts: Texts, row: MarketRow) -> str:
-    players: dict[int | None, Player] = {row.player.id: row.player} if row.player else {}
+    players: dict[int | None, Player] = {row.player.account: row.player} if row.player else {}
     return MarketNames(texts, players).name(row.market.key, row.home, row.away)

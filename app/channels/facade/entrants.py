@@ -11,7 +11,6 @@ from app.channels.facade.path_parameters import parse_locale, parse_number
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
-from app.domain.match_entrants import all_in_reference_data
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
@@ -107,7 +106,7 @@ async def competitor_profile(
         return not_found("competitor_profile")
     return facade.respond(
         entrants.competitor_profile(found, facade.dialect, competitor_id),
-        MATCH_LISTS if all_in_reference_data(found.players) else None,
+        MATCH_LISTS if found.players else None,
     )
 
 
@@ -127,7 +126,7 @@ async def player_profile(
         return not_found("player_profile")
     return facade.respond(
         entrants.player_profile(found, facade.dialect, player_id),
-        NOTHING if all_in_reference_data([found]) else None,
+        NOTHING,
     )
 
 

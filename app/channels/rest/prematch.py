@@ -67,7 +67,7 @@ async def _contender(tx: Tx, team: Competitor, span: Span) -> Contender:
 
 
 async def _squad(tx: Tx, team: int, span: Span) -> list[SquadPlayer]:
-    squad = await entrants.children(tx, entrants.PLAYERS, team)
+    squad = await entrants.children(tx, entrants.PLAYERS, team, finished_only=True)
     since, until = span
     accounts = [player.account for player in squad]
     tallies = await statistics.of_players(tx, accounts, since=since, until=until, limit=_OF_PLAYER)

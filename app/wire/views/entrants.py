@@ -99,13 +99,13 @@ def named_team(team: Competitor) -> NamedView:
 
 
 def named_player(player: Player) -> NamedView:
-    return NamedView(player_urn(player.id), player.id, player.name)
+    return NamedView(player_urn(player.number), player.number, player.name)
 
 
 def player_fields(player: Player, team: Competitor | None) -> dict[str, Any]:
     return {
-        "id": player_urn(player.id),
-        "external_id": player.id,
+        "id": player_urn(player.number),
+        "external_id": player.number,
         "name": player.name,
         "full_name": player.full_name or None,
         "country_code": player.country_code or None,

@@ -36,4 +36,4 @@ def player_detail_view(
 
 def roster_view(player: Player, tallies: Iterable[PlayerTally]) -> RosterView:
     stats = player_map_view(ALL, total(PlayerTally, tallies))
-    return RosterView(id=player_urn(player.id), external_id=player.id, name=player.name, stats=stats)
+    return RosterView(id=player_urn(player.number), external_id=player.number, name=player.name, stats=stats)

@@ -147,7 +147,7 @@ def _first_kill_leaders(squad: Sequence[SquadPlayer], map_name: str) -> tuple[Fi
     most = max(counts, default=0)
     leaders = [one.player for one, count in zip(squad, counts, strict=True) if count == most > 0]
     return tuple(
-        FirstKillsView(id=player_urn(one.id), external_id=one.id, name=one.name, first_kills=most)
+        FirstKillsView(id=player_urn(one.number), external_id=one.number, name=one.name, first_kills=most)
         for one in leaders
     )
 

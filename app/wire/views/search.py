@@ -50,7 +50,7 @@ def team_hit(team: Competitor, score: float) -> HitView:
 
 
 def player_hit(player: Player, team: Competitor | None, score: float) -> HitView:
-    return _hit("player", player_urn(player.id), player.name, team.name if team else None, score)
+    return _hit("player", player_urn(player.number), player.name, team.name if team else None, score)
 
 
 def tournament_hit(tournament: Tournament, score: float) -> HitView:

@@ -106,7 +106,7 @@ def _competitors(found: Sequence[Competitor]) -> facade.Competitors:
 
 def _player(found: Player, dialect: Dialect) -> facade.Player:
     return facade.Player(
-        id=player_urn(found.id),
+        id=player_urn(found.number),
         name=found.name,
         full_name=found.display_name,
         sport=dialect.sport_id,

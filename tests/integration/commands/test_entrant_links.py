@@ -125,13 +125,22 @@ async def test_commands_keep_a_match_linked(store: Store) -> None:
     assert others.away_id == match.home_id and others.home_id > match.away_id
 
 
-async def test_players_are_recorded_when_the_match_is_over(store: Store, server: Server) -> None:
+async def test_players_are_recorded_when_a_round_begins_and_the_match_is_over(
+    store: Store, server: Server
+) -> None:
     known = Player(3, "Known", account=101, full_name="A. Known")
     async with store.transaction() as tx:
         await entrants.put(tx, PLAYERS, [known])
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
+    async with store.autocommit() as tx:
+        assert await entrants.listing(tx, PLAYERS, after=0, limit=20) == [known]
     await server.send(*logs.freeze(1, 0))
+    match = await server.state()
+    async with store.autocommit() as tx:
+        early = await entrants.listing(tx, PLAYERS, after=0, limit=20)
+    assert early[0] == known and len(early) > 1
+    assert {one.account for one in early} == {one.account for one in match.roster}
     award = c.AwardMatch(winner="team_a")
     match = await execute(store, server.match, award, NOW)
     async with store.autocommit() as tx:

@@ -9,11 +9,14 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Player, Tournament
+from app.commands import entrant_links
+from app.domain.analytics import PlayerOnMap, PlayerTally
+from app.domain.entrants import Competitor, Player, Tournament, player_number
 from app.domain.loadout import Loadout
 from app.domain.match import RosterEntry, Status
+from app.domain.player import MatchPlayer
 from app.settings import Settings
-from app.store import entrants
+from app.store import entrants, statistics
 from app.store.connections import Store
 from app.store.entrants import MAX_FILE_NUMBER
 from tests.support.eventually import eventually
@@ -133,8 +136,8 @@ async def test_no_squad_is_ever_empty(client: httpx.AsyncClient, basic: Headers,
 async def test_the_players_of_a_match_are_the_squad_of_an_undescribed_team(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey, store: Store
 ) -> None:
-    """Each has a profile, which stays when the match has made them known, and which nobody may read who sees
-    finished matches only."""
+    """Each has a profile, under the number of their account, which nobody may read who sees finished matches
+    only until such a match has them."""
     seen = {
         "roster": (RosterEntry(7, "away"), RosterEntry(8, "away"), RosterEntry(9, "home")),
         "loadouts": (Loadout(7, "ember", "T"), Loadout(8, "quill", "T"), Loadout(9, "k0va", "CT")),
@@ -142,25 +145,32 @@ async def test_the_players_of_a_match_are_the_squad_of_an_undescribed_team(
     world = await create_world(store, fields=seen)
     world = replace(world, home=world.away)
     limited = {"X-API-Key": await issue(bundles=("cs2.scoretock",))}
+    async with store.transaction() as tx:
+        await entrant_links.record_roster(tx, world.matches[Status.LIVE])
     players = (await Reader(client, basic, world)(SQUAD)).find("players")
     numbers = {node.get("name"): int(node.get("id").rpartition(":")[2]) for node in players}
-    assert numbers.keys() == {"ember", "quill"} and len(set(numbers.values())) == 2
+    assert numbers == {"ember": player_number(7), "quill": player_number(8)}
     assert (await Reader(client, limited, world)(SQUAD)).find("players") is None
 
-    async def profile(name: str, headers: Headers) -> Any:
-        person = Player(numbers[name], name)
-        (found,) = await Reader(client, headers, replace(world, player=person))(PERSON)
-        assert found.get("id") == f"mf:player:{numbers[name]}"
+    async def profile(number: int, headers: Headers) -> Any:
+        (found,) = await Reader(client, headers, replace(world, player=Player(number, "")))(PERSON)
         return found
 
-    for name in numbers:
-        found = await profile(name, basic)
-        assert (found.get("name"), found.get("full_name")) == (name, name)
+    for name, number in numbers.items():
+        of_first_version = number + world.matches[Status.LIVE].number * 2**32
+        for named in (number, of_first_version):
+            found = await profile(named, basic)
+            assert (found.get("id"), found.get("name")) == (f"mf:player:{number}", name)
+        with pytest.raises(AssertionError, match="NOT_FOUND"):
+            await profile(number, limited)
+    played = PlayerOnMap(1, "de_nuke", MatchPlayer(7, "ember"), "", world.away.id, PlayerTally())
     async with store.transaction() as tx:
-        await entrants.put(tx, entrants.PLAYERS, [Player(MAX_FILE_NUMBER + 1, "ember", "Em Ber", account=7)])
-    assert (await profile("ember", basic)).get("full_name") == "Em Ber"
-    with pytest.raises(AssertionError, match="NOT_FOUND"):
-        await profile("ember", limited)
+        await statistics.replace(tx, world.matches[Status.FINISHED].id, 1, (), (played,))
+    assert (await profile(player_number(7), limited)).get("name") == "ember"
+    async with store.transaction() as tx:
+        await entrants.put(tx, entrants.PLAYERS, [Player(101, "ember", "Em Ber", account=7)])
+    assert (await profile(player_number(7), basic)).get("full_name") == "Em Ber"
+    assert (await profile(101, basic)).get("id") == f"mf:player:{player_number(7)}"
 
 
 async def test_a_summary_shows_the_state_of_a_match(read: Reader) -> None:

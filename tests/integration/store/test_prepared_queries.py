@@ -47,6 +47,7 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "rows": tuple(table.rows for table in _ENTRANTS),
     "state": (RecoveryState.COMPLETED, RecoveryState.FAILED),
     "table": _ENTRANTS,
+    "unbooked": _EITHER,
     "with_type": _EITHER,
 }
 #: Tables of a kind that several functions name `table`, by the function's module and name.

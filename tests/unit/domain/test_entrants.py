@@ -11,10 +11,28 @@ from app.domain.entrants import (
     Player,
     Tournament,
     abbreviate,
+    account_of,
+    player_number,
     with_dates,
 )
 from app.domain.ids import competitor_urn, entrant_number, player_urn, tournament_urn
 from app.domain.time_filter import window_start
+
+
+@given(st.integers(1, 2**32 - 1), st.integers(0, 2**31))
+def test_a_players_number_leads_back_to_the_account(account: int, match: int) -> None:
+    """It fits in 53 bits, which every client can read, and is none of reference data; nor is it lost that
+    0.1.0 added the match's number."""
+    number = player_number(account)
+    assert Player(5, "ember", account=account).number == number
+    assert MAX_FILE_NUMBER < number < 2**53
+    assert account_of(number) == account_of(number + match * 2**32) == account
+
+
+@given(st.integers(1, 2**31 - 1))
+def test_a_player_without_an_account_has_the_number_of_reference_data(number: int) -> None:
+    assert Player(number, "ember").number == number
+    assert account_of(number) is None
 
 
 @given(st.integers(1, 10**18 - 1))

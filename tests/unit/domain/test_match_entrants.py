@@ -6,15 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Player, Tournament
+from app.domain.entrants import Competitor, Tournament
 from app.domain.loadout import Loadout
 from app.domain.match import Match, RosterEntry
 from app.domain.match_entrants import (
     FIRST_STAND_IN,
-    all_in_reference_data,
     entrants_of,
     match_of_competitor,
-    match_of_player,
     match_of_tournament,
     squad,
 )
@@ -57,18 +55,10 @@ def test_what_is_known_comes_under_the_names_of_the_match() -> None:
 
 
 @given(st.integers(1, 10**6), st.sets(st.integers(1, 2**32 - 1), min_size=1, max_size=5))
-def test_a_player_leads_back_to_match_and_account(number: int, accounts: set[int]) -> None:
-    """Numbers stay below 2^53, which every client can read, and are unique."""
+def test_a_squad_is_who_was_seen_with_a_name(number: int, accounts: set[int]) -> None:
     seats = tuple(RosterEntry(account, "home") for account in accounts)
     loadouts = tuple(Loadout(account, f"p{account}", "CT") for account in accounts)
     playing = replace(match(number), roster=seats, loadouts=loadouts)
     found = squad(playing, "home", ())
-    assert [match_of_player(one.id) for one in found] == [(number, each) for each in sorted(accounts)]
-    assert [one.name for one in found] == [f"p{account}" for account in sorted(accounts)]
-    assert all(FIRST_STAND_IN < one.id < 2**53 for one in found)
-    assert squad(playing, "away", ()) == () and not all_in_reference_data(found)
-
-
-@given(st.integers(1, 2**31 - 1))
-def test_a_number_of_reference_data_is_no_players_stand_in(number: int) -> None:
-    assert match_of_player(number) is None and all_in_reference_data([Player(number, "ember")])
+    assert [(one.account, one.name) for one in found] == [(each, f"p{each}") for each in sorted(accounts)]
+    assert squad(playing, "away", ()) == ()

@@ -9,7 +9,7 @@ from app.domain.entrants import Player
 from app.pages.market_names import MarketNames, type_names
 from app.pages.texts import LANGUAGES
 
-ANN = Player(id=7, name="Ann")
+ANN = Player(id=3, name="Ann", account=7)
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def names() -> MarketNames:
 def test_teams_and_players_are_named(names: MarketNames) -> None:
     assert names.name((1, "team=home"), "Northwind", "Harbour") == "Northwind to win the match"
     (kills,) = [each.id for each in catalogue.load().markets if each.key == "player_kills_over"]
-    shown = names.name((kills, "map=1|player=mf:player:7|threshold=15.5"), "a", "b")
+    shown = names.name((kills, f"map=1|player=mf:player:{ANN.number}|threshold=15.5"), "a", "b")
     assert shown == "Map 1: Ann to get over 15.5 kills"
 
 

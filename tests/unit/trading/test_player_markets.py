@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.domain import facts as f
+from app.domain.entrants import account_of, player_number
 from app.domain.market import MarketStatus, Result
-from app.domain.match_entrants import match_of_player, stand_in_player
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.trading.player_model import Moments, kills_to_come, rate
@@ -23,7 +23,7 @@ FOX0 = TEAMS["home"][0]
 
 
 def markets(server: TradedServer, account: int = FOX0.account) -> dict[tuple[int, float], MarketStatus]:
-    number = stand_in_player(server.match, account)
+    number = player_number(account)
     return {
         (market.type_id, specifiers.threshold): market.status
         for market in server.trader.book.values()
@@ -32,7 +32,7 @@ def markets(server: TradedServer, account: int = FOX0.account) -> dict[tuple[int
 
 
 def result(server: TradedServer, line: float, type_id: int = OVER) -> Result | None:
-    number = stand_in_player(server.match, FOX0.account)
+    number = player_number(FOX0.account)
     return server.trader.of(type_id, f"map=1|player=mf:player:{number}|threshold={line}").result
 
 
@@ -64,7 +64,7 @@ def test_over_is_decided_by_the_kill_that_exceeds_the_line(server: TradedServer)
             server.kill("home", 0, victim)
         server.win("home")
         server.freeze()
-    number = stand_in_player(server.match, FOX0.account)
+    number = player_number(FOX0.account)
     market = server.trader.of(OVER, f"map=1|player=mf:player:{number}|threshold={line}")
     assert (market.result, len(market.rests_on)) == (Result.WON, int(line) + 1)
     assert result(server, line, UNDER) is Result.LOST
@@ -141,9 +141,9 @@ def test_simulated_maps_settle_as_the_truth_says() -> None:
         if market.type_id not in (OVER, UNDER):
             continue
         specifiers = parse(market.specifiers)
-        found = match_of_player(int(specifiers.player.rpartition(":")[2]))
-        assert found
-        over = kills[found[1]] > specifiers.threshold
+        account = account_of(int(specifiers.player.rpartition(":")[2]))
+        assert account
+        over = kills[account] > specifiers.threshold
         assert market.result is (Result.WON if over is (market.type_id == OVER) else Result.LOST), market
         seen += 1
     assert seen > 40

@@ -1,6 +1,6 @@
 """Players and what they did, held against what was really played."""
 
-from tests.integration.rest.season.conftest import A, B, C, Get, Season
+from tests.integration.rest.season.conftest import A, B, C, D, Get, Season
 
 
 async def test_players_have_what_they_did(season: Season, get: Get) -> None:
@@ -26,18 +26,23 @@ async def test_players_have_what_they_did(season: Season, get: Get) -> None:
         assert sum(one["maps_played"] for one in seen["map_stats"][1:]) == row["maps_played"] == len(maps)
 
 
-async def test_pages_show_every_player_once_and_only_those_of_finished_matches(
+async def test_pages_show_every_player_once_and_to_some_only_those_of_finished_matches(
     get: Get, outsider: Get
 ) -> None:
     whole = (await get("players"))["data"]
-    assert {player["name"] for player in whole} == {g.name for squad in (A, B, C) for g in squad.players}
+    names = {team: {gamer.name for gamer in team.players} for team in (A, B, C, D)}
+    assert {player["name"] for player in whole} == set.union(*names.values())
     paged, query = [], {"limit": 4}
     while query:
         answer = await get("players", **query)
         paged += answer["data"]
         query = answer["meta"].get("next_cursor") and {"limit": 4, "cursor": answer["meta"]["next_cursor"]}
     assert paged == whole
-    assert (await outsider("players")).json()["data"] == whole
+    seen = (await outsider("players")).json()["data"]
+    assert seen == [player for player in whole if player["name"] not in names[D]]
+    hidden = next(player for player in whole if player["name"] in names[D])
+    assert (await outsider(f"players/{hidden['id']}")).status_code == 404
+    assert (await get(f"players/{hidden['id']}"))["data"]["id"] == hidden["id"]
 
 
 async def test_a_team_is_named_by_its_number(outsider: Get) -> None:
