@@ -97,8 +97,7 @@ class TradedMatch:
 
     def play(self, step: str) -> None:
         if step == "kill":
-            self.server.go_live()
-            self.server.kill("home", 0, 0)
+            self.server.opening_kill("home")
         else:
             self.server.rounds("home" if step == "home" else "away")
         self.settle()

@@ -109,6 +109,11 @@ class Server:
             weapon=weapon,
         )
 
+    def opening_kill(self, team: Team) -> None:
+        """The round goes live, and the team has the first kill of it."""
+        self.go_live()
+        self.kill(team, 0, 0)
+
     def plant(self, team: Team, player: int) -> tuple[MatchChange, ...]:
         return self.report(f.BombPlanted(at=self.later(20), player=TEAMS[team][player], site="A"))
 
@@ -126,8 +131,7 @@ class Server:
 
     def round(self, team: Team, reason: WinReason = "kills") -> None:
         """A whole round with two kills; the freeze before it must have been reported."""
-        self.go_live()
-        self.kill(team, 0, 0)
+        self.opening_kill(team)
         self.kill(team, 1, 1)
         self.win(team, reason)
 
@@ -140,6 +144,11 @@ class Server:
     def swap(self) -> None:
         self.home_side = other_side(self.home_side)
 
+    def change_sides(self) -> None:
+        """Half-time, or that of overtime: the freeze time in which the teams have swapped."""
+        self.swap()
+        self.freeze()
+
     def game_over(self) -> tuple[MatchChange, ...]:
         ct_score, t_score = self.by_side()
         return self.report(
@@ -151,8 +160,7 @@ class Server:
         self.start_map(map_name)
         self.rounds(*[winner] * 11)
         self.round(winner)
-        self.swap()
-        self.freeze()
+        self.change_sides()
         self.round(winner)
         self.game_over()
 

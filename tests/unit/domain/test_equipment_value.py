@@ -43,8 +43,7 @@ def test_a_round_has_both_teams_equipment_values() -> None:
     assert worths(server) == [(None, None), (22_000, 1_000), (11_500, 22_000)]
 
 
-def test_a_value_without_all_five_players_is_unknown() -> None:
-    server = started()
+def test_a_value_without_all_five_players_is_unknown(server: Server) -> None:
     server.rounds("home")
     equip(server, "home", BOUGHT, seats=4)
     equip(server, "away", (*BOUGHT, "weapon_new"))
@@ -52,8 +51,7 @@ def test_a_value_without_all_five_players_is_unknown() -> None:
     assert worths(server)[-1] == (None, None)
 
 
-def test_only_what_a_player_first_left_with_counts() -> None:
-    server = started()
+def test_only_what_a_player_first_left_with_counts(server: Server) -> None:
     server.rounds("home")
     equip(server, "home", SAVED)
     equip(server, "home", BOUGHT)
@@ -70,8 +68,7 @@ def test_buys_are_counted_by_what_came_of_them() -> None:
     )
     for team in ("home",) * 10:
         server.rounds(team)
-    server.swap()
-    server.freeze()
+    server.change_sides()
     for team in ("home",) * 12:
         server.rounds(team)
     server.game_over()

@@ -9,7 +9,7 @@ from app.domain.formats import FORMAT
 from app.domain.match import Match
 from app.domain.match_info import Veto
 from app.kit.errors import Conflict
-from tests.unit.domain.play import TEAMS, Server, new_match, started
+from tests.unit.domain.play import TEAMS, Server, new_match
 
 
 def doubts(match: Match) -> list[str]:
@@ -82,8 +82,7 @@ def test_a_late_number_that_would_have_ended_the_map_is_a_doubt() -> None:
     assert server.match.max_rounds == 30 and doubts(server.match)
 
 
-def test_sides_that_do_not_change_at_half_time_contradict_the_format() -> None:
-    server = started()
+def test_sides_that_do_not_change_at_half_time_contradict_the_format(server: Server) -> None:
     play(server, 11)
     server.round("home")
     assert not doubts(server.match)
@@ -98,8 +97,7 @@ def test_sides_that_change_elsewhere_contradict_the_format() -> None:
     server.report(f.FormatSet(at=1, max_rounds=36))
     halfway(server, 15)
     server.swap()
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     assert doubts(server.match) == ["sides changed after round 15: this is no map of 36 rounds"]
 
 
@@ -119,8 +117,7 @@ def test_players_who_show_that_sides_did_change_end_the_doubt() -> None:
     server.report(f.ItemAcquired(at=server.now, player=TEAMS["home"][0], side=server.side_of("home")))
     assert doubts(server.match)
     server.swap()
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     assert not doubts(server.match) and not server.match.format_status.doubted_maps
 
 

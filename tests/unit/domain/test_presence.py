@@ -14,10 +14,9 @@ BOT = MatchPlayer(0, "Bob")
 
 
 @pytest.fixture
-def server() -> Server:
-    server = started()
-    server.go_live()
-    server.kill("home", 0, 0)
+def server(server: Server) -> Server:
+    """A game server with its first round in play."""
+    server.opening_kill("home")
     return server
 
 

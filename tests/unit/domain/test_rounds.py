@@ -15,7 +15,7 @@ from app.domain.changes import (
 )
 from app.domain.kill_details import KillDetails
 from app.domain.match import MatchPlayer, Status
-from tests.unit.domain.play import TEAMS, Server, started
+from tests.unit.domain.play import TEAMS, Server
 
 
 def test_warm_up_counts_nothing() -> None:
@@ -30,8 +30,7 @@ def test_warm_up_counts_nothing() -> None:
     assert not server.changes_of(EventAdded)
 
 
-def test_the_first_freeze_is_the_kick_off() -> None:
-    server = started()
+def test_the_first_freeze_is_the_kick_off(server: Server) -> None:
     assert server.match.status is Status.LIVE
     assert [type(change) for change in server.changes if isinstance(change, MatchStarted | RoundOpened)] == [
         MatchStarted,
@@ -39,8 +38,7 @@ def test_the_first_freeze_is_the_kick_off() -> None:
     ]
 
 
-def test_a_round() -> None:
-    server = started()
+def test_a_round(server: Server) -> None:
     server.round("home")
     finished = server.changes_of(RoundFinished)[0]
     assert (finished.round.number, finished.round.winner, finished.round.winning_side) == (1, "home", "CT")
@@ -50,8 +48,7 @@ def test_a_round() -> None:
     assert [event.offset_ms for event in finished.timeline] == [3_000, 6_000]
 
 
-def test_a_knife_round_is_not_reported() -> None:
-    server = started()
+def test_a_knife_round_is_not_reported(server: Server) -> None:
     server.go_live()
     server.kill("home", 0, 0, "knife_t")
     server.win("home")
@@ -66,8 +63,7 @@ def test_a_knife_round_is_not_reported() -> None:
     assert len(server.changes_of(MatchStarted)) == 1
 
 
-def test_a_first_round_with_knives_only_counts_when_play_goes_on() -> None:
-    server = started()
+def test_a_first_round_with_knives_only_counts_when_play_goes_on(server: Server) -> None:
     server.go_live()
     server.kill("home", 0, 0, "knife")
     server.win("home")
@@ -78,8 +74,7 @@ def test_a_first_round_with_knives_only_counts_when_play_goes_on() -> None:
     assert server.changes_of(RoundOpened)[-1].round == 2
 
 
-def test_held_kills_are_reported_with_the_first_shot() -> None:
-    server = started()
+def test_held_kills_are_reported_with_the_first_shot(server: Server) -> None:
     server.go_live()
     server.kill("home", 0, 0, "knife")
     assert not server.changes_of(EventAdded)
@@ -87,8 +82,7 @@ def test_held_kills_are_reported_with_the_first_shot() -> None:
     assert [change.event.weapon for change in server.changes_of(EventAdded)] == ["knife", "glock"]
 
 
-def test_a_start_of_play_voids_what_was_played() -> None:
-    server = started()
+def test_a_start_of_play_voids_what_was_played(server: Server) -> None:
     server.rounds("home", "away")
     server.start_play()
     voided = server.changes_of(RoundsVoided)
@@ -100,8 +94,7 @@ def test_a_start_of_play_voids_what_was_played() -> None:
     assert server.changes_of(RoundFinished)[-1].round.number == 1
 
 
-def test_a_restored_backup_voids_the_rounds_after_it() -> None:
-    server = started()
+def test_a_restored_backup_voids_the_rounds_after_it(server: Server) -> None:
     server.rounds("home", "away", "home", "home")
     server.score = {"home": 1, "away": 1}
     server.report(f.RestoreAnnounced(at=server.later(), round=2))
@@ -114,27 +107,22 @@ def test_a_restored_backup_voids_the_rounds_after_it() -> None:
     assert (last.number, last.home_score, last.away_score) == (3, 1, 2)
 
 
-def test_a_current_round_that_is_restored_begins_again() -> None:
-    server = started()
+def test_a_current_round_that_is_restored_begins_again(server: Server) -> None:
     server.rounds("home")
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.report(f.RestoreAnnounced(at=server.later(), round=1))
     server.freeze()
     assert len(server.changes_of(RoundsVoided)[0].events) == 1
-    server.go_live()
-    server.kill("away", 0, 0)
+    server.opening_kill("away")
     server.win("away")
     finished = server.changes_of(RoundFinished)[-1]
     assert [(event.type, event.actor_team) for event in finished.timeline] == [("kill", "away")]
 
 
-def test_a_restore_over_half_time_takes_the_sides_back() -> None:
-    server = started()
+def test_a_restore_over_half_time_takes_the_sides_back(server: Server) -> None:
     server.rounds(*["home"] * 7, *["away"] * 4)
     server.round("away")
-    server.swap()
-    server.freeze()
+    server.change_sides()
     server.rounds("home")
     server.swap()
     server.score = {"home": 7, "away": 3}
@@ -146,9 +134,10 @@ def test_a_restore_over_half_time_takes_the_sides_back() -> None:
 
 
 @pytest.mark.parametrize(("home", "away"), [(0, 2), (0, 4)])
-def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(home: int, away: int) -> None:
+def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(
+    server: Server, home: int, away: int
+) -> None:
     """Home won the first round and the last two; the two between them were unseen."""
-    server = started()
     server.rounds("home")
     server.score = {"home": 2, "away": 1}
     server.freeze()
@@ -161,11 +150,9 @@ def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(home: int
     assert not server.changes_of(RoundsVoided)
 
 
-def test_a_freeze_in_the_middle_of_a_round_voids_its_events() -> None:
-    server = started()
+def test_a_freeze_in_the_middle_of_a_round_voids_its_events(server: Server) -> None:
     server.rounds("home")
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.report(f.RestartAnnounced(at=server.later()))
     server.freeze()
     assert server.changes_of(RoundsVoided)[0].rounds == ()
@@ -173,8 +160,7 @@ def test_a_freeze_in_the_middle_of_a_round_voids_its_events() -> None:
     assert server.changes_of(RoundOpened)[-1].round == 2
 
 
-def test_repeated_lines_change_nothing() -> None:
-    server = started()
+def test_repeated_lines_change_nothing(server: Server) -> None:
     server.rounds("home")
     before, count = server.match, len(server.changes)
     server.status()
@@ -190,10 +176,8 @@ def test_repeated_lines_change_nothing() -> None:
     assert len(server.changes_of(EventAdded)) == 3
 
 
-def test_kills_after_the_decision_are_late() -> None:
-    server = started()
-    server.go_live()
-    server.kill("home", 0, 0)
+def test_kills_after_the_decision_are_late(server: Server) -> None:
+    server.opening_kill("home")
     server.win("home")
     server.kill("away", 1, 1)
     late = server.changes_of(EventAdded)[-1].event
@@ -202,8 +186,7 @@ def test_kills_after_the_decision_are_late() -> None:
     assert play and play.rounds[0].events[-1] == late.id
 
 
-def test_team_kills_are_reported_and_do_not_count() -> None:
-    server = started()
+def test_team_kills_are_reported_and_do_not_count(server: Server) -> None:
     server.go_live()
     fact = replace(server.kill_fact("home", 0, 0), victim=TEAMS["home"][3], victim_side="CT")
     server.report(fact)
@@ -213,8 +196,7 @@ def test_team_kills_are_reported_and_do_not_count() -> None:
     assert server.match.current and server.match.current.alive_home == 4
 
 
-def test_an_assist_joins_its_kill_or_amends_it() -> None:
-    server = started()
+def test_an_assist_joins_its_kill_or_amends_it(server: Server) -> None:
     server.go_live()
     helper = TEAMS["home"][2]
     kill = server.kill_fact("home", 0, 0)
@@ -228,8 +210,7 @@ def test_an_assist_joins_its_kill_or_amends_it() -> None:
     assert server.changes_of(EventAmended)[0].event.id == server.changes_of(EventAdded)[1].event.id
 
 
-def test_what_the_log_says_of_a_kill_stays_with_it() -> None:
-    server = started()
+def test_what_the_log_says_of_a_kill_stays_with_it(server: Server) -> None:
     server.go_live()
     said = {"position": (1, 2, 3), "victim_position": (4, 5, -6), "flags": ("noscope",)}
     kill = replace(server.kill_fact("home", 0, 0), **said)
@@ -243,8 +224,7 @@ def test_what_the_log_says_of_a_kill_stays_with_it() -> None:
     assert server.changes_of(EventAdded)[1].event.details is None
 
 
-def test_the_bomb() -> None:
-    server = started()
+def test_the_bomb(server: Server) -> None:
     planter = TEAMS["away"][0]
     for reason, last in (("bomb", "bomb_exploded"), ("defuse", "bomb_defused")):
         server.go_live()
@@ -260,8 +240,7 @@ def test_the_bomb() -> None:
     assert finished.timeline[-1].actor == TEAMS["home"][4]
 
 
-def test_an_unknown_defuser_stays_unnamed() -> None:
-    server = started()
+def test_an_unknown_defuser_stays_unnamed(server: Server) -> None:
     server.go_live()
     server.kill("away", 1, 1)
     for seat in (3, 4):
@@ -271,8 +250,7 @@ def test_an_unknown_defuser_stays_unnamed() -> None:
     assert (event.type, event.actor) == ("bomb_defused", None)
 
 
-def test_bots_have_no_account_and_fall_once_each() -> None:
-    server = started()
+def test_bots_have_no_account_and_fall_once_each(server: Server) -> None:
     server.go_live()
     for name in ("Bot Ada", "Bot Bob", "Bot Bob"):
         fact = server.kill_fact("home", 0, 0)

@@ -46,8 +46,7 @@ def test_play_after_the_end_is_ignored() -> None:
     assert len(server.changes_of(MapFinished)) == 1
 
 
-def test_a_map_that_ends_undecided_is_left_to_an_operator() -> None:
-    server = started()
+def test_a_map_that_ends_undecided_is_left_to_an_operator(server: Server) -> None:
     server.rounds("home", "home")
     server.game_over()
     assert not server.changes_of(MapFinished)
@@ -59,8 +58,7 @@ def test_the_score_ends_a_map_without_an_end_line() -> None:
     server.start_map("de_mirage")
     server.rounds(*["home"] * 11)
     server.round("home")
-    server.swap()
-    server.freeze()
+    server.change_sides()
     server.round("home")
     server.report(f.MapLoaded(at=server.later(60), name="de_nuke"))
     assert [(change.map.home_score, change.map.away_score) for change in server.changes_of(MapFinished)] == [
@@ -75,8 +73,7 @@ def test_another_map_before_a_round_was_played_takes_the_place() -> None:
     assert [play.name for play in server.match.maps] == ["de_nuke"]
 
 
-def test_after_a_server_restart_the_rounds_count_until_the_restored_score() -> None:
-    server = started()
+def test_after_a_server_restart_the_rounds_count_until_the_restored_score(server: Server) -> None:
     server.rounds("home", "away", "home")
     score = dict(server.score)
     server.report(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
@@ -94,8 +91,7 @@ def test_after_a_server_restart_the_rounds_count_until_the_restored_score() -> N
     assert server.changes_of(RoundFinished)[-1].round.number == 3
 
 
-def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
-    server = started()
+def test_a_server_restart_without_a_backup_starts_the_map_again(server: Server) -> None:
     server.rounds("home", "away")
     server.report(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
     server.report(f.WarmupEnded(at=server.later(60)))
@@ -107,11 +103,9 @@ def test_a_server_restart_without_a_backup_starts_the_map_again() -> None:
     assert not server.match.suspended
 
 
-def test_rounds_without_a_line_are_unseen_and_play_goes_on() -> None:
-    server = started()
+def test_rounds_without_a_line_are_unseen_and_play_goes_on(server: Server) -> None:
     server.rounds("home")
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.score["away"] += 2
     server.freeze()
     play = server.match.map
@@ -122,12 +116,10 @@ def test_rounds_without_a_line_are_unseen_and_play_goes_on() -> None:
     assert server.changes_of(RoundFinished)[-1].round.number == 4
 
 
-def test_a_result_that_skips_a_round_suspends_until_the_next_score() -> None:
-    server = started()
+def test_a_result_that_skips_a_round_suspends_until_the_next_score(server: Server) -> None:
     server.rounds("home")
     server.score["away"] += 1
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.report(server.won_fact("home"))
     assert "disagrees" in server.match.suspended
     assert len(server.changes_of(RoundFinished)) == 1
@@ -153,8 +145,7 @@ def test_a_source_attached_in_mid_map_uses_the_reported_score() -> None:
     assert server.changes_of(RoundFinished)[0].round.number == 8
 
 
-def test_the_score_at_half_time_is_not_used_while_team_lines_lag() -> None:
-    server = started()
+def test_the_score_at_half_time_is_not_used_while_team_lines_lag(server: Server) -> None:
     server.rounds("home")
     server.report(f.FreezeStarted(at=server.later()))
     server.score = {"home": 9, "away": 3}
@@ -169,8 +160,7 @@ def test_the_score_at_half_time_is_not_used_while_team_lines_lag() -> None:
     assert not server.match.suspended
 
 
-def test_a_score_that_contradicts_ours_suspends_until_they_agree() -> None:
-    server = started()
+def test_a_score_that_contradicts_ours_suspends_until_they_agree(server: Server) -> None:
     server.rounds("home", "home")
     server.score = {"home": 1, "away": 1}
     server.freeze()
@@ -180,8 +170,7 @@ def test_a_score_that_contradicts_ours_suspends_until_they_agree() -> None:
     assert not server.match.suspended
 
 
-def test_lost_data_suspends_and_marks_the_round() -> None:
-    server = started()
+def test_lost_data_suspends_and_marks_the_round(server: Server) -> None:
     server.go_live()
     server.report(f.DataLost(at=server.later(), reason="bytes 100 to 200 are missing"))
     assert server.match.suspended == "bytes 100 to 200 are missing"
@@ -195,8 +184,7 @@ def test_lost_data_suspends_and_marks_the_round() -> None:
     assert not server.changes_of(RoundFinished)[1].round.gap
 
 
-def test_pauses() -> None:
-    server = started()
+def test_pauses(server: Server) -> None:
     server.report(f.Paused(at=server.later(), reason="TimeOutTs"))
     assert server.match.pause == "TimeOutTs"
     server.report(f.Resumed(at=server.later(), reason="TimeOutTs"))

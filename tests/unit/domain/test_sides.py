@@ -21,10 +21,9 @@ def to_half_time(home_rounds: int) -> Server:
     return server
 
 
-def lagging_status(server: Server) -> None:
-    """What servers report in the first freeze after a swap: the new score under the old team lines."""
+def lagging_swap(server: Server) -> None:
+    """A swap as servers report it in the first freeze after it: the new score under the old team lines."""
     server.report(f.FreezeStarted(at=server.later(7)))
-    server.swap()
     server.team_lines()
     server.swap()
     server.status()
@@ -32,8 +31,7 @@ def lagging_status(server: Server) -> None:
 
 def test_an_uneven_score_shows_the_swap_before_the_team_lines_do() -> None:
     server = to_half_time(8)
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     assert home_side(server.match) == "T"
     server.round("home")
     last = server.changes_of(RoundFinished)[-1].round
@@ -43,17 +41,15 @@ def test_an_uneven_score_shows_the_swap_before_the_team_lines_do() -> None:
 
 def test_players_moved_show_the_swap_at_a_level_score() -> None:
     server = to_half_time(6)
-    server.swap()
     for player in TEAMS["home"]:
         server.report(f.SideSwitched(at=server.now, player=player, side="T"))
-    lagging_status(server)
+    lagging_swap(server)
     assert home_side(server.match) == "T"
 
 
 def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> None:
     server = to_half_time(6)
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     assert home_side(server.match) is None
     server.go_live()
     server.kill("away", 0, 1)
@@ -64,8 +60,7 @@ def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> 
 
 def test_a_player_seen_buying_shows_open_sides() -> None:
     server = to_half_time(6)
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][3], side="CT"))
     assert home_side(server.match) is None
     server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][0], side="CT"))
@@ -74,8 +69,7 @@ def test_a_player_seen_buying_shows_open_sides() -> None:
 
 def test_a_result_waits_until_its_team_is_known() -> None:
     server = to_half_time(6)
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     server.go_live()
     server.report(server.won_fact("home", "time"))
     assert len(server.changes_of(RoundFinished)) == 12
@@ -88,29 +82,25 @@ def test_a_result_waits_until_its_team_is_known() -> None:
 
 def test_sides_that_do_not_swap_at_the_start_of_overtime() -> None:
     server = to_half_time(6)
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     server.rounds(*["home"] * 6, *["away"] * 5)
     server.round("away")
     server.freeze()
     server.team_lines()
     assert home_side(server.match) is None
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     assert home_side(server.match) == "T"
 
 
 def test_overtime_swaps_after_three_rounds() -> None:
     server = to_half_time(6)
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     server.rounds(*["home"] * 6, *["away"] * 5)
     server.round("away")
     server.freeze()
     server.rounds("home", "home")
     server.round("home")
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     assert home_side(server.match) == "CT"
     server.round("home")
     server.game_over()
@@ -126,13 +116,11 @@ def test_thirty_rounds_by_cvar() -> None:
     assert home_side(server.match) == "CT"
     server.rounds("away")
     server.round("away")
-    server.swap()
-    lagging_status(server)
+    lagging_swap(server)
     assert home_side(server.match) == "T"
 
 
-def test_both_known_teams_on_the_other_side_overrule_wrong_sides() -> None:
-    server = started()
+def test_both_known_teams_on_the_other_side_overrule_wrong_sides(server: Server) -> None:
     server.rounds("home", "away")
     server.swap()
     server.go_live()
@@ -163,8 +151,7 @@ def test_names_match_whatever_their_case_and_spaces() -> None:
     assert home_side(server.match) == "CT"
 
 
-def test_names_set_late_clear_the_doubt() -> None:
-    server = started()
+def test_names_set_late_clear_the_doubt(server: Server) -> None:
     server.report(f.SideNamed(at=server.now, side="CT", team="pug_ct"))
     server.report(f.SideNamed(at=server.now, side="T", team="pug_t"))
     assert server.match.suspended
@@ -172,8 +159,7 @@ def test_names_set_late_clear_the_doubt() -> None:
     assert not server.match.suspended
 
 
-def test_a_player_who_reconnects_under_another_name_keeps_the_team() -> None:
-    server = started()
+def test_a_player_who_reconnects_under_another_name_keeps_the_team(server: Server) -> None:
     server.rounds("home", "away")
     seats = len(server.match.roster)
     server.go_live()

@@ -8,16 +8,15 @@ from app.domain import facts as f
 from app.ingest import silence
 from app.ingest.config import IngestConfig
 from scripts.bench.silence import silences
-from tests.unit.domain.play import Server, started
+from tests.unit.domain.play import Server
 
 CONFIG = IngestConfig()
 
 
 @pytest.fixture
-def server() -> Server:
-    server = started()
-    server.go_live()
-    server.kill("home", 0, 0)
+def server(server: Server) -> Server:
+    """A game server with its first round in play."""
+    server.opening_kill("home")
     return server
 
 

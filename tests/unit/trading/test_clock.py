@@ -14,8 +14,7 @@ def planted() -> TradedServer:
     """A round in which five play against four, and the bomb is planted."""
     server = TradedServer()
     server.start_map()
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.plant("away", 0)
     return server
 

@@ -60,8 +60,7 @@ def lasting_kills(match: Match) -> dict[int, tuple[int, ...]]:
 def test_kills_of_rounds_that_began_before_the_map_was_decided_count_at_once() -> None:
     key = 1, TEAMS["home"][0].account
     server = short_map("home", "home")
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     found = collect_facts(server.match, ())
     assert len(found.lasting_kills(key)) == len(found.kills[key]) == 3
     lasting = lasting_kills(server.match)
@@ -69,8 +68,7 @@ def test_kills_of_rounds_that_began_before_the_map_was_decided_count_at_once() -
     server.freeze()
     assert lasting_kills(server.match) == lasting
     for _ in range(2):
-        server.go_live()
-        server.kill("home", 0, 0)
+        server.opening_kill("home")
         assert lasting_kills(server.match) == lasting
         server.win("home")
         server.freeze()
@@ -112,8 +110,7 @@ def test_another_map_loaded_does_not_say_who_won_a_map_played_on_to_a_draw() -> 
     server.start_map()
     server.report(f.FormatSet(at=server.later(), max_rounds=SHORT))
     server.rounds("home", "home")
-    server.swap()
-    server.freeze()
+    server.change_sides()
     server.rounds("home", "away", "away", "away")
     server.report(f.MapLoaded(at=server.later(), name="de_nuke"))
     assert "loaded before" in server.match.suspended
@@ -168,7 +165,6 @@ def test_both_pistols_are_lost_with_the_second_whatever_the_first_was(
     """Only when the second is won, too, would the first be needed."""
     unseen_pistol.rounds(*("home", "away") * 5, "away")
     assert unseen_pistol.trader.of(24, "map=1|team=home").open
-    unseen_pistol.swap()
-    unseen_pistol.freeze()
+    unseen_pistol.change_sides()
     unseen_pistol.round(winner)
     assert unseen_pistol.trader.of(24, "map=1|team=home").result is result

@@ -62,16 +62,14 @@ def test_freeze_opens_the_round_and_the_one_after(server: TradedServer) -> None:
 
 
 def test_in_a_live_round_only_repriced_markets_stay_open(server: TradedServer) -> None:
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     assert server.status_of(14, team(1)) is SETTLED
     assert server.status_of(13, team(1)) is ACTIVE
     assert server.status_of(30, "map=1|round=1") is SUSPENDED
 
 
 def test_first_kill_settles_on_itself(server: TradedServer) -> None:
-    server.go_live()
-    server.kill("away", 0, 0)
+    server.opening_kill("away")
     kill = server.match.current.events[0].id if server.match.current else 0
     for winner, result in (("home", Result.LOST), ("away", Result.WON)):
         market = server.trader.of(14, team(1, winner))

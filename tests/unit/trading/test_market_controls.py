@@ -235,8 +235,7 @@ def test_a_held_probability_stands_at_the_lowest_odds_too(desk: Desk) -> None:
 
 def test_a_held_probability_ends_with_its_round(desk: Desk) -> None:
     hold_round_winner(desk)
-    desk.server.go_live()
-    desk.server.kill("home", 0, 0)
+    desk.server.opening_kill("home")
     assert not ended(desk)
     desk.follow()
     assert desk.of(13, ROUND.format(1, "home")).probability == 0.6

@@ -77,16 +77,14 @@ def test_under_is_decided_by_the_end_of_the_map() -> None:
     line = opened(server)
     for half in range(2):
         for _ in range(11 + half):
-            server.go_live()
-            server.kill("away", 0, 0)
+            server.opening_kill("away")
             server.win("away")
             if max(server.score.values()) < 13:
                 server.freeze()
             else:
                 break
         if not half:
-            server.swap()
-            server.freeze()
+            server.change_sides()
     assert result(server, line) is None
     server.game_over()
     assert (result(server, line), result(server, line, UNDER)) == (Result.LOST, Result.WON)
@@ -103,8 +101,7 @@ def test_kills_of_a_restored_round_do_not_count(server: TradedServer) -> None:
 
 
 def test_a_kill_after_the_rounds_decision_counts_as_on_the_scoreboard(server: TradedServer) -> None:
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.win("home", "time")
     server.kill("home", 0, 1)
     played = server.match.maps[0].counted[-1]

@@ -18,7 +18,7 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
 from app.trading.engine import react
 from app.trading.price_guard import unexplained_move
-from tests.unit.domain.play import TEAMS, Server, started
+from tests.unit.domain.play import TEAMS, Server
 from tests.unit.trading.trader import PRICING, new_match
 
 HOME_WINS = "map=1|round=1|team=home"
@@ -37,10 +37,9 @@ def market(probability: float, *, at: int, type_id: int = 13, specifiers: str = 
 
 
 @pytest.fixture
-def server() -> Server:
-    server = started()
-    server.go_live()
-    server.kill("home", 0, 0)
+def server(server: Server) -> Server:
+    """A game server with its first round in play."""
+    server.opening_kill("home")
     return server
 
 

@@ -88,8 +88,7 @@ def test_what_was_off_offer_all_the_while_took_no_bets(server: TradedServer) -> 
 
 def test_what_went_off_offer_meanwhile_took_bets_until_then(server: TradedServer) -> None:
     server.rounds("home", "home")
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     decided = (30, "map=1|round=3")
     assert server.trader.book[decided].status is MarketStatus.SUSPENDED
     load_backup(server, 2)
@@ -98,8 +97,7 @@ def test_what_went_off_offer_meanwhile_took_bets_until_then(server: TradedServer
 
 def test_a_round_that_is_begun_again_takes_its_bets_with_it(server: TradedServer) -> None:
     server.rounds("home")
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.report(f.FreezeStarted(at=server.later()))
     window = VoidWindow(ended(server, 1), server.trader.now)
     assert of(server, (13, team(2))) == of(server, (14, team(2))) == [window]
@@ -115,8 +113,7 @@ def test_a_map_that_is_begun_again_takes_its_bets_with_it(server: TradedServer) 
 
 def test_a_round_with_an_unseen_end_is_not_replayed(server: TradedServer) -> None:
     server.rounds("home")
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.opening_kill("home")
     server.report(f.DataLost(at=server.later(), reason="a part of the log is missing"))
     server.score = {"home": 2, "away": 0}
     server.freeze()

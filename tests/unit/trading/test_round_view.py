@@ -89,8 +89,7 @@ def test_the_round_and_the_fuse_run_by_our_clock() -> None:
     assert state_of(server, seconds=99).seconds_left == 0
 
 
-def test_the_server_says_how_long_a_round_is() -> None:
-    server = started()
+def test_the_server_says_how_long_a_round_is(server: Server) -> None:
     names = {"round_time": 300.0, "defuse_round_time": 120.0, "fuse_time": 35.0, "freeze_time": 20.0}
     server.report(*(f.ClockSet(at=server.now, name=name, seconds=seconds) for name, seconds in names.items()))
     assert state_of(server, seconds=5).seconds_left == 15
@@ -99,36 +98,30 @@ def test_the_server_says_how_long_a_round_is() -> None:
     assert state_of(planted(server), seconds=20).seconds_left == 15
 
 
-def test_a_round_whose_beginning_was_not_seen_has_no_clock() -> None:
-    server = started()
+def test_a_round_whose_beginning_was_not_seen_has_no_clock(server: Server) -> None:
     server.later(20)
     server.kill("home", 0, 0)
     assert (state_of(server).phase, state_of(server).seconds_left) == ("live", None)
 
 
-def test_a_pause_stops_the_freeze_time_and_begins_it_anew() -> None:
-    server = started()
+def test_a_pause_stops_the_freeze_time_and_begins_it_anew(server: Server) -> None:
     server.report(f.Paused(at=server.later(5), reason="TimeOutTs"))
     assert state_of(server, seconds=30).seconds_left is None
     server.report(f.Resumed(at=server.later(60), reason="TimeOutTs"))
     assert state_of(server, seconds=4).seconds_left == 11
 
 
-def test_sides_are_the_teams_of_this_half() -> None:
-    server = started()
+def test_sides_are_the_teams_of_this_half(server: Server) -> None:
     first_half: list[Team] = ["home"] * 12
     server.rounds(*first_half[:11])
     server.round("home")
-    server.swap()
-    server.freeze()
-    server.go_live()
-    server.kill("home", 0, 0)
+    server.change_sides()
+    server.opening_kill("home")
     state = state_of(server)
     assert (state.number, state.ct.alive, state.t.alive) == (1, 4, 5)
 
 
-def test_money_goes_with_the_players_who_change_sides() -> None:
-    server = started()
+def test_money_goes_with_the_players_who_change_sides(server: Server) -> None:
     for team, money in zip(BOTH, (800, 700), strict=True):
         pay(server, team, money)
     server.go_live()
@@ -139,15 +132,13 @@ def test_money_goes_with_the_players_who_change_sides() -> None:
     assert (state_of(server).ct.money, state_of(server).t.money) == (3500, 4000)
 
 
-def test_the_loss_bonus_counts_within_the_half() -> None:
-    server = started()
+def test_the_loss_bonus_counts_within_the_half(server: Server) -> None:
     server.rounds("home", "home", "away", "home", "home", "home", "home")
     state = state_of(server)
     assert (state.number, state.ct.losses, state.t.losses) == (8, 0, 4)
 
 
-def test_a_round_whose_winner_was_not_seen_leaves_the_loss_bonus_unknown() -> None:
-    server = started()
+def test_a_round_whose_winner_was_not_seen_leaves_the_loss_bonus_unknown(server: Server) -> None:
     server.rounds("home")
     server.go_live()
     server.score["home"] += 1
@@ -168,8 +159,7 @@ def test_money_is_known_once_every_player_has_shown_it() -> None:
     assert state_of(server).ct.money == 2500
 
 
-def test_health_is_known_while_hits_are_logged() -> None:
-    server = started()
+def test_health_is_known_while_hits_are_logged(server: Server) -> None:
     assert state_of(server).ct.health == 500
     server.go_live()
     assert state_of(server).ct.health is None
@@ -179,8 +169,7 @@ def test_health_is_known_while_hits_are_logged() -> None:
     assert state_of(server).ct.health == 400
 
 
-def test_equipment_is_followed_from_the_beginning_of_a_half() -> None:
-    server = started()
+def test_equipment_is_followed_from_the_beginning_of_a_half(server: Server) -> None:
     assert state_of(server).ct.weapons is None
     for player in (*TEAMS["home"], *TEAMS["away"]):
         side: Side = "CT" if player in TEAMS["home"] else "T"
@@ -303,8 +292,7 @@ def test_a_plant_that_has_begun() -> None:
     assert state_of(planted(server)).plant_seconds_left is None
 
 
-def test_a_player_who_never_connected_is_missing() -> None:
-    server = started()
+def test_a_player_who_never_connected_is_missing(server: Server) -> None:
     listed(server, 5, 4)
     state = state_of(server)
     assert (state.ct.alive, state.t.alive, state.t.health) == (5, 4, 400)
@@ -318,14 +306,12 @@ def test_a_player_who_never_connected_is_missing() -> None:
     assert state_of(server).t.alive == 5
 
 
-def test_a_list_that_lacks_a_whole_team_shows_nothing() -> None:
-    server = started()
+def test_a_list_that_lacks_a_whole_team_shows_nothing(server: Server) -> None:
     listed(server, 5, 0)
     assert state_of(server).t.alive == 5
 
 
-def test_money_of_a_team_that_is_a_player_short_is_that_of_the_others() -> None:
-    server = started()
+def test_money_of_a_team_that_is_a_player_short_is_that_of_the_others(server: Server) -> None:
     pay(server, "home", 1000)
     server.report(f.PlayerLeft(at=server.now, player=TEAMS["home"][0], side="CT"))
     assert (state_of(server).ct.alive, state_of(server).ct.money) == (4, 4000)

@@ -1,0 +1,11 @@
+"""What tests of pure code begin with."""
+
+import pytest
+
+from tests.unit.domain.play import Server, started
+
+
+@pytest.fixture
+def server() -> Server:
+    """A game server in the first freeze time of its first map."""
+    return started()
