@@ -60,8 +60,7 @@ async def test_connections_end_again_and_again(rig: Rig, store: Store) -> None:
         await until("alive", lambda: consumer.alives)
         story = Story(store)
         for _ in range(8):
-            match = await story.match()
-            await story.offer(match, offer(1), offer(2))
+            match = await story.match(offer(1), offer(2))
             await end_sessions(store)
             await story.settle(match, offer(1))
             await story.void(match, offer(2))
@@ -93,8 +92,7 @@ async def test_a_full_disk_leaves_nothing_half_written(rig: Rig, store: Store) -
         await rig.feed()
         await until("alive", lambda: consumer.alives)
         story = Story(store)
-        match = await story.match()
-        await story.offer(match, offer(1), offer(2))
+        match = await story.match(offer(1), offer(2))
         before = await fold.ledger_of(store), await fold.everything(store)
         async with no_room(store):
             for _ in range(3):

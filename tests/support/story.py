@@ -14,6 +14,7 @@ from app.domain.match import MapPlay, Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.store import changes, history, markets, matches
 from app.store.connections import Store
+from app.store.transaction import Tx
 from tests.support import stored
 
 _STATUS = {
@@ -41,19 +42,18 @@ class Story:
         self.store, self._now = store, now
         self.at = 0
 
-    async def match(self, status: Status = Status.LIVE) -> Match:
+    async def match(self, *offers: Market, status: Status = Status.LIVE) -> Match:
+        """A match, with these on offer."""
         async with self.store.transaction() as tx:
-            number = await matches.next_number(tx)
-            match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
-            await matches.insert(tx, match)
+            match = await _inserted(tx, status)
+        if offers:
+            await self.offer(match, *offers)
         return match
 
     async def announce(self, status: Status = Status.UPCOMING) -> Match:
         """A match in the change log from its beginning."""
         async with self.store.transaction() as tx:
-            number = await matches.next_number(tx)
-            match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
-            await matches.insert(tx, match)
+            match = await _inserted(tx, status)
             rows = change_drafts.compose(None, match, (), {}, (), ())
             return await changes.append(tx, match, rows, self._now())
 
@@ -152,6 +152,13 @@ class Story:
             await tx.write(history.add_statements(match.id, rounds, events))
             await tx.write(markets.save_statements(match.id, markets_changed))
             self.at = (await changes.append(tx, after, rows, now)).last_stamp
+
+
+async def _inserted(tx: Tx, status: Status) -> Match:
+    number = await matches.next_number(tx)
+    match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
+    await matches.insert(tx, match)
+    return match
 
 
 def _ledger_status(market: Market) -> LedgerStatus:

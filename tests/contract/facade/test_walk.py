@@ -57,7 +57,7 @@ async def played(store: Store) -> dict[Status, list[Match]]:
     await story.cancel(cancelled)
     upcoming = [await create(store, pair, f"Cup {pair}", now + pair * HOUR) for pair in range(3, 7)]
     discovered = await create(store, 0, "Autumn Cup", None)
-    unlinked = [await story.match(status) for status in (Status.UPCOMING, Status.LIVE)]
+    unlinked = [await story.match(status=status) for status in (Status.UPCOMING, Status.LIVE)]
     async with store.autocommit() as tx:
         found = {match.id: match for match in await matches.listing(tx, statuses=tuple(Status), limit=100)}
     assert found[finished.id].status is Status.FINISHED

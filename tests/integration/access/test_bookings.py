@@ -49,11 +49,9 @@ def keyed(**rounds: MarketStatus) -> dict[str, MarketStatus]:
     return {offer(int(name[1:])).specifiers: status for name, status in rounds.items()}
 
 
-async def test_the_last_message_suspends_what_was_active(store: Store, tenant: Tenant) -> None:
+async def test_the_last_message_suspends_what_was_active(store: Store, story: Story, tenant: Tenant) -> None:
     """It has a place after all that was published, and a newer timestamp; up to it the match is booked."""
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2), offer(3), offer(4, status=SUSPENDED))
+    match = await story.match(offer(1), offer(2), offer(3), offer(4, status=SUSPENDED))
     await story.settle(match, offer(3))
     before = story.at
     assert await book(store, match, False)
@@ -70,10 +68,8 @@ async def test_the_last_message_suspends_what_was_active(store: Store, tenant: T
     assert story.at > own[-1].at
 
 
-async def test_booked_again_lists_what_is_open(store: Store, tenant: Tenant) -> None:
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+async def test_booked_again_lists_what_is_open(store: Store, story: Story, tenant: Tenant) -> None:
+    match = await story.match(offer(1), offer(2))
     await book(store, match, False)
     await story.settle(match, offer(1))
     await story.offer(match, offer(2, status=SUSPENDED), offer(3))
@@ -85,10 +81,10 @@ async def test_booked_again_lists_what_is_open(store: Store, tenant: Tenant) -> 
         assert await tenants.unbooked(tx) == {}
 
 
-async def test_what_was_left_out_is_known_as_long_as_the_log_has_it(store: Store, tenant: Tenant) -> None:
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+async def test_what_was_left_out_is_known_as_long_as_the_log_has_it(
+    store: Store, story: Story, tenant: Tenant
+) -> None:
+    match = await story.match(offer(1))
     gaps = []
     for _ in range(2):
         await book(store, match, False)
@@ -108,10 +104,8 @@ async def test_what_was_left_out_is_known_as_long_as_the_log_has_it(store: Store
         assert not await tenants.booking_gaps(tx)
 
 
-async def test_what_changes_nothing_writes_nothing(store: Store, tenant: Tenant) -> None:
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+async def test_what_changes_nothing_writes_nothing(store: Store, story: Story, tenant: Tenant) -> None:
+    match = await story.match(offer(1))
     assert not await book(store, match, True)
     assert await book(store, match, False)
     present = await head(store)
@@ -119,8 +113,9 @@ async def test_what_changes_nothing_writes_nothing(store: Store, tenant: Tenant)
     assert await head(store) == present
 
 
-async def test_without_anything_active_there_is_no_message(store: Store, tenant: Tenant) -> None:
-    story = Story(store)
+async def test_without_anything_active_there_is_no_message(
+    store: Store, story: Story, tenant: Tenant
+) -> None:
     match, closed = await story.match(), await story.match()
     await story.offer(closed, offer(1, status=SUSPENDED), offer(2))
     await story.settle(closed, offer(2))
@@ -133,18 +128,15 @@ async def test_without_anything_active_there_is_no_message(store: Store, tenant:
     assert unbooked == {(tenant.id, one.id): row.seq for one, row in zip((match, closed), rows, strict=True)}
 
 
-async def test_without_a_vhost_nothing_was_published(store: Store) -> None:
+async def test_without_a_vhost_nothing_was_published(store: Store, story: Story) -> None:
     await new_tenant(store, "website", amqp=False)
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     for booked in (False, True):
         await book(store, match, booked, "website")
     assert {row.entity for row in await own_rows(store)} == {"booking"}
 
 
-async def test_types_that_are_off_are_suspended_already(store: Store, tenant: Tenant) -> None:
-    story = Story(store)
+async def test_types_that_are_off_are_suspended_already(store: Store, story: Story, tenant: Tenant) -> None:
     match = await story.match()
     other = offer(1, type_id=OTHER)
     await story.offer(match, offer(1), other)
@@ -162,11 +154,11 @@ async def test_types_that_are_off_are_suspended_already(store: Store, tenant: Te
     assert offer(2).specifiers not in {one.specifiers for one in shown if one.type_id == 13}
 
 
-async def test_the_match_is_locked_so_that_nothing_opens_between(store: Store, tenant: Tenant) -> None:
+async def test_the_match_is_locked_so_that_nothing_opens_between(
+    store: Store, story: Story, tenant: Tenant
+) -> None:
     """Whatever is opened after the last message's markets were read has a place after it."""
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     async with store.transaction() as tx:
         await set_booked(tx, "acme", str(match.id), False, by="test", now=system_clock())
         with pytest.raises(TimeoutError):
@@ -179,10 +171,8 @@ async def _lock_soon(store: Store, match: Match) -> None:
         await matches.lock(tx, match.id)
 
 
-async def test_pruned_rows_leave_no_trace_on_the_stream(store: Store, tenant: Tenant) -> None:
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+async def test_pruned_rows_leave_no_trace_on_the_stream(store: Store, story: Story, tenant: Tenant) -> None:
+    match = await story.match(offer(1))
     await book(store, match, False)
     own = await own_rows(store)
     await story.offer(match, offer(1))

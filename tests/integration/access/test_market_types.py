@@ -48,19 +48,16 @@ async def test_an_unknown_type_switches_none(store: Store, tenant: Tenant) -> No
 
 async def test_what_a_clock_ahead_of_ours_opened_was_offered(store: Store, tenant: Tenant) -> None:
     ahead = Story(store, lambda: system_clock() + 60_000)
-    match = await ahead.match()
-    await ahead.offer(match, offer(1))
+    await ahead.match(offer(1))
     await switch(store, False)
     async with store.autocommit() as tx:
         (interval,) = (await tenants.by_slug(tx, "acme")).types_off
     assert interval.off_at > system_clock() + 30_000
 
 
-async def test_a_switch_is_newer_than_what_was_published(store: Store, tenant: Tenant) -> None:
+async def test_a_switch_is_newer_than_what_was_published(store: Store, story: Story, tenant: Tenant) -> None:
     """Its rows have their place after it, and a timestamp of their own; the match goes on after that."""
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     before = story.at
     await switch(store, False)
     async with store.autocommit() as tx:

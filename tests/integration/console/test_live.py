@@ -49,15 +49,14 @@ async def playing(story: Story, **fields: object) -> Match:
 async def test_a_match_in_play_is_shown_with_score_and_markets(person: Person, story: Story) -> None:
     match = await playing(story)
     await story.offer(match, offer(1), offer(2, status=MarketStatus.SUSPENDED, reason="the bomb is down"))
-    await story.match(Status.UPCOMING)
+    await story.match(status=Status.UPCOMING)
     page = await person.get("/console")
     assert page.text.count("<tr data-key=") == 1
     assert f'href="/console/matches/{match_urn(match.number)}"' in page.text
     assert "de_dust2 <b>7:5</b>" in page.text and "1 × the bomb is down" in page.text
 
 
-async def test_what_needs_somebody_comes_first(person: Person, store: Store) -> None:
-    story = Story(store)
+async def test_what_needs_somebody_comes_first(person: Person, store: Store, story: Story) -> None:
     calm, suspended, alerted = [await playing(story) for _ in range(3)]
     await story.happen(suspended, suspended="why", doubts=(Doubt("operator", "why"),))
     async with store.transaction() as tx:

@@ -35,10 +35,8 @@ async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story
     assert "Map 1, round 1: Northwind to win" in closed.text and "<b>won</b>" in closed.text
 
 
-async def test_prices_stand_beside_what_happened(person: Person, store: Store) -> None:
-    story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+async def test_prices_stand_beside_what_happened(person: Person, store: Store, story: Story) -> None:
+    match = await story.match(offer(1))
     kill = TimelineEvent(
         id=1,
         type="kill",
@@ -73,8 +71,7 @@ async def test_prices_stand_beside_what_happened(person: Person, store: Store) -
     assert [kind for _, kind, _ in plot["facts"]] == ["kill", "round", "command"] and len(plot["points"]) == 2
 
 
-async def test_an_entry_has_its_evidence(person: Person, store: Store) -> None:
-    story = Story(store)
+async def test_an_entry_has_its_evidence(person: Person, store: Store, story: Story) -> None:
     match = await story.match()
     played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 5, 9)
     await story.happen(match, c.RoundFinished(played), maps=(MapPlay(1, "de_dust2", "live"),))

@@ -28,7 +28,7 @@ def now() -> int:
 
 @pytest.fixture
 async def match(store: Store) -> Match:
-    return await Story(store).match(Status.LIVE)
+    return await Story(store).match(status=Status.LIVE)
 
 
 class RecoveryClient:

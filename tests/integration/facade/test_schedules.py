@@ -271,7 +271,7 @@ async def test_fixture_changes_are_those_that_the_feed_published(
     client: httpx.AsyncClient, basic: Headers, store: Store, tenant: Tenant, issue: IssueKey
 ) -> None:
     story = Story(store, count(1_800_000_000_000).__next__)  # no two changes in one millisecond
-    first, second, _ = [await story.match(Status.UPCOMING) for _ in range(3)]
+    first, second, _ = [await story.match(status=Status.UPCOMING) for _ in range(3)]
     await story.start(first)
     await story.cancel(second)
     middle = story.at

@@ -90,8 +90,7 @@ async def test_a_page_says_how_far_the_log_reaches_back(sign_in: SignIn, store: 
 
 async def test_a_match_that_is_not_booked_is_not_shown(sign_in: SignIn, store: Store) -> None:
     person, story = await sign_in(), Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     [seq] = await listed(person)
     async with store.transaction() as tx:
         tenant = await tenants.by_slug(tx, "acme")
@@ -108,8 +107,7 @@ async def test_a_match_that_is_not_booked_is_not_shown(sign_in: SignIn, store: S
 
 async def test_without_a_vhost_nothing_was_published(sign_in: SignIn, store: Store) -> None:
     person, story = await sign_in(), Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     [seq] = await listed(person)
     async with store.transaction() as tx:
         await tx.execute("UPDATE tenant SET amqp = false")
@@ -189,8 +187,7 @@ async def test_envelopes_of_types_that_are_off_are_listed_as_the_tenant_received
 ) -> None:
     """A switch is an `odds_change` to one tenant; a settlement of which nothing is left is one too."""
     person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     await switch(store, False)
     await story.offer(match, offer(2))
     await story.settle(match, offer(1))
@@ -220,8 +217,7 @@ async def test_the_last_and_first_message_of_a_booking_are_the_tenants_alone(
 ) -> None:
     """Given back, a match is listed up to its last message; booked again, from its first one on, too."""
     person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2, type_id=14))
+    match = await story.match(offer(1), offer(2, type_id=14))
     everything = await seqs(store)
     await book(store, match, False, now=1)
     last, *earlier = await listed(person)

@@ -53,13 +53,12 @@ async def test_the_page_says_that_there_is_no_vhost(sign_in: SignIn) -> None:
 
 
 async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
-    sign_in: SignIn, store: Store, settings: Settings, slug: str
+    sign_in: SignIn, store: Store, story: Story, settings: Settings, slug: str
 ) -> None:
     person = await sign_in(Role.READER, slug)
     async with broker_config(settings) as broker:
         url = await broker.provision(slug)
     tenant_id = await published_to(store, slug)
-    story = Story(store)
     kept, given_back = await story.match(), await story.match()
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant_id, given_back.id)
@@ -81,11 +80,10 @@ async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
 
 
 async def test_the_stream_shows_what_changes(
-    sign_in: SignIn, store: Store, quick: PortalDependencies
+    sign_in: SignIn, store: Store, story: Story, quick: PortalDependencies
 ) -> None:
     person = await sign_in(Role.READER)
     await published_to(store, "acme")
-    story = Story(store)
     match = await story.match()
     async with EventStream(person.client, EVENTS) as stream:
         assert stream.status == 200

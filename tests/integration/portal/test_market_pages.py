@@ -155,8 +155,7 @@ async def test_the_markets_of_a_match_are_listed_in_pages(
 async def test_what_a_tenant_does_not_see_does_not_exist(
     person: Person, sign_in: SignIn, story: Story, store: Store, settings: Settings
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     for path in (
         *(f"{markets_of(match)}/13:map=1", f"{markets_of(match)}/x", f"{markets_of(match)}/13"),
         "/portal/matches/od:match:404/markets",

@@ -115,8 +115,7 @@ async def addresses(store: Store) -> dict[str, list[str]]:
     """For each route what is requested: a match with a settlement that was rolled back, a market whose price
     moved, a recovery; the lists also as they are searched."""
     story = Story(store)
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     await story.settle(match, offer(1))
     await story.take_back(match, offer(1))
     async with store.transaction() as tx:

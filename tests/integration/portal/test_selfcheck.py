@@ -35,9 +35,7 @@ async def person(sign_in: SignIn, store: Store, settings: Settings) -> Person:
 @pytest.fixture
 async def match(story: Story) -> Match:
     """A match with two active markets and a suspended one."""
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2), offer(3, status=MarketStatus.SUSPENDED))
-    return match
+    return await story.match(offer(1), offer(2), offer(3, status=MarketStatus.SUSPENDED))
 
 
 def market(number: int, status: int = 1, odds: float | None = 1.85) -> list[Any]:
@@ -50,8 +48,7 @@ async def check(person: Person, *matches: Any, **body: Any) -> httpx.Response:
 
 
 async def test_our_own_book_equals_ours(person: Person, match: Match, story: Story) -> None:
-    given_back = await story.match()
-    await story.offer(given_back, offer(1))
+    given_back = await story.match(offer(1))
     await book(story.store, given_back, False, now=1)
     example = await person.get("/portal/selfcheck.json")
     assert "attachment" in example.headers["content-disposition"]
@@ -116,8 +113,7 @@ async def test_a_large_difference_is_cut_and_read_with_few_statements(
 ) -> None:
     counts = []
     for rounds in (5, 300):
-        other = await story.match()
-        await story.offer(other, *[offer(number) for number in range(1, rounds)])
+        await story.match(*[offer(number) for number in range(1, rounds)])
         with recorded_statements() as statements:
             page = await check(person)
         counts.append(len(statements))

@@ -15,8 +15,7 @@ from tests.support.story import Story, offer
 async def test_a_full_snapshot_has_open_markets_only_of_a_match_that_is_over(
     store: Store, tenant: Tenant, story: Story, kind: RecoveryKind
 ) -> None:
-    match = await story.match()
-    await story.offer(match, *map(offer, range(1, 4)))
+    match = await story.match(*map(offer, range(1, 4)))
     await story.settle(match, offer(1), offer(2))
     await story.void(match, offer(3))
     await story.finish(match)

@@ -42,7 +42,7 @@ def by_message(messages: list[MatchMessage], name: str) -> list[MatchMessage]:
 async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
     store: Store, tenant: Tenant, story: Story
 ) -> None:
-    live, bare, over = await story.match(), await story.match(Status.UPCOMING), await story.match()
+    live, bare, over = await story.match(), await story.match(status=Status.UPCOMING), await story.match()
     await story.offer(live, offer(1), offer(2), offer(3))
     await story.settle(live, offer(1))
     await story.offer(live, replace(offer(3), status=MarketStatus.SUSPENDED, reason="paused"))
@@ -64,8 +64,7 @@ async def test_a_full_snapshot_is_the_open_markets_of_all_that_is_not_over(
 async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
     store: Store, tenant: Tenant, story: Story
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     before = await present(store, match)
     (first,) = await replayed(store, job(tenant), now=0)
     (second,) = await replayed(store, job(tenant), now=before.last_stamp + 1000)
@@ -89,8 +88,7 @@ async def test_a_fresh_stamp_invalidates_cached_bodies_of_the_match(
 async def test_an_incremental_one_adds_what_was_settled_and_voided_since(
     store: Store, tenant: Tenant, story: Story
 ) -> None:
-    match = await story.match()
-    await story.offer(match, *map(offer, range(1, 7)))
+    match = await story.match(*map(offer, range(1, 7)))
     await story.settle(match, offer(1))
     after = story.at
     await story.settle(match, offer(2), offer(3))
@@ -136,8 +134,7 @@ async def test_results_are_replayed_match_by_match_in_the_order_of_their_timesta
 async def test_only_the_latest_transition_of_a_market_is_told(
     store: Store, tenant: Tenant, story: Story
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2), offer(3))
+    match = await story.match(offer(1), offer(2), offer(3))
     after = story.at
     await story.settle(match, offer(1), offer(2))
     await story.take_back(match, offer(1), offer(2))
@@ -190,10 +187,10 @@ async def test_void_bets_are_told_beside_what_became_of_their_market(
 
 
 async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> None:
-    early = await story.match(Status.UPCOMING)
+    early = await story.match(status=Status.UPCOMING)
     await story.start(early)
     after = story.at
-    started, called_off, live = [await story.match(Status.UPCOMING) for _ in range(3)]
+    started, called_off, live = [await story.match(status=Status.UPCOMING) for _ in range(3)]
     await story.start(started)
     await story.cancel(called_off)
     for match in (live, started):
@@ -219,7 +216,7 @@ async def test_the_global_order(store: Store, tenant: Tenant, story: Story) -> N
 async def test_every_kind_of_the_global_order_with_the_stamps_of_then(
     store: Store, tenant: Tenant, story: Story
 ) -> None:
-    earlier, begun = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
+    earlier, begun = await story.match(status=Status.UPCOMING), await story.match(status=Status.UPCOMING)
     await story.cancel(earlier)
     after = story.at
     await story.start(begun)
@@ -263,8 +260,7 @@ async def test_what_ended_since_is_told_as_ended(store: Store, tenant: Tenant, s
 async def test_a_match_that_was_given_back_after_the_request_is_not_told(
     store: Store, tenant: Tenant, story: Story, kind: RecoveryKind
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     after = story.at
     await story.settle(match, offer(1))
     replay = RecoveryPlan(
@@ -277,7 +273,7 @@ async def test_a_match_that_was_given_back_after_the_request_is_not_told(
 
 
 async def test_unbooked_matches_are_left_out(store: Store, tenant: Tenant, story: Story) -> None:
-    kept, given_back = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
+    kept, given_back = await story.match(status=Status.UPCOMING), await story.match(status=Status.UPCOMING)
     await story.offer(kept, offer(1))
     after = story.at
     for match in (kept, given_back):
@@ -313,8 +309,7 @@ async def test_the_event_level_ones_tell_one_match(store: Store, tenant: Tenant,
 async def test_the_odds_of_an_ended_match_are_an_empty_list(
     store: Store, tenant: Tenant, story: Story, cancelled: bool
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     await story.settle(match, offer(1))
     await story.void(match, offer(2))
     await (story.cancel(match) if cancelled else story.finish(match))
@@ -329,8 +324,7 @@ async def test_the_odds_of_an_ended_match_are_an_empty_list(
 async def test_a_market_that_is_open_again_on_an_ended_match_is_told_as_such(
     store: Store, tenant: Tenant, story: Story
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     await story.settle(match, offer(1), offer(2))
     await story.finish(match)
     after = story.at
@@ -370,8 +364,7 @@ async def test_many_matches_are_read_in_pages(store: Store, tenant: Tenant, stor
 async def test_what_is_settled_between_two_reads_is_left_to_the_live_feed(
     store: Store, tenant: Tenant, story: Story
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     after = story.at
     await story.settle(match, offer(1))
     replay = RecoveryPlan(store, job(tenant, after=after))

@@ -85,7 +85,7 @@ async def test_earlier_vetoes_show_which_maps_a_team_picks_and_bans(
 async def test_a_match_of_unknown_teams_has_generated_entrants(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str], status: Status
 ) -> None:
-    match = await Story(store).match(status)
+    match = await Story(store).match(status=status)
     seen = await data(client, f"matches/{match.id}/prematch", basic)
     home, away = entrants_of(match).home, entrants_of(match).away
     assert (seen["team_a"]["external_id"], seen["team_b"]["name"]) == (home.id, match.away)

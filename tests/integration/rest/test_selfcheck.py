@@ -29,8 +29,7 @@ SUSPENDED = MarketStatus.SUSPENDED
 @pytest.fixture
 async def match(story: Story) -> Match:
     """A match with an active, a suspended and a settled market."""
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2, status=SUSPENDED), offer(3))
+    match = await story.match(offer(1), offer(2, status=SUSPENDED), offer(3))
     await story.settle(match, offer(3))
     return match
 
@@ -96,8 +95,7 @@ async def test_each_difference_names_match_market_and_both_sides(
 async def test_what_a_complete_digest_leaves_out_is_missing(
     client: httpx.AsyncClient, match: Match, story: Story, basic: Headers
 ) -> None:
-    other = await story.match()
-    await story.offer(other, offer(1))
+    other = await story.match(offer(1))
     whole = await check(client, basic, held(match, active(1), suspended(2)))
     assert kinds(whole) == {(match_urn(other.number), "map=1|round=1|team=home"): "missing"}
     part = await check(client, basic, held(match, active(1), suspended(2)), complete=False)
@@ -165,7 +163,7 @@ async def test_a_key_for_finished_matches_learns_nothing_of_others(
     client: httpx.AsyncClient, match: Match, story: Story, store: Store, issue: IssueKey
 ) -> None:
     headers = {"X-API-Key": await issue(scopes=(scopes.MARKETS,), finished_only=True)}
-    unknown = await story.match(Status.UPCOMING)
+    unknown = await story.match(status=Status.UPCOMING)
     data = await check(client, headers, held(match, active(1)), held(unknown, active(1)))
     assert (data["matches"], data["markets"], data["kinds"]) == (0, 0, {"extra": 2})
     await book(store, match, False, now=1)

@@ -88,8 +88,7 @@ async def test_a_first_start_stores_the_timeline_and_does_nothing_else(
 
 async def test_numbers_go_on_above_all_that_can_have_been_published(store: Store, process: Store) -> None:
     story, begun = Story(process), system_clock()
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     before = await head(store)
     await fail_over(store)
     row = await used(process)
@@ -161,8 +160,7 @@ async def test_another_process_says_what_it_knows_to_be_lost(store: Store, datab
         await guarded(database_url) as first,
     ):
         story = Story(writer)
-        match = await story.match()
-        await story.offer(match, offer(1))
+        match = await story.match(offer(1))
         await story.offer(match, offer(2), offer(3))
         lost = await head(store)
         async with store.autocommit() as tx:  # the promoted server lacks the last commit
@@ -184,8 +182,7 @@ async def test_a_server_that_forgot_numbers_on_its_timeline_is_put_in_order(
 ) -> None:
     """As after a crash without `synchronous_commit`."""
     story = Story(process)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     kept = await head(store)
     await story.offer(match, offer(2))
     lost = await head(store)
@@ -202,8 +199,7 @@ async def test_a_server_that_forgot_numbers_on_its_timeline_is_put_in_order(
 
 async def test_a_commit_that_was_rolled_back_is_not_reported(store: Store, process: Store) -> None:
     story = Story(process)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     with pytest.raises(ZeroDivisionError):
         async with process.transaction() as tx:
             await changes.append(tx, match, [changes.ChangeDraft("match", "", "", "odds_change", b"{}")], NOW)
@@ -217,8 +213,7 @@ async def test_a_commit_that_was_rolled_back_is_not_reported(store: Store, proce
 
 async def test_an_open_projection_of_the_stream_starts_anew(store: Store, process: Store) -> None:
     story = Story(process)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     projection = Projection(process, None)
     await projection.advance()
     await fail_over(store)
@@ -284,7 +279,7 @@ async def test_a_schema_without_the_table_is_named(store: Store, database_url: s
 
 async def test_an_upcoming_match_waits_until_ingest_runs(store: Store, process: Store) -> None:
     story = Story(process)
-    match = await story.match(Status.UPCOMING)
+    match = await story.match(status=Status.UPCOMING)
     async with store.transaction() as tx:
         before = await matches.lock(tx, match.id)
         later = msgspec.structs.replace(before, scheduled_at=NOW + 86_400_000)

@@ -16,8 +16,7 @@ from tests.support.story import Story, offer
 async def test_numbers_go_on_above_all_that_can_have_been_published(
     store: Store, story: Story, put_in_order: PutInOrder
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     begun = system_clock()
     done = await put_in_order()
     assert done.mark > seq_at(begun)
@@ -54,7 +53,7 @@ async def test_a_clock_that_was_ahead_at_the_last_restore_costs_nothing(
 async def test_a_stream_that_resumes_from_before_receives_a_snapshot_with_new_numbers(
     store: Store, story: Story, put_in_order: PutInOrder
 ) -> None:
-    live, upcoming = await story.match(), await story.match(Status.UPCOMING)
+    live, upcoming = await story.match(), await story.match(status=Status.UPCOMING)
     for match in (live, upcoming):
         await story.offer(match, offer(1), offer(2, status=MarketStatus.SUSPENDED))
     before = await head(store)
@@ -72,8 +71,7 @@ async def test_a_stream_that_resumes_from_before_receives_a_snapshot_with_new_nu
 async def test_the_ledger_goes_on_behind_what_a_client_has_of_it(
     store: Store, story: Story, put_in_order: PutInOrder
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     lost = (await put_in_order()).mark - 1
     await story.settle(match, offer(2))
     async with store.autocommit() as tx:

@@ -45,8 +45,7 @@ async def test_no_number_means_two_things_and_what_was_lost_is_said(
         with pytest.raises(Unavailable, match="standby"):
             await open_store(servers.standby.url(), 1, failover=DatabaseFailover())
         story = Story(process)
-        match = await story.match()
-        await story.offer(match, offer(1))
+        match = await story.match(offer(1))
         kept = await seqs(process)
         if not synchronous:
             await servers.lag()

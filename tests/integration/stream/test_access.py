@@ -78,7 +78,7 @@ async def test_a_key_in_a_header_is_refused(host: str, raw: str) -> None:
 
 
 async def test_a_match_is_named_either_way(host: str, raw: str, story: Story) -> None:
-    match = await story.match(Status.UPCOMING)
+    match = await story.match(status=Status.UPCOMING)
     for ref in (str(match.id), f"od:match:{match.number}", f"od%3Amatch%3A{match.number}"):
         async with subscribed(host, raw, ref) as client:
             shown, alive = await until_alive(client)

@@ -20,7 +20,7 @@ def brief(frame: Message) -> tuple[str, str]:
 
 
 async def test_a_snapshot_and_then_what_changes(host: str, raw: str, story: Story) -> None:
-    live, upcoming = await story.match(), await story.match(Status.UPCOMING)
+    live, upcoming = await story.match(), await story.match(status=Status.UPCOMING)
     await story.offer(live, offer(1))
     await story.offer(upcoming, offer(2))
     async with subscribed(host, raw) as client:
@@ -46,8 +46,7 @@ async def test_a_snapshot_and_then_what_changes(host: str, raw: str, story: Stor
 
 
 async def test_a_settlement_looks_as_rest_shows_it(host: str, raw: str, story: Story) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     async with subscribed(host, raw) as client:
         await until_alive(client)
         await story.settle(match, offer(1))

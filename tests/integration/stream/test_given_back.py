@@ -20,8 +20,7 @@ async def with_vhost(story: Story, raw: str) -> None:
 async def test_its_markets_are_followed_as_before(
     host: str, raw: str, story: Story, of_one_match: bool
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     since = await head(story.store)
     async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:
         assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
@@ -39,8 +38,7 @@ async def test_its_markets_are_followed_as_before(
 
 @pytest.mark.usefixtures("with_vhost")
 async def test_a_booking_is_an_update_of_the_match_alone(story: Story) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     projection = Projection(story.store, None)
     begun = await head(story.store)
     await projection.advance()

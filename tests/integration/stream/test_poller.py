@@ -120,8 +120,7 @@ async def test_while_the_database_is_away_nothing_is_sent_and_then_everything(
 async def test_a_read_that_fails_at_its_end_applies_nothing(flaky: FlakyStore, story: Story) -> None:
     """Otherwise the next one would take the new price for an old one."""
     poller = Poller(flaky, None, OFTEN, system_clock)
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     _, transport = await joined(poller)
     await story.offer(match, offer(1, odds=offer(1).odds + 1))
     flaky.lost = True
@@ -160,8 +159,7 @@ async def _failed(poller: Poller) -> bool:
 async def test_clients_are_closed_when_changes_expired_before_they_were_read(
     poller: Poller, flaky: FlakyStore, story: Story, store: Store
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     _, transport = await joined(poller)
     flaky.away = True
     for number in range(2, 5):

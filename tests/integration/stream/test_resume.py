@@ -56,8 +56,7 @@ async def test_a_client_that_resumes_receives_what_it_missed_and_no_more(
 async def test_a_since_too_old_or_in_the_future_gets_a_snapshot(
     host: str, raw: str, story: Story, store: Store, ref: bool
 ) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     await story.offer(match, offer(2))
     async with store.transaction() as tx:
         assert await changes.prune(tx, 2**60)

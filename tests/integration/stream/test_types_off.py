@@ -71,8 +71,7 @@ async def listening(host: str, raw: str, other: str, ref: str) -> AsyncIterator[
 
 @pytest.mark.parametrize("of_one_match", [False, True])
 async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_one_match: bool) -> None:
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     async with listening(host, raw, other, str(match.id) if of_one_match else "") as clients:
         for client in clients:
             assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
@@ -112,8 +111,7 @@ async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_on
 
 async def test_who_connects_while_it_is_off(host: str, raw: str, other: str, story: Story) -> None:
     """The snapshot is what the frames have led to, and a resume what was missed."""
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     since = await head(story.store)
     await switch(story.store, False)
     await story.offer(match, offer(3))
@@ -135,8 +133,7 @@ async def test_who_connects_while_it_is_off(host: str, raw: str, other: str, sto
 
 async def test_the_match_frame(host: str, without_market_frames: str, story: Story) -> None:
     """A key without frames for markets sees the same in those of the match."""
-    match = await story.match()
-    await story.offer(match, offer(1), offer(2))
+    match = await story.match(offer(1), offer(2))
     async with subscribed(host, without_market_frames) as client:
         begun = [frame for frame in await until_alive(client) if frame["type"] == "match.updated"]
         assert in_match(begun[-1]) == {1: "active", 2: "active"}

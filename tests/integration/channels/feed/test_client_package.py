@@ -106,12 +106,10 @@ async def test_a_refused_key_ends_the_iteration_with_what_to_do(rig: Rig) -> Non
             await consume(client, set())
 
 
-async def test_the_book_is_complete_once_the_recovery_is(rig: Rig, store: Store) -> None:
+async def test_the_book_is_complete_once_the_recovery_is(rig: Rig, store: Store, story: Story) -> None:
     """A program may leave its loop there, and go on later."""
     tenant, url = await rig.tenant()
-    story = Story(store)
-    match = await story.match(Status.UPCOMING)
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1), status=Status.UPCOMING)
     await rig.feed()
     async with (
         rest(rig, tenant) as api,

@@ -156,8 +156,7 @@ def test_a_match_that_a_recovery_does_not_replay_is_over() -> None:
 async def test_upcoming_matches_are_published_too(rig: Rig, store: Store) -> None:
     tenant, url = await rig.tenant()
     story, book = Story(store), Book()
-    match = await story.match(Status.UPCOMING)
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1), status=Status.UPCOMING)
     await rig.feed()
     request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
     client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))

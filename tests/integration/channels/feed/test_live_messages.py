@@ -31,7 +31,7 @@ def roots(messages: list[Got]) -> list[Any]:
 async def everything_happens(story: Story) -> tuple[Match, Match]:
     """A match that is played and one that is called off; two markets settled and rolled back, or void, and
     the bets of a window void and rolled back."""
-    played, called_off = await story.match(Status.UPCOMING), await story.match(Status.UPCOMING)
+    played, called_off = await story.match(status=Status.UPCOMING), await story.match(status=Status.UPCOMING)
     await story.start(played)
     await story.offer(played, offer(1), offer(2), offer(3))
     await story.settle(played, offer(1))
@@ -99,8 +99,7 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
     story = Story(rig.store)
     after = system_clock() - 1000
     match, _ = await everything_happens(story)
-    live = await story.match()
-    await story.offer(live, offer(4), offer(5), offer(6))
+    live = await story.match(offer(4), offer(5), offer(6))
     await story.settle(live, offer(4))
     await story.void(live, offer(5))
     one = str(live.id if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else match.id)

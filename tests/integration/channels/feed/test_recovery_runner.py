@@ -130,8 +130,7 @@ async def test_matches_are_replayed_in_the_order_of_requests_beside_everything(
 ) -> None:
     """While one match cannot be read, further requests of the same node are accepted; each is completed."""
     tenant, url = await rig.tenant()
-    match = await story.match()
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1))
     await rig.feed()
     async with receiving(url, rig.settings.exchange, "#") as received:
         async with held_up(store, match):

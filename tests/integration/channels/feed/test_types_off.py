@@ -239,7 +239,7 @@ def results(messages: list[Read]) -> set[tuple[str, str]]:
 
 async def test_a_match_that_is_not_booked_is_not_mentioned(rig: Rig, feed: Running) -> None:
     async with audience(rig) as both, feed():
-        match, hidden = await both.story.match(Status.LIVE), await both.story.match()
+        match, hidden = await both.story.match(status=Status.LIVE), await both.story.match()
         async with rig.store.transaction() as tx:
             await tx.execute("INSERT INTO unbooked VALUES ($1, $2)", both.tenants[0].id, hidden.id)
         await both.story.offer(hidden, offer(1))
