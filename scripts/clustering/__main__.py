@@ -12,7 +12,7 @@ from time import monotonic
 import msgspec
 
 from scripts.local_services.output import print_line
-from scripts.local_services.processes import ServiceError, find
+from scripts.local_services.processes import ServiceError, find, output_of
 
 from . import brokers, databases, faults, programs, record
 from .hosts import BALANCER, BROKERS, CLIENT, DATABASES, FEED, INGEST, WEB, separable
@@ -104,7 +104,8 @@ def _servers(made: Record) -> None:
 
 def _service(made: Record) -> None:
     print_line("migrating the database, creating tenants, keys and vhosts")
-    description = msgspec.json.decode(_matchfeed(made, "migrate") and _matchfeed(made, "demo-tenants"))
+    _matchfeed(made, "migrate")
+    description = msgspec.json.decode(_matchfeed(made, "demo-tenants"))
     for host in (*WEB, *INGEST, *FEED):
         programs.start(made, host)
     programs.start_balancer(made, description["operator_key"])
@@ -120,20 +121,15 @@ def _service(made: Record) -> None:
     DESCRIPTION.write_bytes(msgspec.json.format(msgspec.json.encode(description)))
 
 
-def _matchfeed(made: Record, *arguments: str) -> bytes:
+def _matchfeed(made: Record, *arguments: str) -> str:
     """The output of `matchfeed` with these arguments, on the client's host."""
-    command = made.hosts.inside(CLIENT, [sys.executable, "-m", "app.cli", *arguments])
-    done = subprocess.run(
-        [str(part) for part in command],
-        env={**os.environ, **programs.settings(made), "LOG_LEVEL": "ERROR"},
-        cwd=ROOT,
-        capture_output=True,
-        timeout=_MIGRATE_SECONDS,
-        check=False,
+    return output_of(
+        f"matchfeed {arguments[0]}",
+        made.hosts.inside(CLIENT, [sys.executable, "-m", "app.cli", *arguments]),
+        environment={**os.environ, **programs.settings(made), "LOG_LEVEL": "ERROR"},
+        directory=ROOT,
+        seconds=_MIGRATE_SECONDS,
     )
-    if done.returncode:
-        raise ServiceError(f"matchfeed {arguments[0]}: {done.stderr.decode()[-300:]}")
-    return done.stdout or b"done"
 
 
 def _ready(made: Record, base: str) -> bool:

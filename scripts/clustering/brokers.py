@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 
 from scripts.local_services import ports
-from scripts.local_services.processes import ServiceError, Started, find, last_words, launch
+from scripts.local_services.processes import ServiceError, Started, find, last_words, launch, output_of
 from scripts.local_services.rabbitmq_node import USER, BrokerNode
 from scripts.local_services.rabbitmq_package import Programs, programs
 
@@ -125,19 +125,12 @@ def control(record: Record, host: str, *arguments: str) -> str:
     """Run `rabbitmqctl` on a node; its output."""
     found, made = programs(print), node(record.hosts, host)
     command = record.hosts.inside(host, [found.scripts / "rabbitmqctl", "--longnames", "--quiet", *arguments])
-    done = subprocess.run(
-        [str(part) for part in command],
-        env=made.environment(found),
-        cwd=made.home,
-        capture_output=True,
-        text=True,
-        check=False,
+    return output_of(
+        f"rabbitmqctl {arguments[0]} on {host}",
+        command,
+        environment=made.environment(found),
+        directory=made.home,
     )
-    if done.returncode:
-        raise ServiceError(
-            f"rabbitmqctl {arguments[0]} on {host}: {(done.stdout + done.stderr).strip()[-300:]}"
-        )
-    return done.stdout
 
 
 def separated(record: Record) -> str:

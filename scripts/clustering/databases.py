@@ -4,13 +4,12 @@ import os
 import pwd
 import shutil
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from scripts.local_services import ports
 from scripts.local_services.postgresql import command_prefix, initialise, owner, program_directory
-from scripts.local_services.processes import ServiceError, find, last_words, launch
+from scripts.local_services.processes import ServiceError, find, last_words, launch, output_of
 
 from .hosts import DATABASES, Hosts
 from .record import HOME, Record
@@ -116,17 +115,12 @@ def _answers(record: Record, host: str) -> bool:
 
 
 def _run(record: Record, host: str, command: list[str | Path]) -> str:
-    done = subprocess.run(
-        [str(part) for part in record.hosts.inside(host, command)],
-        env={**os.environ, "PGPASSWORD": record.passwords["postgresql"]},
-        cwd="/",
-        capture_output=True,
-        text=True,
-        check=False,
+    return output_of(
+        f"{Path(command[-1]).name} on {host}",
+        record.hosts.inside(host, command),
+        environment={**os.environ, "PGPASSWORD": record.passwords["postgresql"]},
+        directory="/",
     )
-    if done.returncode:
-        raise ServiceError(f"{Path(command[-1]).name} on {host}: {done.stderr.strip()[-300:]}")
-    return done.stdout
 
 
 def _admit(home: Path, hosts: Hosts) -> None:

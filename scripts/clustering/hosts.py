@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from scripts.local_services.processes import ServiceError
+from scripts.local_services.processes import ServiceError, output_of
 
 BROKERS = ("mq1", "mq2", "mq3")
 DATABASES = ("db1", "db2")
@@ -113,6 +113,4 @@ def separable() -> bool:
 
 
 def _ip(*arguments: str) -> None:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ServiceError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+    output_of(f"ip {' '.join(arguments)}", ["ip", *arguments])

@@ -63,6 +63,30 @@ def launch(
     return Started(name, child.pid, psutil.Process(child.pid).create_time(), ending)
 
 
+def output_of(
+    what: str,
+    command: Sequence[str | Path],
+    *,
+    environment: Mapping[str, str] | None = None,
+    directory: str | Path | None = None,
+    seconds: float | None = None,
+) -> str:
+    """Run `command` to its end; what it prints. Where it fails, raises `ServiceError`: `what`, and how its
+    complaint ends."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        env=None if environment is None else dict(environment),
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    if done.returncode:
+        raise ServiceError(f"{what}: {(done.stderr.strip() or done.stdout.strip())[-500:]}")
+    return done.stdout
+
+
 def identity(user: str | None) -> dict[str, Any]:
     """What `subprocess` needs to run something as `user`; empty for ourselves."""
     if user is None:

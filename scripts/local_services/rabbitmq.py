@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
@@ -26,7 +25,7 @@ from app.broker.permissions import AuthorisationMode
 
 from . import ports
 from .certificates import Certificate
-from .processes import ServiceError, find, last_words, launch
+from .processes import ServiceError, find, last_words, launch, output_of
 from .rabbitmq_node import USER, BrokerNode
 from .rabbitmq_package import Programs, programs
 from .state import State, load, remember
@@ -132,18 +131,12 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
 def control(directory: Path, *arguments: str) -> str:
     """Run `rabbitmqctl` with these arguments on a directory's private broker; its output."""
     home, found = directory / "rabbitmq", programs(print)
-    done = subprocess.run(
+    return output_of(
+        f"rabbitmqctl {arguments[0]}",
         [found.scripts / "rabbitmqctl", "--quiet", *arguments],
-        env=_node(home, load(directory).ports).environment(found),
-        cwd=home,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
+        environment=_node(home, load(directory).ports).environment(found),
+        directory=home,
     )
-    if done.returncode:
-        raise ServiceError(f"rabbitmqctl {arguments[0]}: {done.stdout.strip()[-200:]}")
-    return done.stdout
 
 
 def _ensure_port_mapper(directory: Path, state: State, found: Programs) -> None:

@@ -5,11 +5,10 @@ running node; those in the file count from its next start.
 """
 
 import os
-import subprocess
 from hashlib import blake2b
 from pathlib import Path
 
-from scripts.local_services.processes import ServiceError
+from scripts.local_services.processes import output_of
 from scripts.local_services.rabbitmq_package import programs
 
 _EVENTS, _BACKEND, _CACHED = (
@@ -64,13 +63,8 @@ class FormerBroker:
         self._control("rabbitmqctl", "eval", f"ok = application:set_env({where}).")
 
     def _control(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(
+        output_of(
+            f"{program} {' '.join(arguments)}",
             [self._programs / program, *arguments],
-            env={"PATH": os.environ.get("PATH", os.defpath), **self._environment},
-            capture_output=True,
-            text=True,
-            check=False,
+            environment={"PATH": os.environ.get("PATH", os.defpath), **self._environment},
         )
-        if done.returncode:
-            output = (done.stderr or done.stdout).strip()[-500:]
-            raise ServiceError(f"{program} {' '.join(arguments)}: {output}")

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from scripts.local_services.processes import ServiceError
+from scripts.local_services.processes import ServiceError, output_of
 
 ROOT = Path(__file__).resolve().parents[2]
 #: CHANGELOG.md names the commit of each version. This one is the last before the first change of the next
@@ -29,17 +29,12 @@ class FormerVersion:
 
     def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         """Run its Python with these arguments; what it prints. Raises `ServiceError` with its errors."""
-        done = subprocess.run(
+        return output_of(
+            f"{VERSION}: {' '.join(arguments)}",
             [self.python, *arguments],
-            cwd=self.root,
-            env={**os.environ, **(environment or {})},
-            capture_output=True,
-            text=True,
-            check=False,
+            environment={**os.environ, **(environment or {})},
+            directory=self.root,
         )
-        if done.returncode:
-            raise ServiceError(f"{VERSION}: {' '.join(arguments)} failed: {done.stderr.strip()[-500:]}")
-        return done.stdout
 
 
 def _export(directory: Path) -> None:

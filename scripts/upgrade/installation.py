@@ -78,17 +78,12 @@ class Installation:
 
     def matchfeed(self, *arguments: str) -> str:
         """Run the present version's command line; what it prints. Raises `ServiceError`."""
-        done = subprocess.run(
+        return processes.output_of(
+            f"matchfeed {' '.join(arguments)}",
             [sys.executable, "-m", "app.cli", *arguments],
-            cwd=ROOT,
-            env={**os.environ, **self.settings, **self.added},
-            capture_output=True,
-            text=True,
-            check=False,
+            environment={**os.environ, **self.settings, **self.added},
+            directory=ROOT,
         )
-        if done.returncode:
-            raise ServiceError(f"matchfeed {' '.join(arguments)} failed: {done.stderr.strip()[-2000:]}")
-        return done.stdout
 
     async def start_web(self, name: str) -> None:
         """Start a web process, wait until it is ready, and have the balancer use it."""
