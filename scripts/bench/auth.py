@@ -11,7 +11,7 @@ database of its own, which it removes.
 import os
 import statistics
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -85,28 +85,44 @@ async def figure(load: Load, server: int, seconds: float) -> Figure:
     return Figure(rate, (processor_seconds(server) - used) / (rate * lasted) * 1e6)
 
 
-async def compare(hello: Load, whoami: Load, server: int, seconds: float, repetitions: int) -> float:
-    """Print the medians; whoami's rate as a share of hello's."""
-    seen: dict[str, list[Figure]] = {"hello": [], "whoami": []}
-    for load in (hello, whoami):
+Seen = dict[str, list[Figure]]
+
+
+async def in_turn(loads: Mapping[str, Load], server: int, seconds: float, repetitions: int) -> Seen:
+    """Measure everything in turn, as often as wanted, after a warm-up."""
+    seen: Seen = {name: [] for name in loads}
+    for load in loads.values():
         await load.open()
         await load.rate(min(seconds, 1))
+        load.forget()
     for _ in range(repetitions):
-        for name, load in (("hello", hello), ("whoami", whoami)):
+        for name, load in loads.items():
             seen[name].append(await figure(load, server, seconds))
-    hello.close()
-    whoami.close()
+    for load in loads.values():
+        load.close()
+    return seen
+
+
+def share_of(bare: list[Figure], ours: list[Figure]) -> tuple[float, str]:
+    """Our rate as a share of the bare one, and that in words; ratios are computed within each round."""
+    pairs = list(zip(bare, ours, strict=True))
+    shares = [one.rate / reference.rate for reference, one in pairs]
+    worth = statistics.median(reference.cpu / one.cpu for reference, one in pairs)
+    share = statistics.median(shares)
+    return share, (
+        f"{share:.2f} of its rate (median of {len(shares)}, {min(shares):.2f} to {max(shares):.2f}), "
+        f"{worth:.2f} by processor time"
+    )
+
+
+async def compare(hello: Load, whoami: Load, server: int, seconds: float, repetitions: int) -> float:
+    """Print the medians; whoami's rate as a share of hello's."""
+    seen = await in_turn({"hello": hello, "whoami": whoami}, server, seconds, repetitions)
     for name, figures in seen.items():
         rate, cpu = (statistics.median(getattr(each, kind) for each in figures) for kind in ("rate", "cpu"))
         print(f"{name:8} {rate:8.0f} req/s {cpu:6.0f} us of the server's processor each")
-    pairs = list(zip(seen["hello"], seen["whoami"], strict=True))
-    shares = [ours.rate / bare.rate for bare, ours in pairs]
-    worth = statistics.median(bare.cpu / ours.cpu for bare, ours in pairs)
-    share = statistics.median(shares)
-    print(
-        f"whoami / hello: {share:.2f} of the rate (median of {len(shares)}, {min(shares):.2f} to "
-        f"{max(shares):.2f}); {worth:.2f} by processor time"
-    )
+    share, words = share_of(seen["hello"], seen["whoami"])
+    print(f"whoami, to hello: {words}")
     return share
 
 

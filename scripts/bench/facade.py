@@ -31,7 +31,7 @@ from app.settings import Settings
 from app.store import entrants, matches
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.auth import Figure, database, figure, key
+from scripts.bench.auth import database, in_turn, key, share_of
 from scripts.bench.load import Load
 from scripts.bench.server_process import PortQueue, run_servers, server_process
 
@@ -99,23 +99,10 @@ async def compare(
     name: str, size: int, ours: Load, bare: Load, process: int, times: tuple[float, int]
 ) -> float:
     """Print the medians of both; our rate as a share of the constant's."""
-    seconds, repetitions = times
-    for load in (ours, bare):
-        await load.open()
-        await load.rate(min(seconds, 1))
-    found: list[tuple[Figure, Figure]] = []
-    for _ in range(repetitions):
-        found.append((await figure(bare, process, seconds), await figure(ours, process, seconds)))
-    ours.close()
-    bare.close()
-    constant, cached = (statistics.median(pair[place].rate for pair in found) for place in (0, 1))
-    shares = [pair[1].rate / pair[0].rate for pair in found]
-    worth = statistics.median(pair[0].cpu / pair[1].cpu for pair in found)
-    share = statistics.median(shares)
-    print(
-        f"{name}, {size:,} bytes: {cached:.0f} req/s, the constant {constant:.0f}; {share:.2f} of its rate "
-        f"(median of {len(shares)}, {min(shares):.2f} to {max(shares):.2f}), {worth:.2f} by processor time"
-    )
+    seen = await in_turn({"constant": bare, "cached": ours}, process, *times)
+    constant, cached = (statistics.median(one.rate for one in figures) for figures in seen.values())
+    share, words = share_of(seen["constant"], seen["cached"])
+    print(f"{name}, {size:,} bytes: {cached:.0f} req/s, the constant {constant:.0f}; {words}")
     return share
 
 

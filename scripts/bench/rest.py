@@ -30,7 +30,7 @@ from app.main import create_app
 from app.settings import Settings
 from scripts import services
 from scripts.bench import rest_matches, xml_subjects
-from scripts.bench.auth import Figure, database, figure, hello, key
+from scripts.bench.auth import Seen, database, hello, in_turn, key
 from scripts.bench.load import Load
 from scripts.bench.rest_reference import application
 from scripts.bench.server_process import PortQueue, run_servers, server_process
@@ -89,22 +89,6 @@ def serve(settings: Settings, ports: PortQueue) -> None:
         uvloop.run(run_servers(apps, ports, http=http, timeout_keep_alive=3600))
 
 
-Seen = dict[str, list[Figure]]
-
-
-async def compare(loads: dict[str, Load], server: int, seconds: float, repetitions: int) -> Seen:
-    """Measure everything in turn, as often as wanted."""
-    seen: Seen = {name: [] for name in loads}
-    for load in loads.values():
-        await load.open()
-        await load.rate(min(seconds, 1))
-        load.forget()
-    for _ in range(repetitions):
-        for name, load in loads.items():
-            seen[name].append(await figure(load, server, seconds))
-    return seen
-
-
 def ratio(seen: Seen, name: str, of: str, kind: str = "rate") -> float:
     """The median of the ratios within each round; more is better for `name`."""
     pairs = zip(seen[name], seen[of], strict=True)
@@ -139,7 +123,7 @@ async def measure(seconds: float, repetitions: int, connections: int) -> Seen:
                 )
                 for case in cases(match_id)
             }
-            seen = await compare(loads, process, seconds, repetitions)
+            seen = await in_turn(loads, process, seconds, repetitions)
             report(seen, loads)
             return seen
 

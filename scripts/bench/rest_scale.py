@@ -22,9 +22,9 @@ import uvloop
 from app import settings as configuration
 from scripts import services
 from scripts.bench import rest_stock
-from scripts.bench.auth import database, key
+from scripts.bench.auth import database, in_turn, key
 from scripts.bench.load import Load
-from scripts.bench.rest import Ports, compare, serve
+from scripts.bench.rest import Ports, serve
 from scripts.bench.rest_plot import draw
 from scripts.bench.server_process import server_process
 
@@ -79,9 +79,7 @@ async def measure(sizes: list[int], seconds: float, repetitions: int, connection
             print(f"{size} matches are there", flush=True)
         # Side by side: whatever else the machine does meanwhile slows all sizes alike.
         turns = {f"{name}, {size}": by_size[size][name] for name in by_size[sizes[0]] for size in sizes}
-        await compare(turns, os.getpid(), seconds, repetitions)
-        for load in turns.values():
-            load.close()
+        await in_turn(turns, os.getpid(), seconds, repetitions)
         return [
             Point(size, {name: load.percentile(0.1) * 1000 for name, load in by_size[size].items()})
             for size in sizes
