@@ -1,7 +1,7 @@
 """The portal in a real browser, over a real demo: what a tenant's people do, and how every page looks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -9,9 +9,6 @@ import aio_pika
 import pytest
 
 from scripts.local_services import chromium
-from scripts.services import Services
-from tests.e2e.test_demo import Place
-from tests.support import browser
 from tests.support.portal_tasks import (
     FIRST_DAY,
     MOVING,
@@ -55,17 +52,6 @@ DETAILS = (
 )
 #: Windows: their width, and whether the browser prefers dark pages.
 WINDOWS = ((1440, False), (1440, True), (360, False), (360, True))
-
-
-@pytest.fixture(scope="module")
-def demo(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """What clients need to know of a demo that runs."""
-    browser.require()
-    place = Place(services, tmp_path_factory.mktemp("portal") / "var")
-    try:
-        yield place.start()
-    finally:
-        place.run("--stop")
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """The trading console in a real browser, over a real demo: what traders do, and how every page looks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -9,9 +9,7 @@ import httpx
 import pytest
 
 from scripts.local_services import chromium
-from scripts.services import Services
-from tests.e2e.test_demo import Place
-from tests.support import browser, logs
+from tests.support import logs
 from tests.support.trading import (
     TASKS,
     correct_a_wrong_settlement,
@@ -28,17 +26,6 @@ DETAILS = (
     ("/console/settlements", "main tbody th a"),
     ("/console/settlements", "main tbody a[href*='/markets/']"),
 )
-
-
-@pytest.fixture(scope="module")
-def demo(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """What clients need to know of a demo that runs."""
-    browser.require()
-    place = Place(services, tmp_path_factory.mktemp("console") / "var")
-    try:
-        yield place.start()
-    finally:
-        place.run("--stop")
 
 
 @asynccontextmanager

@@ -104,12 +104,7 @@ async def follow_a_settlement(visitor: Visitor, demo: dict[str, Any]) -> None:
     links = "[...document.querySelectorAll('main tbody th a')].map((each) => each.getAttribute('href'))"
     entries = await visitor.page.value(links)
     prices = await visitor.page.value(PRICES)
-    for entry in entries:  # some rest on the end of a map alone
-        await visitor.open(entry)
-        if await visitor.page.value("document.querySelectorAll('.timeline li').length"):
-            break
-    else:
-        raise AssertionError("no settlement names a kill or a round")
+    await visitor.open_with_timeline(entries)
     await visitor.open(prices)
     assert "settled" in await visitor.text("main tbody")
 

@@ -68,12 +68,7 @@ async def correct_a_wrong_settlement(visitor: Visitor) -> None:
     while not entries and asyncio.get_running_loop().time() < deadline:
         await visitor.open("/console/settlements")
         entries = await visitor.page.value(_STANDING)
-    for entry in entries:  # some rest on the end of a map alone
-        await visitor.open(entry)
-        if await visitor.page.value("document.querySelectorAll('.timeline li').length"):
-            break
-    else:
-        raise AssertionError("no settlement names a kill")
+    await visitor.open_with_timeline(entries)
     evidence = await visitor.text("main")
     assert "Map " in evidence and "settled: won" in evidence
     market = await visitor.page.value("document.querySelector('main a.button').getAttribute('href')")

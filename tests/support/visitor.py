@@ -41,6 +41,14 @@ class Visitor:
         await self.page.call("Page.navigate", url=f"{self.base_url}{path}")
         await self.page.until(_LOADED)
 
+    async def open_with_timeline(self, entries: list[str]) -> None:
+        """The page of the first of these settlements that rests on more than the end of a map."""
+        for entry in entries:
+            await self.open(entry)
+            if await self.page.value("document.querySelectorAll('.timeline li').length"):
+                return
+        raise AssertionError("no settlement names a kill or a round")
+
     async def fill(self, name: str, value: str, form: str = "main") -> None:
         """Set the control of that name in a form."""
         control = f"document.querySelector({json.dumps(f'{form} [name={name}]')})"
@@ -52,15 +60,16 @@ class Visitor:
             f"[...document.querySelectorAll({json.dumps(within + ' button')})]"
             f".find((each) => each.textContent.trim() === {json.dumps(text)})"
         )
-        assert await self.page.value(f"!!{found}"), f"no button {text!r}: {await self.text()}"
-        await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
-        await self.page.until(_LOADED)
+        await self._click(found, repr(text))
 
     async def submit(self, form: str) -> None:
         """Press the first button of a form, in whatever language, and wait for the page that it leads to."""
         found = f"document.querySelector({json.dumps(form + ' button')})"
-        assert await self.page.value(f"!!{found}"), f"no button in {form}: {await self.text()}"
-        await self.page.value(f"(() => {{ const found = {found}; {_LEAVE}; found.click(); }})()")
+        await self._click(found, f"in {form}")
+
+    async def _click(self, button: str, which: str) -> None:
+        assert await self.page.value(f"!!{button}"), f"no button {which}: {await self.text()}"
+        await self.page.value(f"(() => {{ const found = {button}; {_LEAVE}; found.click(); }})()")
         await self.page.until(_LOADED)
 
     async def key(self, key: str, code: int, text: str = "") -> None:

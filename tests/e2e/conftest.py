@@ -1,0 +1,21 @@
+"""A demo that the tests of a module share."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scripts.services import Services
+from tests.e2e.test_demo import Place
+from tests.support import browser
+
+
+@pytest.fixture(scope="module")
+def demo(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What clients need to know of a demo that runs."""
+    browser.require()
+    place = Place(services, tmp_path_factory.mktemp("demo") / "var")
+    try:
+        yield place.start()
+    finally:
+        place.run("--stop")
