@@ -72,7 +72,8 @@ def _start(options: argparse.Namespace) -> None:
     separate = separable() and not options.loopback
     if not separate:
         print_line("no namespaces here: the hosts are addresses of loopback, and nothing can be cut off")
-    made = Record(separate, _passwords(), synchronous=options.synchronous)
+    passwords = {name: secrets.token_urlsafe(24) for name in ("postgresql", "rabbitmq", "cookie", "secret")}
+    made = Record(separate, passwords, synchronous=options.synchronous)
     made.hosts.require_unused()
     shutil.rmtree(HOME, ignore_errors=True)
     made.save()
@@ -85,10 +86,6 @@ def _start(options: argparse.Namespace) -> None:
     except BaseException:
         _end(made)
         raise
-
-
-def _passwords() -> dict[str, str]:
-    return {name: secrets.token_urlsafe(24) for name in ("postgresql", "rabbitmq", "cookie", "secret")}
 
 
 def _servers(made: Record) -> None:

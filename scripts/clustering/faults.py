@@ -1,7 +1,6 @@
 """Faults of the network between hosts of a cluster: cut off, one way or both, and slow."""
 
 import subprocess
-from collections.abc import Iterable
 
 from scripts.local_services.processes import ServiceError
 
@@ -20,10 +19,10 @@ def cut(hosts: Hosts, source: str, target: str, *, both: bool = True, name: str 
         _drop(source, hosts.address(target), name)
 
 
-def isolate(hosts: Hosts, host: str, but: Iterable[str] = (), *, name: str = _NAME) -> None:
-    """Cut a host off from all others, except from those of `but`."""
+def isolate(hosts: Hosts, host: str, *, name: str = _NAME) -> None:
+    """Cut a host off from all others."""
     for other in ALL:
-        if other != host and other not in but:
+        if other != host:
             cut(hosts, host, other, name=name)
 
 

@@ -100,10 +100,6 @@ def _slow(rate: str, record: Record, host: str) -> None:
     faults.slow(record.hosts, host, rate)
 
 
-def _speed_up(record: Record, host: str) -> None:
-    faults.speed_up(host)
-
-
 def _killed() -> Iterable[Fault]:
     for what, hosts in (
         ("a broker node is killed", BROKERS),
@@ -159,7 +155,7 @@ def _slowed() -> Iterable[Fault]:
         ("a web process", WEB, "1mbit"),
     ):
         words = f"{what} sends {rate.removesuffix('mbit')} Mbit/s at most"
-        yield Fault(words, hosts, partial(_slow, rate), _speed_up)
+        yield Fault(words, hosts, partial(_slow, rate), lambda _, host: faults.speed_up(host))
 
 
 _PROMOTED = Fault(

@@ -26,9 +26,9 @@ def _quantiles(histogram: str) -> dict[str, str]:
     return {f"p{share:.0%}".rstrip("%"): f"histogram_quantile({share}, {rate})" for share in (0.5, 0.9, 0.99)}
 
 
-def _rate(counter: str, *labels: str, matching: str = "") -> dict[str, str]:
+def _rate(counter: str, *labels: str) -> dict[str, str]:
     legend = " ".join(f"{{{{{label}}}}}" for label in labels) or "a second"
-    return {legend: f"sum by ({', '.join(labels)}) (rate({counter}{matching}[$__rate_interval]))"}
+    return {legend: f"sum by ({', '.join(labels)}) (rate({counter}[$__rate_interval]))"}
 
 
 def _by(gauge: str, label: str, matching: str = "") -> dict[str, str]:

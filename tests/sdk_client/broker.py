@@ -28,7 +28,7 @@ def _exact(plain: PlainAuth) -> str:
 
 @asynccontextmanager
 async def logged_in(
-    address: BrokerAddress, key: str, vhost: str, *, password: str = "", seconds: float = 5.0
+    address: BrokerAddress, key: str, vhost: str, *, password: str = ""
 ) -> AsyncIterator[AbstractConnection]:
     """A connection to `vhost` with `key`; raises `AMQPError`, `OSError` or `TimeoutError`."""
     context = ssl.create_default_context(cafile=address.ca_file)
@@ -37,7 +37,7 @@ async def logged_in(
     connection: AbstractConnection = Connection(make_url(url), ssl_context=context)
     try:
         with patch.object(PlainAuth, "encode", _exact):
-            await connection.connect(timeout=seconds)
+            await connection.connect(timeout=5)
         yield connection
     finally:
         await connection.close()
