@@ -7,23 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from scripts.clustering.hosts import DATABASES
+from scripts.histories import history as h
 from scripts.histories.fault_table import FAULTS, Fault
-from scripts.histories.history import (
-    MATCHES,
-    TENANTS,
-    AnyStep,
-    Book,
-    Break,
-    History,
-    Leave,
-    NewKey,
-    Oddities,
-    Order,
-    Play,
-    Recover,
-    Rival,
-    SwitchType,
-)
 
 SECONDS = 48.0
 _FIRST_FAULT = (10.0, 15.0)
@@ -32,7 +17,7 @@ _STEPS = (14, 26)
 _LAST_ORDERS = 25.0  #: seconds; from then on matches may be ended
 #: Types of markets that simulated matches have: round winner, map winner, match winner, totals, pistol.
 _TYPES = (1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 20, 21)
-_ODDITIES: tuple[Oddities, ...] = ("none", "gentle", "common")
+_ODDITIES: tuple[h.Oddities, ...] = ("none", "gentle", "common")
 _TEAMS = ("team_a", "team_b")
 _REASON = "a doubt"
 
@@ -42,26 +27,26 @@ def generated(
     faults: Sequence[Fault] = tuple(FAULTS.values()),
     count: int = 2,
     first: Sequence[Fault] | None = None,
-) -> History:
+) -> h.History:
     """The history of a seed, with `count` of these faults, each two in a row overlapping; the first is one of
     `first`, if that is given. It ends with the last of them, or after `SECONDS` if there is none."""
     rng = Random(f"history {seed}")
-    steps: list[AnyStep] = [_play(rng, number) for number in range(rng.randint(2, MATCHES))]
+    steps: list[h.AnyStep] = [_play(rng, number) for number in range(rng.randint(2, h.MATCHES))]
     breaks = _breaks(rng, first or faults, faults, count)
     seconds = round(max((each.at + each.seconds for each in breaks), default=SECONDS), 1)
     steps += breaks
     made = (_order, _order, _order, _order, _order, _book, _switch, _leave, _leave, _key, _recover, _rival)
     for _ in range(rng.randint(*_STEPS)):
-        make: Callable[[Random, float], AnyStep] = rng.choice(made)
+        make: Callable[[Random, float], h.AnyStep] = rng.choice(made)
         step = make(rng, round(rng.uniform(5, seconds - 4), 1))
-        if isinstance(step, Leave):
+        if isinstance(step, h.Leave):
             step = replace(step, seconds=round(min(step.seconds, seconds - step.at), 1))
         steps.append(step)
-    return History(seed, seconds, tuple(sorted(steps, key=lambda step: step.at)))
+    return h.History(seed, seconds, tuple(sorted(steps, key=lambda step: step.at)))
 
 
-def _play(rng: Random, number: int) -> Play:
-    return Play(
+def _play(rng: Random, number: int) -> h.Play:
+    return h.Play(
         at=round(number * 0.5, 1),
         match=number,
         seed=rng.randrange(2**31),
@@ -72,10 +57,10 @@ def _play(rng: Random, number: int) -> Play:
     )
 
 
-def _breaks(rng: Random, first: Sequence[Fault], faults: Sequence[Fault], count: int) -> list[Break]:
+def _breaks(rng: Random, first: Sequence[Fault], faults: Sequence[Fault], count: int) -> list[h.Break]:
     """Faults of different hosts, one of them a database server at most; each begins while the one before
     lasts."""
-    found = list[Break]()
+    found = list[h.Break]()
     begin = rng.uniform(*_FIRST_FAULT)
     while len(found) < count:
         fault = rng.choice(faults if found else first)
@@ -84,16 +69,16 @@ def _breaks(rng: Random, first: Sequence[Fault], faults: Sequence[Fault], count:
         if host in others or (host in DATABASES and others & set(DATABASES)):
             continue
         seconds = round(rng.uniform(*_FAULT_SECONDS), 1)
-        found.append(Break(at=round(begin, 1), fault=fault.name, host=host, seconds=seconds))
+        found.append(h.Break(at=round(begin, 1), fault=fault.name, host=host, seconds=seconds))
         begin += rng.uniform(0.5, seconds - 3)
     return found
 
 
-def _order(rng: Random, at: float) -> Order:
+def _order(rng: Random, at: float) -> h.Order:
     orders = _orders(rng) + (_last_orders(rng) if at > _LAST_ORDERS else [])
     command, fields, picks = rng.choice(orders)
     pick = rng.randrange(1_000) if picks else None
-    return Order(at=at, match=rng.randrange(MATCHES), command=command, fields=fields, pick=pick)
+    return h.Order(at=at, match=rng.randrange(h.MATCHES), command=command, fields=fields, pick=pick)
 
 
 def _orders(rng: Random) -> list[tuple[str, dict[str, Any], bool]]:
@@ -132,28 +117,28 @@ def _last_orders(rng: Random) -> list[tuple[str, dict[str, Any], bool]]:
     ]
 
 
-def _book(rng: Random, at: float) -> Book:
+def _book(rng: Random, at: float) -> h.Book:
     booked = rng.random() < 0.5
-    return Book(at=at, tenant=rng.randrange(TENANTS), match=rng.randrange(MATCHES), booked=booked)
+    return h.Book(at=at, tenant=rng.randrange(h.TENANTS), match=rng.randrange(h.MATCHES), booked=booked)
 
 
-def _switch(rng: Random, at: float) -> SwitchType:
+def _switch(rng: Random, at: float) -> h.SwitchType:
     on = rng.random() < 0.5
-    return SwitchType(at=at, tenant=rng.randrange(TENANTS), type_id=rng.choice(_TYPES), on=on)
+    return h.SwitchType(at=at, tenant=rng.randrange(h.TENANTS), type_id=rng.choice(_TYPES), on=on)
 
 
-def _leave(rng: Random, at: float) -> Leave:
-    tenant, seconds = rng.randrange(TENANTS), round(rng.uniform(0.5, 12), 1)
-    return Leave(at=at, tenant=tenant, channel="stream" if rng.random() < 0.3 else "feed", seconds=seconds)
+def _leave(rng: Random, at: float) -> h.Leave:
+    tenant, seconds = rng.randrange(h.TENANTS), round(rng.uniform(0.5, 12), 1)
+    return h.Leave(at=at, tenant=tenant, channel="stream" if rng.random() < 0.3 else "feed", seconds=seconds)
 
 
-def _key(rng: Random, at: float) -> NewKey:
-    return NewKey(at=at, tenant=rng.randrange(TENANTS))
+def _key(rng: Random, at: float) -> h.NewKey:
+    return h.NewKey(at=at, tenant=rng.randrange(h.TENANTS))
 
 
-def _recover(rng: Random, at: float) -> Recover:
-    return Recover(at=at, tenant=rng.randrange(TENANTS))
+def _recover(rng: Random, at: float) -> h.Recover:
+    return h.Recover(at=at, tenant=rng.randrange(h.TENANTS))
 
 
-def _rival(rng: Random, at: float) -> Rival:
-    return Rival(at=at, match=rng.randrange(MATCHES))
+def _rival(rng: Random, at: float) -> h.Rival:
+    return h.Rival(at=at, match=rng.randrange(h.MATCHES))

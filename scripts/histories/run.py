@@ -11,6 +11,7 @@ import httpx
 from app.kit.errors import Unavailable
 from scripts.clustering.record import Record
 from scripts.histories import account as accounts
+from scripts.histories import history as h
 from scripts.histories import tenant as tenants
 from scripts.histories.account import Account
 from scripts.histories.auditor import Verdict, audit
@@ -18,19 +19,6 @@ from scripts.histories.breakage import Breakage
 from scripts.histories.collection import Collector
 from scripts.histories.evidence import Evidence
 from scripts.histories.finding import Kind
-from scripts.histories.history import (
-    AnyStep,
-    Book,
-    Break,
-    History,
-    Leave,
-    NewKey,
-    Order,
-    Play,
-    Recover,
-    Rival,
-    SwitchType,
-)
 from scripts.histories.matches import Matches, PlayedMatch
 from scripts.histories.operators import Operators
 from scripts.histories.outcome import Outcome, longest_silence
@@ -63,7 +51,7 @@ class Run:
         self._record, self._operators, self._collector = record, operators, collector
         self._ws_url, self._accounts = ws_url, everyone
 
-    async def play(self, history: History) -> tuple[Outcome, Evidence]:
+    async def play(self, history: h.History) -> tuple[Outcome, Evidence]:
         """The outcome, and the evidence for it. Raises `NotReady`."""
         began = time.monotonic()
         await self._reset()
@@ -104,7 +92,7 @@ class Run:
         return await self._collector.head()
 
     async def _played(
-        self, history: History, played: "_Played", since: int, began: float
+        self, history: h.History, played: "_Played", since: int, began: float
     ) -> tuple[Outcome, Evidence]:
         begin = time.time()
         await played.all(history)
@@ -152,7 +140,7 @@ class Run:
         found = await self._collector.comparison(one)
         return found is not None and all(each.get("behind") for each in found["differences"])
 
-    async def _end(self, history: History, played: "_Played") -> None:
+    async def _end(self, history: h.History, played: "_Played") -> None:
         """The servers fall silent, and each match is suspended or ended."""
         await played.matches.stop()
         rng = Random(f"the end of {history.seed}")
@@ -200,7 +188,7 @@ class _Played:
         self.breakage = Breakage(record)
         self._operators = operators
 
-    async def all(self, history: History) -> None:
+    async def all(self, history: h.History) -> None:
         """Take every step at its moment, and wait until all is mended."""
         began = time.monotonic()
         tasks = set[asyncio.Task[None]]()
@@ -218,29 +206,29 @@ class _Played:
         for one in self.clients:
             await one.close()
 
-    def _take(self, step: AnyStep) -> Coroutine[Any, Any, None]:
+    def _take(self, step: h.AnyStep) -> Coroutine[Any, Any, None]:
         match step:
-            case Play():
+            case h.Play():
                 return self.matches.play(step)
-            case Break():
+            case h.Break():
                 return self.breakage.hit(step)
-            case Order():
+            case h.Order():
                 return self._order(step)
-            case Rival():
+            case h.Rival():
                 return self._rival(step)
-            case Book():
+            case h.Book():
                 return self._book(step)
             case _:
                 return self._tenant(step)
 
-    async def _order(self, step: Order) -> None:
+    async def _order(self, step: h.Order) -> None:
         if match := self._match(step.match):
             await self._operators.order(match.id, step.command, step.fields, step.pick)
 
-    async def _rival(self, step: Rival) -> None:
+    async def _rival(self, step: h.Rival) -> None:
         self.matches.rival(step.match)
 
-    async def _book(self, step: Book) -> None:
+    async def _book(self, step: h.Book) -> None:
         one, match = self.clients[step.tenant], self._match(step.match)
         if match:
             one.uncertain.add(match.urn)
@@ -248,19 +236,19 @@ class _Played:
             await self._operators.insist("PUT", path, {"booked": step.booked})
             (one.unbooked.discard if step.booked else one.unbooked.add)(match.urn)
 
-    async def _tenant(self, step: SwitchType | NewKey | Leave | Recover) -> None:
+    async def _tenant(self, step: h.SwitchType | h.NewKey | h.Leave | h.Recover) -> None:
         one = self.clients[step.tenant]
         match step:
-            case SwitchType():
+            case h.SwitchType():
                 path = f"/ops/v1/tenants/{one.account.slug}/market-types/{step.type_id}"
                 await self._operators.call("PUT", path, {"on": step.on})
-            case NewKey():
+            case h.NewKey():
                 await accounts.renew_key(self._operators, one.account)
-            case Leave(channel="feed"):
+            case h.Leave(channel="feed"):
                 await one.feed.leave(step.seconds)
-            case Leave():
+            case h.Leave():
                 await one.stream.leave(step.seconds)
-            case Recover():
+            case h.Recover():
                 one.feed.recover()
 
     def _match(self, number: int) -> PlayedMatch | None:
