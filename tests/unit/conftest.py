@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.unit.domain.play import Server, started
+from tests.unit.domain.play import Server
 
 
 @pytest.fixture
 def server() -> Server:
     """A game server in the first freeze time of its first map."""
-    return started()
+    return Server.started()

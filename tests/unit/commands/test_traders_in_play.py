@@ -57,8 +57,7 @@ def _orders(home: int, away: int) -> Iterator[list[Team]]:
 
 
 def _ended(best_of: int, winners: list[Team]) -> MatchFacts:
-    server = Server(new_match(best_of))
-    server.start_map()
+    server = Server.started(new_match(best_of))
     for number, winner in enumerate(winners, start=1):
         server.round(winner)
         if number == 12:

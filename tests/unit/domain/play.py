@@ -1,7 +1,7 @@
 """A game server's facts in few words, for tests of the match model."""
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Self, TypeVar
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -42,6 +42,13 @@ class Server:
         self.home_side: Side = "CT"
         self.score: dict[Team, int] = {"home": 0, "away": 0}
         self.changes: list[MatchChange] = []
+
+    @classmethod
+    def started(cls, match: Match | None = None) -> Self:
+        """One in the first freeze time of its first map."""
+        server = cls(match)
+        server.start_map()
+        return server
 
     def report(self, *facts: f.Fact) -> tuple[MatchChange, ...]:
         self.match, changes = fold_arrived(self.match, facts)
@@ -163,10 +170,3 @@ class Server:
         self.change_sides()
         self.round(winner)
         self.game_over()
-
-
-def started() -> Server:
-    """In the first freeze time of its first map."""
-    server = Server()
-    server.start_map()
-    return server

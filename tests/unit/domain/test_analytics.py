@@ -4,7 +4,7 @@ from app.domain.analytics import PlayerTally, TeamLine, players_on_maps, teams_o
 from app.domain.awards import award_map, award_match
 from app.domain.changes import EventAdded, RoundFinished
 from app.domain.match import Match, Round, TimelineEvent
-from tests.unit.domain.play import HOME, Server, new_match, started
+from tests.unit.domain.play import HOME, Server, new_match
 
 
 def counted(server: Server) -> tuple[Match, list[Round], list[TimelineEvent]]:
@@ -62,7 +62,7 @@ def test_void_rounds_and_events_do_not_count() -> None:
 def test_a_walkover_without_play_does_not_count_and_one_in_play_does() -> None:
     unplayed, _ = award_map(new_match(3), "home", 5)
     assert teams_on_maps(unplayed, (), ()) == []
-    server = started()
+    server = Server.started()
     server.rounds("away", "away")
     server.match, _ = award_match(server.match, "home", 900)
     home, away = (one.line for one in teams_on_maps(*counted(server)))

@@ -10,8 +10,7 @@ from tests.unit.domain.play import Server, new_match
 
 
 def live(best_of: int = 3) -> Match:
-    server = Server(new_match(best_of))
-    server.start_map()
+    server = Server.started(new_match(best_of))
     server.rounds("away", "away", "home")
     return server.match
 

@@ -10,7 +10,7 @@ from app.domain.changes import EventAdded, RoundFinished
 from app.domain.equipment_value import buy_type, equipment_value, team_equipment_values
 from app.domain.match import Team
 from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
-from tests.unit.domain.play import TEAMS, Server, started
+from tests.unit.domain.play import TEAMS, Server
 
 SAVED = ("weapon_knife", "weapon_glock")
 FORCED = (*SAVED, "weapon_mac10", "kevlar(100)", "weapon_flashbang", "weapon_flashbang")
@@ -29,7 +29,7 @@ def worths(server: Server) -> list[tuple[int | None, int | None]]:
 
 def played(*buys: tuple[tuple[str, ...], tuple[str, ...], Team]) -> Server:
     """A map from its second round on: what home and away carry, and who wins."""
-    server = started()
+    server = Server.started()
     server.rounds("home")
     for home, away, winner in buys:
         equip(server, "home", home)

@@ -19,8 +19,7 @@ CHOSEN = (
 
 
 def live(best_of: int = 3) -> Server:
-    server = Server(new_match(best_of))
-    server.start_map()
+    server = Server.started(new_match(best_of))
     server.round("home")
     return server
 

@@ -8,7 +8,7 @@ from app.domain import facts as f
 from app.domain.match import MatchPlayer
 from app.domain.presence import PLAYERS, available_players
 from app.ingest.cs2log import read
-from tests.unit.domain.play import TEAMS, Server, started
+from tests.unit.domain.play import TEAMS, Server
 
 BOT = MatchPlayer(0, "Bob")
 
@@ -91,7 +91,7 @@ def test_on_another_map_all_players_are_there() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["leave", "join", "round"]), st.integers(0, 4)), max_size=30))
 def test_as_many_can_play_as_are_there(steps: list[tuple[str, int]]) -> None:
-    server = started()
+    server = Server.started()
     server.round("home")
     server.freeze()
     there = set(range(5))

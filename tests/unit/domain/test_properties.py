@@ -4,16 +4,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.domain import changes as c
 from app.domain import facts as f
-from app.domain.changes import (
-    EventAdded,
-    MapFinished,
-    MatchChange,
-    MatchFinished,
-    MatchStarted,
-    RoundFinished,
-    RoundsVoided,
-)
 from app.domain.match import Match, MatchPlayer, Side, Team
 from app.domain.transitions import fold
 from tests.unit.domain.play import AWAY, HOME, TEAMS, Server, new_match
@@ -156,7 +148,7 @@ class Recorder(Server):
         super().__init__(match)
         self.facts: list[f.Fact] = []
 
-    def report(self, *facts: f.Fact) -> tuple[MatchChange, ...]:
+    def report(self, *facts: f.Fact) -> tuple[c.MatchChange, ...]:
         self.facts.extend(facts)
         return ()
 
@@ -218,14 +210,14 @@ def test_numbers_are_unique_and_rise(account: list[f.Fact]) -> None:
         assert last < match.next_history_id
 
 
-def numbers(changes: tuple[MatchChange, ...]) -> list[int]:
+def numbers(changes: tuple[c.MatchChange, ...]) -> list[int]:
     found = []
     for change in changes:
-        if isinstance(change, EventAdded):
+        if isinstance(change, c.EventAdded):
             found.append(change.event.id)
-        elif isinstance(change, RoundFinished):
+        elif isinstance(change, c.RoundFinished):
             found.append(change.round.id)
-        elif isinstance(change, MapFinished):
+        elif isinstance(change, c.MapFinished):
             found.append(change.map.end_id or 0)
     return found
 
@@ -247,20 +239,20 @@ def test_folding_in_any_batches_gives_the_same_state(account: list[f.Fact], data
 def test_changes_add_up_to_the_state(account: list[f.Fact]) -> None:
     """Rounds finished, less rounds voided, are the rounds that count; and every start is reported once."""
     match, changes = fold(new_match(best_of=3), account)
-    finished = {change.round.id for change in changes if isinstance(change, RoundFinished)}
-    void = {one.id for change in changes if isinstance(change, RoundsVoided) for one in change.rounds}
+    finished = {change.round.id for change in changes if isinstance(change, c.RoundFinished)}
+    void = {one.id for change in changes if isinstance(change, c.RoundsVoided) for one in change.rounds}
     assert void <= finished
     assert finished - void == {one.id for play in match.maps for one in play.counted}
-    assert sum(isinstance(change, MatchStarted) for change in changes) == (match.started_at is not None)
-    assert sum(isinstance(change, MatchFinished) for change in changes) == match.over
+    assert sum(isinstance(change, c.MatchStarted) for change in changes) == (match.started_at is not None)
+    assert sum(isinstance(change, c.MatchFinished) for change in changes) == match.over
 
 
 @relaxed
 @given(accounts)
 def test_void_events_were_reported_and_are_gone(account: list[f.Fact]) -> None:
     match, changes = fold(new_match(best_of=3), account)
-    reported = {change.event.id for change in changes if isinstance(change, EventAdded)}
-    void = {number for change in changes if isinstance(change, RoundsVoided) for number in change.events}
+    reported = {change.event.id for change in changes if isinstance(change, c.EventAdded)}
+    void = {number for change in changes if isinstance(change, c.RoundsVoided) for number in change.events}
     assert void <= reported
     standing = {number for play in match.maps for one in play.counted for number in one.events}
     of_current_round = {event.id for event in match.current.events} if match.current else set()

@@ -2,23 +2,14 @@
 
 import pytest
 
+from app.domain import changes as c
 from app.domain import facts as f
 from app.domain.awards import award_match
-from app.domain.changes import (
-    EventAdded,
-    MapFinished,
-    MapStarted,
-    MatchCancelled,
-    MatchFinished,
-    RoundFinished,
-    RoundOpened,
-    RoundsVoided,
-)
 from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
 from app.domain.match import Status
 from app.domain.transitions import fold
 from app.kit.errors import Conflict
-from tests.unit.domain.play import Server, new_match, started
+from tests.unit.domain.play import Server, new_match
 
 
 def test_a_series_of_three() -> None:
@@ -27,14 +18,14 @@ def test_a_series_of_three() -> None:
     assert server.match.status is Status.LIVE
     server.play_map("de_nuke", "away")
     server.play_map("de_ancient", "home")
-    assert [change.map for change in server.changes_of(MapStarted)] == [1, 2, 3]
-    assert [(change.map.name, change.map.winner) for change in server.changes_of(MapFinished)] == [
+    assert [change.map for change in server.changes_of(c.MapStarted)] == [1, 2, 3]
+    assert [(change.map.name, change.map.winner) for change in server.changes_of(c.MapFinished)] == [
         ("de_mirage", "home"),
         ("de_nuke", "away"),
         ("de_ancient", "home"),
     ]
     assert (server.match.winner, server.match.score_home, server.match.score_away) == ("home", 2, 1)
-    assert len(server.changes_of(MatchFinished)) == 1
+    assert len(server.changes_of(c.MatchFinished)) == 1
 
 
 def test_play_after_the_end_is_ignored() -> None:
@@ -43,13 +34,13 @@ def test_play_after_the_end_is_ignored() -> None:
     server.start_play()
     server.game_over()
     assert server.match.map is None
-    assert len(server.changes_of(MapFinished)) == 1
+    assert len(server.changes_of(c.MapFinished)) == 1
 
 
 def test_a_map_that_ends_undecided_is_left_to_an_operator(server: Server) -> None:
     server.rounds("home", "home")
     server.game_over()
-    assert not server.changes_of(MapFinished)
+    assert not server.changes_of(c.MapFinished)
     assert server.match.suspended == "map ended undecided at 2:0"
 
 
@@ -61,9 +52,9 @@ def test_the_score_ends_a_map_without_an_end_line() -> None:
     server.change_sides()
     server.round("home")
     server.report(f.MapLoaded(at=server.later(60), name="de_nuke"))
-    assert [(change.map.home_score, change.map.away_score) for change in server.changes_of(MapFinished)] == [
-        (13, 0)
-    ]
+    assert [
+        (change.map.home_score, change.map.away_score) for change in server.changes_of(c.MapFinished)
+    ] == [(13, 0)]
 
 
 def test_another_map_before_a_round_was_played_takes_the_place() -> None:
@@ -80,15 +71,15 @@ def test_after_a_server_restart_the_rounds_count_until_the_restored_score(server
     assert server.match.suspended
     server.report(f.WarmupEnded(at=server.later(60)))
     server.start_play()
-    assert not server.changes_of(RoundsVoided)
+    assert not server.changes_of(c.RoundsVoided)
     server.score.update(score)
     server.score["home"] -= 1
     server.report(f.FreezeStarted(at=server.later()))
     server.status()
-    assert [played.number for played in server.changes_of(RoundsVoided)[0].rounds] == [3]
+    assert [played.number for played in server.changes_of(c.RoundsVoided)[0].rounds] == [3]
     assert not server.match.suspended
     server.round("away")
-    assert server.changes_of(RoundFinished)[-1].round.number == 3
+    assert server.changes_of(c.RoundFinished)[-1].round.number == 3
 
 
 def test_a_server_restart_without_a_backup_starts_the_map_again(server: Server) -> None:
@@ -97,8 +88,8 @@ def test_a_server_restart_without_a_backup_starts_the_map_again(server: Server) 
     server.report(f.WarmupEnded(at=server.later(60)))
     server.start_play()
     server.round("away")
-    assert [played.number for played in server.changes_of(RoundsVoided)[0].rounds] == [1, 2]
-    last = server.changes_of(RoundFinished)[-1].round
+    assert [played.number for played in server.changes_of(c.RoundsVoided)[0].rounds] == [1, 2]
+    last = server.changes_of(c.RoundFinished)[-1].round
     assert (last.number, last.away_score) == (1, 1)
     assert not server.match.suspended
 
@@ -110,10 +101,10 @@ def test_rounds_without_a_line_are_unseen_and_play_goes_on(server: Server) -> No
     server.freeze()
     play = server.match.map
     assert play and (play.home_score, play.away_score, play.unseen) == (1, 2, (2, 3))
-    assert len(server.changes_of(RoundsVoided)[0].events) == 1
+    assert len(server.changes_of(c.RoundsVoided)[0].events) == 1
     assert not server.match.suspended
     server.round("home")
-    assert server.changes_of(RoundFinished)[-1].round.number == 4
+    assert server.changes_of(c.RoundFinished)[-1].round.number == 4
 
 
 def test_a_result_that_skips_a_round_suspends_until_the_next_score(server: Server) -> None:
@@ -122,16 +113,16 @@ def test_a_result_that_skips_a_round_suspends_until_the_next_score(server: Serve
     server.opening_kill("home")
     server.report(server.won_fact("home"))
     assert "disagrees" in server.match.suspended
-    assert len(server.changes_of(RoundFinished)) == 1
+    assert len(server.changes_of(c.RoundFinished)) == 1
     server.team_lines()
     server.status()
     play = server.match.map
     assert play and (play.home_score, play.away_score, play.unseen) == (2, 1, (2, 3))
     assert not server.match.suspended
     server.kill("home", 1, 1)
-    assert server.changes_of(EventAdded)[-1].event.late
+    assert server.changes_of(c.EventAdded)[-1].event.late
     server.freeze()
-    assert server.changes_of(RoundOpened)[-1].round == 4
+    assert server.changes_of(c.RoundOpened)[-1].round == 4
 
 
 def test_a_source_attached_in_mid_map_uses_the_reported_score() -> None:
@@ -142,7 +133,7 @@ def test_a_source_attached_in_mid_map_uses_the_reported_score() -> None:
     play = server.match.map
     assert play and (play.home_score, play.away_score) == (4, 3)
     server.round("away")
-    assert server.changes_of(RoundFinished)[0].round.number == 8
+    assert server.changes_of(c.RoundFinished)[0].round.number == 8
 
 
 def test_the_score_at_half_time_is_not_used_while_team_lines_lag(server: Server) -> None:
@@ -178,10 +169,10 @@ def test_lost_data_suspends_and_marks_the_round(server: Server) -> None:
     assert not server.match.suspended
     server.kill("home", 0, 0)
     server.win("home")
-    assert server.changes_of(RoundFinished)[0].round.gap
+    assert server.changes_of(c.RoundFinished)[0].round.gap
     server.freeze()
     server.round("home")
-    assert not server.changes_of(RoundFinished)[1].round.gap
+    assert not server.changes_of(c.RoundFinished)[1].round.gap
 
 
 def test_pauses(server: Server) -> None:
@@ -196,7 +187,7 @@ def test_schedule_and_cancel() -> None:
     assert match.scheduled_at == 5_000
     match, changes = cancel(match, 6_000)
     assert match.status is Status.CANCELLED
-    assert changes == (MatchCancelled(),)
+    assert changes == (c.MatchCancelled(),)
     with pytest.raises(Conflict, match="is cancelled and cannot be scheduled"):
         schedule(match, 7_000)
     with pytest.raises(Conflict, match="is cancelled and cannot be cancelled"):
@@ -219,7 +210,7 @@ def test_suspend_and_unsuspend() -> None:
 
 def _doubted() -> Server:
     """A match in play, doubted for a rival, missing data, an operator and its format."""
-    server = started()
+    server = Server.started()
     server.rounds(*["home"] * 11)
     server.report(f.FormatSet(at=server.later(), max_rounds=20, overtime_rounds=6))
     server.report(f.RivalSeen(at=server.later()), f.DataLost(at=server.later(), reason="missing"))

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain.changes import RoundFinished
 from app.domain.match import Match, Side
-from tests.unit.domain.play import HOME, TEAMS, Server, started
+from tests.unit.domain.play import HOME, TEAMS, Server
 
 
 def home_side(match: Match) -> Side | None:
@@ -15,7 +15,7 @@ def home_side(match: Match) -> Side | None:
 
 def to_half_time(home_rounds: int) -> Server:
     """Twelve rounds played, the thirteenth's freeze not yet begun."""
-    server = started()
+    server = Server.started()
     server.rounds(*["home"] * home_rounds, *["away"] * (11 - home_rounds))
     server.round("away")
     return server
@@ -130,8 +130,7 @@ def test_both_known_teams_on_the_other_side_overrule_wrong_sides(server: Server)
 
 def test_one_known_name_is_enough() -> None:
     match = replace(Server().match, away="Nobody Else")
-    server = Server(match)
-    server.start_map()
+    server = Server.started(match)
     server.round("home")
     assert server.changes_of(RoundFinished)[0].round.winner == "home"
     assert not server.match.suspended

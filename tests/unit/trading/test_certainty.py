@@ -43,11 +43,9 @@ class Play:
     """A live second round, home as CT, its clock as the rules have it."""
 
     def __init__(self) -> None:
-        self.server = Server()
-        self.server.start_map()
+        self.server = Server.started()
         self.server.rounds("home")
-        self.trader = Trader(self.server.match, checking=False)
-        self.trader.react()
+        self.trader = Trader.opened(self.server.match, checking=False)
         self.server.go_live()
         self.began = self.now = self.server.now
         self.alive: dict[Team, int] = {"home": 5, "away": 5}

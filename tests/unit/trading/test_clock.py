@@ -12,8 +12,7 @@ STEP = PricingConfig().price_step
 
 def planted() -> TradedServer:
     """A round in which five play against four, and the bomb is planted."""
-    server = TradedServer()
-    server.start_map()
+    server = TradedServer.started()
     server.opening_kill("home")
     server.plant("away", 0)
     return server

@@ -18,8 +18,7 @@ ODD, EVEN = (27, "map=1"), (28, "map=1")
 
 def short_map(*winners: Team) -> TradedServer:
     """A map of four rounds and overtime, as far as these rounds go; three wins decide it."""
-    server = TradedServer(new_match(3))
-    server.start_map()
+    server = TradedServer.started(new_match(3))
     server.report(f.FormatSet(at=server.later(), max_rounds=SHORT))
     for number, winner in enumerate(winners, start=1):
         server.round(winner)
@@ -106,8 +105,7 @@ def test_an_award_confirms_the_deciding_round_and_no_other() -> None:
 
 
 def test_another_map_loaded_does_not_say_who_won_a_map_played_on_to_a_draw() -> None:
-    server = Server(new_match(3))
-    server.start_map()
+    server = Server.started(new_match(3))
     server.report(f.FormatSet(at=server.later(), max_rounds=SHORT))
     server.rounds("home", "home")
     server.change_sides()
@@ -144,8 +142,7 @@ def test_scores_that_end_a_map(score: tuple[int, int], overtime: int, decided: b
 @pytest.fixture
 def unseen_pistol() -> TradedServer:
     """A map whose first round is in the score, though it was unseen."""
-    server = TradedServer()
-    server.start_map()
+    server = TradedServer.started()
     server.score["home"] = 1
     server.freeze()
     return server

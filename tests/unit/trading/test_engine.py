@@ -22,8 +22,7 @@ class TradedServer(Server):
 
     def __init__(self, match: Match | None = None) -> None:
         super().__init__(match)
-        self.trader = Trader(self.match)
-        self.trader.react()
+        self.trader = Trader.opened(self.match)
 
     def report(self, *facts: f.Fact, may_price: bool = True) -> tuple[object, ...]:  # type: ignore[override]
         changes = super().report(*facts)
@@ -37,9 +36,7 @@ class TradedServer(Server):
 
 @pytest.fixture
 def server() -> TradedServer:
-    server = TradedServer()
-    server.start_map()
-    return server
+    return TradedServer.started()
 
 
 def team(number: int, which: str = "home") -> str:
@@ -47,8 +44,7 @@ def team(number: int, which: str = "home") -> str:
 
 
 def test_before_the_match_the_stronger_team_is_shorter() -> None:
-    trader = Trader(replace(new_match(3), home_strength=1900.0, away_strength=1500.0))
-    trader.react()
+    trader = Trader.opened(replace(new_match(3), home_strength=1900.0, away_strength=1500.0))
     assert trader.of(1, "team=home").odds < trader.of(1, "team=away").odds
     assert trader.of(1, "team=home").odds < trader.of(6, "map=1|team=home").odds
     assert {market.type_id for market in trader.active()} >= {1, 2, 3, 4, 5, 6, 7, 8, 9, 12}
@@ -186,8 +182,7 @@ def test_round_never_played_is_void(server: TradedServer) -> None:
 
 
 def test_walkover_before_play_voids_all() -> None:
-    trader = Trader(new_match(3))
-    trader.react()
+    trader = Trader.opened(new_match(3))
     trader.match, changes = award_match(trader.match, "home", 1)
     trader.react(changes)
     assert {(m.status, m.void_reason_id) for m in trader.book.values()} == {(CANCELLED, 4)}

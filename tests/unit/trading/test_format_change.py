@@ -24,8 +24,7 @@ class TradedSeries:
     """A server whose facts are folded first and traded when `trade` is called."""
 
     def __init__(self) -> None:
-        self.trader = Trader(new_match())
-        self.trader.react()
+        self.trader = Trader.opened(new_match())
         self.server = Server(self.trader.match)
         self.seen = 0
 

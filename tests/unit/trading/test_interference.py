@@ -38,8 +38,7 @@ MOVES: dict[str, Move] = {
 def test_operators_may_act_at_any_time(
     account: list[f.Fact], cut: list[int], acts: list[tuple[int, str]]
 ) -> None:
-    trader = Trader(new_match(best_of=3))
-    trader.react()
+    trader = Trader.opened(new_match(best_of=3))
     for step, batch in enumerate(batches(account, cut)):
         for _, name in filter(lambda act: act[0] == step, acts):
             act(trader, MOVES[name])

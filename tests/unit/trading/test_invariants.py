@@ -60,8 +60,7 @@ sizes = st.lists(st.integers(1, 12), min_size=1, max_size=8)
 def test_plausible_accounts(
     account: list[f.Fact], cut: list[int], strength: float, data: st.DataObject
 ) -> None:
-    trader = Trader(priced(3, strength))
-    trader.react()
+    trader = Trader.opened(priced(3, strength))
     for batch in batches(account, cut):
         trader.apply(batch, may_price=data.draw(st.integers(0, 9)) > 0)
 
@@ -69,8 +68,7 @@ def test_plausible_accounts(
 @SLOW
 @given(st.lists(facts(), max_size=60), sizes)
 def test_nonsense(account: list[f.Fact], cut: list[int]) -> None:
-    trader = Trader(new_match(best_of=3))
-    trader.react()
+    trader = Trader.opened(new_match(best_of=3))
     for batch in batches(account, cut):
         trader.apply(batch)
 
@@ -79,8 +77,7 @@ def test_nonsense(account: list[f.Fact], cut: list[int]) -> None:
 @given(stories(), sizes)
 @example(account=played_on(), cut=[1])
 def test_a_cancelled_match_leaves_nothing_open(account: list[f.Fact], cut: list[int]) -> None:
-    trader = Trader(new_match(best_of=3))
-    trader.react()
+    trader = Trader.opened(new_match(best_of=3))
     for batch in batches(account, cut):
         trader.apply(batch)
     if trader.match.over:
@@ -100,8 +97,7 @@ def test_batches_make_no_difference_to_results(account: list[f.Fact], one: list[
     """Offers depend on when prices are looked at, results do not."""
     traders = []
     for cut in (one, two):
-        trader = Trader(new_match(best_of=3), checking=False)
-        trader.react()
+        trader = Trader.opened(new_match(best_of=3), checking=False)
         for batch in batches(account, cut):
             trader.apply(batch)
         traders.append(trader)

@@ -93,8 +93,7 @@ def test_a_line_on_offer_gives_way_only_to_one_that_is_clearly_nearer() -> None:
 
 def test_no_line_repeats_the_winner() -> None:
     """No map that is decided by two rounds at least ends between -2 and 2."""
-    trader = Trader(new_match(3))
-    trader.react()
+    trader = Trader.opened(new_match(3))
     handicaps = {parse(m.specifiers).handicap for m in trader.active() if m.type_id == 7}
     assert handicaps == {-3.5, -2.5, 2.5, 3.5}
 
@@ -135,7 +134,6 @@ def test_maps_to_come_are_on_offer_and_void_when_they_are_not_played() -> None:
 
 def test_the_map_that_is_played_only_after_one_each_is_priced_as_if_it_is() -> None:
     """A strong favourite that needs a third map is likely weaker than it seemed."""
-    trader = Trader(replace(new_match(3), home_strength=1900.0, away_strength=1300.0))
-    trader.react()
+    trader = Trader.opened(replace(new_match(3), home_strength=1900.0, away_strength=1300.0))
     first, second, third = (trader.of(6, f"map={number}|team=home").probability for number in (1, 2, 3))
     assert second == pytest.approx(first) and 0.5 < third < second

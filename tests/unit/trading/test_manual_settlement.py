@@ -6,7 +6,7 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.settlement import LedgerStatus
 from app.kit.errors import Conflict
 from app.trading import manual_settlement
-from tests.unit.domain.play import Server, started
+from tests.unit.domain.play import Server
 from tests.unit.trading.trader import Trader
 
 KEY = (13, "map=1|round=1|team=home")
@@ -15,10 +15,8 @@ KEY = (13, "map=1|round=1|team=home")
 @pytest.fixture
 def trader() -> Trader:
     """Round 1 in its freeze."""
-    server = started()
-    trader = Trader(server.match)
-    trader.react()
-    return trader
+    server = Server.started()
+    return Trader.opened(server.match)
 
 
 def store(trader: Trader, changed: manual_settlement.MarketAndEntry) -> Market:

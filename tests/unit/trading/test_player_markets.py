@@ -43,8 +43,7 @@ def opened(server: TradedServer) -> float:
 @pytest.fixture
 def server() -> TradedServer:
     """After one round in which `fox0` had a kill."""
-    server = TradedServer(new_match(best_of=3))
-    server.start_map()
+    server = TradedServer.started(new_match(best_of=3))
     server.rounds("home")
     return server
 
@@ -71,8 +70,7 @@ def test_over_is_decided_by_the_kill_that_exceeds_the_line(server: TradedServer)
 
 
 def test_under_is_decided_by_the_end_of_the_map() -> None:
-    server = TradedServer(new_match(best_of=3))
-    server.start_map()
+    server = TradedServer.started(new_match(best_of=3))
     server.rounds("home")
     line = opened(server)
     for half in range(2):

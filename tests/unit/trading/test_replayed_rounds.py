@@ -15,9 +15,7 @@ MAP_WINNER, MATCH_WINNER = (6, "map=1|team=home"), (1, "team=home")
 @pytest.fixture
 def server() -> TradedServer:
     """Of a best of three, so that there is a map to come."""
-    server = TradedServer(new_match(3))
-    server.start_map()
-    return server
+    return TradedServer.started(new_match(3))
 
 
 def load_backup(server: TradedServer, home: int) -> None:

@@ -9,7 +9,7 @@ from app.domain import facts as f
 from app.domain.match import Match, MatchPlayer, Side, Team, other_side
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
-from tests.unit.domain.play import TEAMS, Server, fold_arrived, new_match, started
+from tests.unit.domain.play import TEAMS, Server, fold_arrived, new_match
 from tests.unit.domain.test_properties import accounts
 from tests.unit.trading.trader import Trader
 
@@ -21,7 +21,7 @@ RIFLES: dict[Side, tuple[str, ...]] = {
 
 
 def live() -> Server:
-    server = started()
+    server = Server.started()
     server.go_live()
     return server
 
@@ -328,8 +328,7 @@ def test_a_match_that_an_earlier_version_stored_shows_less_and_has_prices() -> N
     state = state_of(server)
     assert (state.phase, state.ct.alive, state.seconds_left) == ("live", 5, None)
     assert (state.ct.health, state.ct.weapons) == (None, None)
-    trader = Trader(server.match)
-    trader.react()
+    trader = Trader.opened(server.match)
     assert any(market.odds for market in trader.open())
 
 

@@ -3,6 +3,7 @@ checks after each reaction what must always hold."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from typing import Self
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -46,6 +47,13 @@ class Trader:
         self.checking = checking
         self.now = 0
         self.margin_of: Callable[[Sequence[Market]], float] = lambda group: PRICING.margin
+
+    @classmethod
+    def opened(cls, match: Match, *, checking: bool = True) -> Self:
+        """With what is on offer before anything happens."""
+        trader = cls(match, checking=checking)
+        trader.react()
+        return trader
 
     def apply(self, facts: Iterable[Fact], *, may_price: bool = True) -> Reaction:
         self.match, changes = fold_arrived(self.match, facts)
@@ -170,8 +178,7 @@ def new_match(plan: MatchPlan) -> Match:
 
 def trade(plan: MatchPlan, truth: SeriesTruth, *, checking: bool, seconds: float = 1.0) -> Iterable[Trader]:
     """The trader after each body of a simulated match, each with the lines of `seconds`."""
-    trader = Trader(new_match(plan), checking=checking)
-    trader.react()
+    trader = Trader.opened(new_match(plan), checking=checking)
     for number, lines in groupby(play(plan, truth), key=lambda line: int(line.at / seconds)):
         body = "\n".join(line.text for line in lines) + "\n"
         trader.apply(read(body, plan.begin + int((number + 1) * seconds * 1000)).facts)

@@ -6,14 +6,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from app.domain.changes import (
-    EventAdded,
-    MapFinished,
-    MatchChange,
-    MatchFinished,
-    MatchStarted,
-    RoundFinished,
-)
+from app.domain import changes as c
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
@@ -28,7 +21,7 @@ def new_match() -> Match:
 
 
 @pytest.fixture(scope="module")
-def played(real_log: str) -> tuple[Match, tuple[MatchChange, ...]]:
+def played(real_log: str) -> tuple[Match, tuple[c.MatchChange, ...]]:
     return fold(new_match(), read(real_log, ARRIVED).facts)
 
 
@@ -46,17 +39,17 @@ def test_the_truth_is_what_people_saw(truth: list[TrueRound]) -> None:
     assert (len(truth), winners.count("home"), winners.count("away")) == (15, 13, 2)
 
 
-def test_the_match_ends_as_it_did(played: tuple[Match, tuple[MatchChange, ...]]) -> None:
+def test_the_match_ends_as_it_did(played: tuple[Match, tuple[c.MatchChange, ...]]) -> None:
     match, changes = played
     assert (match.status, match.winner, match.score_home, match.score_away) == (Status.FINISHED, "home", 1, 0)
     assert (match.maps[0].name, match.maps[0].home_score, match.maps[0].away_score) == ("de_inferno", 13, 2)
     kinds = [type(change) for change in changes]
-    assert [kinds.count(kind) for kind in (MatchStarted, MapFinished, MatchFinished)] == [1, 1, 1]
+    assert [kinds.count(kind) for kind in (c.MatchStarted, c.MapFinished, c.MatchFinished)] == [1, 1, 1]
     assert not match.doubts
 
 
-def test_every_round(played: tuple[Match, tuple[MatchChange, ...]], truth: list[TrueRound]) -> None:
-    rounds = [change.round for change in played[1] if isinstance(change, RoundFinished)]
+def test_every_round(played: tuple[Match, tuple[c.MatchChange, ...]], truth: list[TrueRound]) -> None:
+    rounds = [change.round for change in played[1] if isinstance(change, c.RoundFinished)]
     assert [(one.number, one.winner, one.winning_side, one.win_reason, one.bomb_site) for one in rounds] == [
         (number, home_or_away(one.winner), one.side, one.reason, one.site)
         for number, one in enumerate(truth, start=1)
@@ -68,8 +61,8 @@ def test_every_round(played: tuple[Match, tuple[MatchChange, ...]], truth: list[
         assert by_side == true.score
 
 
-def test_every_kill(played: tuple[Match, tuple[MatchChange, ...]], truth: list[TrueRound]) -> None:
-    events = [change.event for change in played[1] if isinstance(change, EventAdded)]
+def test_every_kill(played: tuple[Match, tuple[c.MatchChange, ...]], truth: list[TrueRound]) -> None:
+    events = [change.event for change in played[1] if isinstance(change, c.EventAdded)]
     found = [told_kill(event) for event in events if event.type == "kill"]
     true = [
         (
@@ -110,18 +103,18 @@ def told_kill(event: TimelineEvent) -> tuple[object, ...]:
 
 
 def test_first_kills_that_count(
-    played: tuple[Match, tuple[MatchChange, ...]], truth: list[TrueRound]
+    played: tuple[Match, tuple[c.MatchChange, ...]], truth: list[TrueRound]
 ) -> None:
-    timelines = [change.timeline for change in played[1] if isinstance(change, RoundFinished)]
+    timelines = [change.timeline for change in played[1] if isinstance(change, c.RoundFinished)]
     first = [next(event for event in timeline if event.counts_for_markets) for timeline in timelines]
     assert [(event.actor.name if event.actor else "", event.weapon) for event in first] == [
         (one.counting_kills[0].killer, one.counting_kills[0].weapon) for one in truth
     ]
 
 
-def test_nothing_is_told_twice_and_numbers_rise(played: tuple[Match, tuple[MatchChange, ...]]) -> None:
-    ids = [change.event.id for change in played[1] if isinstance(change, EventAdded)]
-    ids += [change.round.id for change in played[1] if isinstance(change, RoundFinished)]
+def test_nothing_is_told_twice_and_numbers_rise(played: tuple[Match, tuple[c.MatchChange, ...]]) -> None:
+    ids = [change.event.id for change in played[1] if isinstance(change, c.EventAdded)]
+    ids += [change.round.id for change in played[1] if isinstance(change, c.RoundFinished)]
     assert len(ids) == len(set(ids))
     assert max(ids) < played[0].next_history_id
 

@@ -63,8 +63,7 @@ def bodies(lines: Iterator[LogLine], seconds: float) -> Iterator[tuple[int, str]
 def traded(plan: MatchPlan, seconds: float) -> tuple[Trader, SeriesTruth]:
     """The match as read and traded, suspended whenever its source is silent."""
     truth = new_truth(plan)
-    trader = Trader(new_match(plan))
-    trader.react()
+    trader = Trader.opened(new_match(plan))
     last_at = BEGIN
     for at, body in bodies(play(plan, truth), seconds):
         reading = read(body, at)
