@@ -20,3 +20,12 @@ async def eventually(
             return seen
         assert asyncio.get_running_loop().time() < deadline, f"still {seen!r} after {seconds} s"
         await asyncio.sleep(0.02)
+
+
+async def succeeds(attempt: Awaitable[object], *refusals: type[Exception]) -> bool:
+    """Whether the attempt ends without one of these errors; any other one is raised."""
+    try:
+        await attempt
+    except refusals:
+        return False
+    return True

@@ -32,6 +32,13 @@ async def serving(
             yield client
 
 
+async def data(client: httpx.AsyncClient, path: str, headers: Headers) -> Any:
+    """What a successful request returns below `data`."""
+    answer = await client.get(path, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
 async def answers(client: httpx.AsyncClient) -> bool:
     """Whether the client's web process is there; it needs a key for this."""
     try:

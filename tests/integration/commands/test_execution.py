@@ -133,8 +133,7 @@ async def test_what_is_returned_after_its_round_is_settled_by_the_facts_of_that_
 ) -> None:
     """By its kills too, and at once."""
     await server.begin()
-    await server.send(*logs.ct_win(1, 0))
-    await server.send(*logs.freeze(1, 0))
+    await server.win(1, 0)
     settled = {key: one for key, one in (await book(store, server.match)).items() if one.closed}
     assert {13, 14, 15, 17} <= {type_id for type_id, _ in settled}
     for type_id, specifiers in settled:

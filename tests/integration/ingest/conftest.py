@@ -81,6 +81,11 @@ class Server:
         await self.send(*logs.live())
         await self.send(logs.kill(logs.CT[0], logs.T[0]))
 
+    async def win(self, ct_score: int, t_score: int) -> None:
+        """CT wins the round, after which this is the score, and the next freeze time begins."""
+        await self.send(*logs.ct_win(ct_score, t_score))
+        await self.send(*logs.freeze(ct_score, t_score))
+
     async def state(self) -> Match:
         return await present(self.store, self.match)
 
@@ -98,8 +103,7 @@ class Addressed(Server):
     async def round(self, ct_score: int, t_score: int) -> None:
         """A round in the first half that CT, the home team, wins."""
         await self.send(*logs.live())
-        await self.send(*logs.ct_win(ct_score, t_score))
-        await self.send(*logs.freeze(ct_score, t_score))
+        await self.win(ct_score, t_score)
 
 
 @pytest.fixture

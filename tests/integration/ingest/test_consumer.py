@@ -40,11 +40,16 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return seen
 
 
-async def test_a_poison_batch_is_parked_and_its_match_suspended(
-    store: Store, server: Server, reads: list[bytes]
-) -> None:
+@pytest.fixture
+async def consumer(store: Store, server: Server, reads: list[bytes]) -> Consumer:
+    """Of the batches of a match in its first round."""
     await server.begin()
-    consumer = Consumer(store, CONFIG, lambda: server.now)
+    return Consumer(store, CONFIG, lambda: server.now)
+
+
+async def test_a_poison_batch_is_parked_and_its_match_suspended(
+    store: Store, server: Server, consumer: Consumer, reads: list[bytes]
+) -> None:
     poison = server.cut(POISON.decode())
     await consumer.handle(poison)
     assert reads.count(poison.body) == ATTEMPTS
@@ -53,30 +58,31 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
     assert tuple(parked.values()) == (poison.id, poison.body, "RuntimeError('bitten')")
     assert (await server.state()).suspended == LOG_GAP
     assert await health.nothing_parked(store) != health.OK
-    await consumer.handle(server.cut(*logs.ct_win(1, 0)))
-    await consumer.handle(server.cut(*logs.freeze(1, 0)))
-    state = await server.state()
-    assert (state.suspended, state.maps[0].home_score) == ("", 1)
+    await check_play_goes_on(consumer, server)
 
 
 async def test_a_parked_batch_that_comes_again_is_a_repeat(
-    store: Store, server: Server, reads: list[bytes]
+    server: Server, consumer: Consumer, reads: list[bytes]
 ) -> None:
-    await server.begin()
-    consumer = Consumer(store, CONFIG, lambda: server.now)
     poison = server.cut(POISON.decode())
     await consumer.handle(poison)
     await consumer.handle(poison)
     assert reads.count(poison.body) == ATTEMPTS
 
 
+async def check_play_goes_on(consumer: Consumer, server: Server) -> None:
+    """The result of the round and the next freeze time end the doubt."""
+    await consumer.handle(server.cut(*logs.ct_win(1, 0)))
+    await consumer.handle(server.cut(*logs.freeze(1, 0)))
+    state = await server.state()
+    assert (state.suspended, state.maps[0].home_score) == ("", 1)
+
+
 @pytest.mark.parametrize("filled", ["by the batch between", "by nothing in time"])
 async def test_a_pending_range_that_cannot_be_applied_is_parked_alone(
-    store: Store, server: Server, reads: list[bytes], filled: str
+    store: Store, server: Server, consumer: Consumer, filled: str
 ) -> None:
     """The batch for which it waited is applied, and so are those behind it."""
-    await server.begin()
-    consumer = Consumer(store, CONFIG, lambda: server.now)
     between = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     poison = server.cut(POISON.decode())
     behind = server.cut(logs.kill(logs.CT[2], logs.T[2]))
@@ -96,17 +102,12 @@ async def test_a_pending_range_that_cannot_be_applied_is_parked_alone(
     assert tuple(parked.values()) == (server.match.id, poison.body, "RuntimeError('bitten')")
     assert alert.match_id == server.match.id
     assert (await server.state()).suspended == LOG_GAP
-    await consumer.handle(server.cut(*logs.ct_win(1, 0)))
-    await consumer.handle(server.cut(*logs.freeze(1, 0)))
-    state = await server.state()
-    assert (state.suspended, state.maps[0].home_score) == ("", 1)
+    await check_play_goes_on(consumer, server)
 
 
 async def test_a_batch_that_cannot_be_applied_is_parked_and_not_the_range_that_waited_for_it(
-    store: Store, server: Server, reads: list[bytes]
+    store: Store, server: Server, consumer: Consumer
 ) -> None:
-    await server.begin()
-    consumer = Consumer(store, CONFIG, lambda: server.now)
     poison = server.cut(POISON.decode())
     await consumer.handle(server.cut(logs.kill(logs.CT[2], logs.T[2])))
     await consumer.handle(poison)
@@ -153,9 +154,7 @@ async def test_the_next_run_of_the_server_is_followed_after_its_parked_first_bat
     assert (await restarted.state()).suspended == ""
 
 
-async def test_other_matches_go_on(store: Store, server: Server, reads: list[bytes]) -> None:
-    await server.begin()
-    consumer = Consumer(store, CONFIG, lambda: server.now)
+async def test_other_matches_go_on(store: Store, server: Server, consumer: Consumer) -> None:
     gone = replace(server.cut("x"), match_id=server.match.id.__class__(int=1))
     await consumer.handle(gone)
     async with store.autocommit() as tx:

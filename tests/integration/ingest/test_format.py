@@ -83,15 +83,20 @@ async def test_what_version_0_1_0_does_not_know_survives_its_writing(store: Stor
     assert set(matches.LATER) <= {field.encode_name for field in msgspec.structs.fields(Match)}
 
 
-async def test_a_format_in_doubt_is_an_alert_until_an_operator_sets_it_although_the_match_is_over(
-    store: Store, server: Server
-) -> None:
+async def play_to_the_end_in_doubt(store: Store, server: Server) -> None:
+    """A map that is over by the rounds of its server, and not by those of the operator."""
     await set_rounds(store, server.match, 24)
     await server.send(ROUNDS_30)
     await server.begin()
     for ct_score in range(1, 17):
         await server.send(*logs.ct_win(ct_score, 0), *logs.freeze(ct_score, 0), *logs.live())
     await server.send(f"Game Over: competitive  {logs.MAP} score 16:0 after 40 min")
+
+
+async def test_a_format_in_doubt_is_an_alert_until_an_operator_sets_it_although_the_match_is_over(
+    store: Store, server: Server
+) -> None:
+    await play_to_the_end_in_doubt(store, server)
     monitor = AlertMonitor(store, lambda: server.now, dead_seconds=15)
     await monitor.update()
     assert (await server.state()).over
@@ -104,12 +109,7 @@ async def test_a_format_in_doubt_is_an_alert_until_an_operator_sets_it_although_
 async def test_a_market_that_waits_for_its_format_is_settled_after_the_match(
     store: Store, server: Server
 ) -> None:
-    await set_rounds(store, server.match, 24)
-    await server.send(ROUNDS_30)
-    await server.begin()
-    for ct_score in range(1, 17):
-        await server.send(*logs.ct_win(ct_score, 0), *logs.freeze(ct_score, 0), *logs.live())
-    await server.send(f"Game Over: competitive  {logs.MAP} score 16:0 after 40 min")
+    await play_to_the_end_in_doubt(store, server)
     book = await stored.book(store, server.match)
     assert book[6, "map=1|team=home"].status is MarketStatus.SETTLED
     assert book[12, "map=1|team=home|half=2"].open

@@ -25,7 +25,7 @@ from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.clocks import ManualClock
 from tests.support.databases import end_sessions
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, succeeds
 from tests.support.matches import create_match, execute
 
 LINES_A_BATCH = 80
@@ -43,6 +43,14 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 async def worker(database_url: str) -> AsyncIterator[Store]:
     async with await open_store(database_url, 2, 4) as worker:
         yield worker
+
+
+@pytest.fixture
+async def server(worker: Store, match: Match) -> Server:
+    """In its first round; the worker applies its batches."""
+    server = Server(worker, match)
+    await server.begin()
+    return server
 
 
 @pytest.fixture
@@ -127,10 +135,8 @@ async def test_what_is_cached_is_what_the_database_has(
 
 
 async def test_an_operators_command_between_two_batches_is_seen(
-    worker: Store, store: Store, match: Match
+    worker: Store, store: Store, match: Match, server: Server
 ) -> None:
-    server = Server(worker, match)
-    await server.begin()
     await assert_fresh(worker, store, match.id, cached=True)
     command = c.Suspend(reason="a check")
     await execute(store, match, command, server.now, by="trader")
@@ -155,9 +161,9 @@ async def test_workers_in_turn_each_see_what_the_others_wrote(
         assert await apply(turn, batch, batch.arrived_at, CONFIG) == "applied"
 
 
-async def test_what_was_rolled_back_is_not_cached(worker: Store, store: Store, match: Match) -> None:
-    server = Server(worker, match)
-    await server.begin()
+async def test_what_was_rolled_back_is_not_cached(
+    worker: Store, store: Store, match: Match, server: Server
+) -> None:
     before = text(await stored(store, match.id))
     late = server.cut(logs.kill(logs.CT[0], logs.T[1]))
 
@@ -175,11 +181,9 @@ async def test_what_was_rolled_back_is_not_cached(worker: Store, store: Store, m
 
 
 async def test_a_lock_that_had_to_be_waited_for_shows_what_the_other_wrote(
-    worker: Store, store: Store, match: Match
+    worker: Store, store: Store, match: Match, server: Server
 ) -> None:
     """The row is compared as it is under the lock, not as it was when the wait began."""
-    server = Server(worker, match)
-    await server.begin()
     async with store.transaction() as other:
         await matches.lock(other, match.id)
         waiting = asyncio.create_task(seen(worker, match.id))
@@ -203,10 +207,8 @@ async def until_it_waits(store: Store) -> None:
 
 
 async def test_a_price_that_time_moved_in_another_worker_is_seen(
-    worker: Store, other_worker: Store, store: Store, match: Match
+    worker: Store, other_worker: Store, store: Store, match: Match, server: Server
 ) -> None:
-    server = Server(worker, match)
-    await server.begin()
     async with store.autocommit() as tx:
         due: int = await tx.value("SELECT reprice_at FROM match WHERE id = $1", match.id)
     assert await reprice_due(other_worker, ManualClock(due), PATIENT) == 1
@@ -214,27 +216,19 @@ async def test_a_price_that_time_moved_in_another_worker_is_seen(
     await assert_fresh(other_worker, store, match.id, cached=True)
 
 
-async def test_nothing_is_cached_beyond_a_lost_connection(worker: Store, store: Store, match: Match) -> None:
+async def test_nothing_is_cached_beyond_a_lost_connection(
+    worker: Store, store: Store, match: Match, server: Server
+) -> None:
     """A server that comes back may be another one, which assigns numbers of transactions again."""
-    server = Server(worker, match)
-    await server.begin()
     await assert_fresh(worker, store, match.id, cached=True)
     await end_sessions(store)
-
-    async def is_connected_again() -> bool:
-        try:
-            await worker.check()
-        except Unavailable:
-            return False
-        return True
-
-    await eventually(is_connected_again)
+    await eventually(lambda: succeeds(worker.check(), Unavailable))
     await assert_fresh(worker, store, match.id, cached=False)
 
 
-async def test_a_match_that_is_over_is_not_cached(worker: Store, store: Store, match: Match) -> None:
-    server = Server(worker, match)
-    await server.begin()
+async def test_a_match_that_is_over_is_not_cached(
+    worker: Store, store: Store, match: Match, server: Server
+) -> None:
     await execute(worker, match, c.Cancel(), server.now, by="trader")
     await assert_fresh(worker, store, match.id, cached=False)
 

@@ -154,8 +154,7 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     state = await server.state()
     assert (state.suspended, await kills(store, server.match)) == (LOG_GAP, 2)
     assert state.current is not None and state.current.gap
-    await server.send(*logs.ct_win(1, 0))
-    await server.send(*logs.freeze(1, 0))
+    await server.win(1, 0)
     assert (await server.state()).suspended == ""
 
 
@@ -168,7 +167,7 @@ async def test_a_log_joined_before_play_waits_and_goes_on(store: Store, server: 
     assert await server.deliver(server.cut(*logs.kick_off()[1:])) == ["applied"]
 
 
-async def test_what_a_run_left_unread_suspends_when_another_takes_over(store: Store, server: Server) -> None:
+async def test_what_a_run_left_unread_suspends_when_another_takes_over(server: Server) -> None:
     await server.begin()
     server.cut(SHOT)  # never delivered
     assert await server.deliver(server.cut(logs.kill(logs.CT[1], logs.T[1]))) == ["early"]
@@ -216,7 +215,7 @@ async def test_what_follows_from_a_log_carries_its_arrival(store: Store, server:
     assert played <= {NOW + 1000, NOW + 2000, NOW + 3000} and NOW + 3000 in played
 
 
-async def test_what_is_held_back_of_a_match_is_bounded(store: Store, server: Server) -> None:
+async def test_what_is_held_back_of_a_match_is_bounded(server: Server) -> None:
     """In number and in bytes; a dropped batch leaves a gap."""
     await server.begin()
     missing = server.cut(logs.kill(logs.CT[1], logs.T[1]))

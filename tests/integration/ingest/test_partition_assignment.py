@@ -19,7 +19,7 @@ from app.ingest.worker import tick
 from app.kit.errors import Unavailable
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, succeeds
 from tests.support.lengths import short_then_long
 from tests.support.queues import empty, queues_of
 
@@ -156,15 +156,7 @@ async def test_a_lost_connection_returns_with_the_queues_that_were_yielded(priva
         opened = await eventually(lambda: management.connections(vhost), lambda found: len(found) == 2)
         for connection in opened:
             await management.close_connection(connection, "a test")
-
-        async def published() -> bool:
-            try:
-                await crew.publish_round(publishing)
-            except Unavailable:
-                return False
-            return True
-
-        await eventually(published)
+        await eventually(lambda: succeeds(crew.publish_round(publishing), Unavailable))
         await eventually(crew.of_last_round, lambda found: found == set(range(PARTITIONS)), seconds=60)
 
 

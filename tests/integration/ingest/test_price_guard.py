@@ -87,6 +87,6 @@ async def test_time_alone_moves_no_price_without_a_cause(
     assert (await alert(store)).ended_at is None
 
 
-async def test_a_kill_moves_prices(store: Store, even: Server) -> None:
+async def test_a_kill_moves_prices(even: Server) -> None:
     await even.send(*(logs.kill(logs.CT[0], victim) for victim in logs.T[1:3]))
     assert (await even.state()).suspended == ""

@@ -17,7 +17,7 @@ from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import PARTITIONS
 from app.kit.errors import Unavailable
 from app.settings import Settings
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, succeeds
 from tests.support.queues import queues_of
 
 
@@ -155,17 +155,9 @@ async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: 
         with pytest.raises(Unavailable):
             await queues.publish(batches(1)[0])
         assert monotonic() - began < 2
-
-        async def published() -> bool:
-            try:
-                await queues.publish(batches(1)[0])
-            except Unavailable:
-                return False
-            return True
-
         await management.put_vhost(vhost)
         await management.set_permissions(vhost, management.user, configure=".*", write=".*", read=".*")
-        await eventually(published, seconds=60)
+        await eventually(lambda: succeeds(queues.publish(batches(1)[0]), Unavailable))
         await eventually(lambda: len(seen), seconds=60)
 
 

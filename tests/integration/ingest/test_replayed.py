@@ -21,11 +21,9 @@ REPLAYED = (13, "map=1|round=2|team=home")
 async def restored(server: Server) -> Server:
     """Two rounds, then the backup of the second one."""
     await server.begin()
-    await server.send(*logs.ct_win(1, 0))
-    await server.send(*logs.freeze(1, 0))
+    await server.win(1, 0)
     await server.send(*logs.live())
-    await server.send(*logs.ct_win(2, 0))
-    await server.send(*logs.freeze(2, 0))
+    await server.win(2, 0)
     await server.send(*logs.freeze(1, 0))
     return server
 

@@ -52,8 +52,7 @@ async def test_a_crash_in_a_live_round_leaves_no_price_open_for_long(store: Stor
 
 async def test_a_server_may_be_silent_longer_while_players_buy(store: Store, server: Server) -> None:
     await server.begin()
-    await server.send(*logs.ct_win(1, 0))
-    await server.send(*logs.freeze(1, 0))
+    await server.win(1, 0)
     await tick(store, server.now + CONFIG.silence_freeze_millis)
     assert await on_offer(store, server)
     await tick(store, server.now + CONFIG.silence_freeze_millis + 1)

@@ -1,6 +1,5 @@
 """Matches as different keys see them."""
 
-from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -17,7 +16,7 @@ from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
 from tests.support.eventually import eventually
 from tests.support.matches import create_match, execute
-from tests.support.web import Headers, IssueKey
+from tests.support.web import Headers, IssueKey, data
 
 BASIC = {
     *("id", "urn", "team_a", "team_b", "event", "bo_type", "status", "scheduled_at"),
@@ -32,15 +31,8 @@ async def live(store: Store) -> Match:
     """A match in its second round."""
     server = Server(store, await create_match(store, NOW, best_of=3, scheduled_at=NOW))
     await server.begin()
-    await server.send(*logs.ct_win(1, 0))
-    await server.send(*logs.freeze(1, 0))
+    await server.win(1, 0)
     return await server.state()
-
-
-async def data(client: httpx.AsyncClient, path: str, headers: Headers) -> Any:
-    answer = await client.get(path, headers=headers)
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
 
 
 @pytest.mark.parametrize(

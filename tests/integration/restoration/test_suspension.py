@@ -67,8 +67,7 @@ async def test_a_sender_without_offsets_is_not_trusted_before_a_round_begins(
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert (await server.state()).suspended == DATABASE_RESTORED
     assert await active(store, server.match) == []
-    await server.send(*logs.ct_win(1, 0))
-    await server.send(*logs.freeze(1, 0))
+    await server.win(1, 0)
     await server.send(*logs.live())
     assert (await server.state()).suspended == ""
     assert await active(store, server.match)
