@@ -1,6 +1,5 @@
 """API keys as users of a private broker: issued, logged in with, and read through."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -33,12 +32,6 @@ async def issue(rig: Rig, slug: str, **properties: Any) -> IssuedKey:
 async def tenant_with_key(rig: Rig, **properties: Any) -> tuple[str, IssuedKey]:
     tenant, _ = await rig.tenant()
     return tenant.slug, await issue(rig, tenant.slug, **properties)
-
-
-def ended(connection: AbstractConnection) -> asyncio.Event:
-    over = asyncio.Event()
-    connection.close_callbacks.add(lambda *_: over.set())
-    return over
 
 
 async def gets_in(broker: PrivateBroker, key: str, vhost: str, password: str = "") -> bool:

@@ -29,6 +29,7 @@ from app.settings import Settings
 from app.store import changes, cursors, tenants
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
+from tests.support.meanwhile import meanwhile
 from tests.support.processes import Process, start
 from tests.support.story import Story
 
@@ -154,12 +155,8 @@ async def subscribed(url: str, exchange: str, slug: str) -> AsyncIterator[Consum
                 await consume()
             await asyncio.sleep(0.2)
 
-    task = asyncio.create_task(go_on())
-    try:
+    async with meanwhile(go_on()):
         yield consumer
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 class Rig:

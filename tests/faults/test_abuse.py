@@ -22,6 +22,7 @@ from tests.faults.rig import Rig, consuming, rigged, until
 from tests.support import unfinished
 from tests.support.eventually import eventually
 from tests.support.life import Life, Living
+from tests.support.meanwhile import meanwhile
 from tests.support.queues import private_vhost
 from tests.support.story import Story
 from tests.support.tenant_operations import REFUSED
@@ -70,12 +71,8 @@ async def sink(rig: Rig) -> AsyncIterator[Sink]:
         posting = Sink(client, made.json()["data"]["log_sink_url"])
         await eventually(posting.post, lambda status: status == 200)
         posting.answers.clear()
-        task = asyncio.create_task(posting.run())
-        try:
+        async with meanwhile(posting.run()):
             yield posting
-        finally:
-            task.cancel()
-            await asyncio.wait({task})
 
 
 @asynccontextmanager

@@ -29,6 +29,7 @@ from tests.faults.keys import issue
 from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import standby, stored
 from tests.support.folding import Folded, Message
+from tests.support.meanwhile import meanwhile
 from tests.support.processes import ROOT
 from tests.support.standby import Pair
 from tests.support.story import Story, offer
@@ -126,16 +127,11 @@ async def running(servers: Pair, settings: Settings, directory: Path) -> AsyncIt
         consumer = await enter(consuming(url, settings.exchange))
         client = await enter(Client(url, base, key, exchange=settings.exchange))
         stream = Resuming(host, key)
-        tasks = [asyncio.create_task(stream.run()), asyncio.create_task(consumed(client))]
+        await enter(meanwhile(stream.run(), consumed(client)))
         for _ in range(2):
             await rig.feed(ALIVE_SECONDS="2", FEED_LEASE_MILLIS="3000")
-        try:
-            await until("alive", lambda: consumer.alives and not client.book.due)
-            yield Everyone(rig, consumer, client, stream, rest)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        await until("alive", lambda: consumer.alives and not client.book.due)
+        yield Everyone(rig, consumer, client, stream, rest)
 
 
 async def consumed(client: Client) -> None:
@@ -163,12 +159,8 @@ async def traffic(everyone: Everyone, match: Match) -> AsyncIterator[None]:
                 await everyone.story.offer(match, offer(1 + number % 3, probability=0.2 + number % 60 / 100))
             await asyncio.sleep(0.01)
 
-    task = asyncio.create_task(write())
-    try:
+    async with meanwhile(write()):
         yield
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 @pytest.mark.parametrize(

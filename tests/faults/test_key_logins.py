@@ -16,9 +16,10 @@ from app.broker.connection import open_connection
 from app.broker.provisioning import USER_LIMITS, tenant_user
 from app.settings import Settings
 from tests.faults.broker import PrivateBroker
-from tests.faults.keys import BY, ended, gets_in, issue, publish, reading, tenant_with_key
+from tests.faults.keys import BY, gets_in, issue, publish, reading, tenant_with_key
 from tests.faults.rig import Rig, until
 from tests.sdk_client.broker import logged_in
+from tests.support.meanwhile import ended
 
 
 async def revoke(key_rig: Rig, key_id: UUID) -> None:
@@ -68,8 +69,7 @@ async def test_a_revoked_key_is_out_within_a_second(key_rig: Rig, broker: Privat
             over = ended(connection)
             began = time.monotonic()
             await revoke(key_rig, key.key.id)
-            async with asyncio.timeout(60):
-                await over.wait()
+            await asyncio.wait_for(over.wait(), 60)
             assert time.monotonic() - began < 1
         while await stays_in(broker, key.raw, slug) is not None:
             assert time.monotonic() - began < 20, "the broker lets it in for ever"
@@ -81,8 +81,7 @@ async def stays_in(broker: PrivateBroker, key: str, slug: str) -> float | None:
     try:
         async with logged_in(broker.tls, key, slug) as connection:
             began, over = time.monotonic(), ended(connection)
-            async with asyncio.timeout(1.5):
-                await over.wait()
+            await asyncio.wait_for(over.wait(), 1.5)
             return time.monotonic() - began
     except (AMQPError, ConnectionError):
         return None
@@ -97,8 +96,7 @@ async def test_one_that_another_process_let_in_is_found(
         broker.answer_no_more()
         await revoke(key_rig, key.key.id)
         broker.answer(settings)
-        async with asyncio.timeout(60):
-            await over.wait()
+        await asyncio.wait_for(over.wait(), 60)
 
 
 async def test_a_rotated_key_is_replaced_at_once(key_rig: Rig, broker: PrivateBroker) -> None:
@@ -108,8 +106,7 @@ async def test_a_rotated_key_is_replaced_at_once(key_rig: Rig, broker: PrivateBr
         async with key_rig.store.transaction() as tx:
             new = await admin.rotate_key(tx, old.key.id, secret=key_rig.settings.secret_key, **BY)
         async with logged_in(broker.tls, new.raw, slug):
-            async with asyncio.timeout(60):
-                await over.wait()
+            await asyncio.wait_for(over.wait(), 60)
 
 
 async def test_while_nobody_answers_clients_stay_and_we_come_back(

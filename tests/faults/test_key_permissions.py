@@ -13,10 +13,11 @@ from app.access.broker_sync import BrokerAccessConfig
 from app.broker.management import Management
 from app.broker.permissions import tenant_user
 from tests.faults.broker import PrivateBroker
-from tests.faults.keys import SDK_EXCHANGE, ended, gets_in, publish, reading, tenant_with_key
+from tests.faults.keys import SDK_EXCHANGE, gets_in, publish, reading, tenant_with_key
 from tests.faults.rig import Rig
 from tests.sdk_client.broker import logged_in
 from tests.support.eventually import eventually
+from tests.support.meanwhile import ended
 from tests.support.tenant_operations import (
     ALLOWED,
     ALLOWED_BY_KIND,
@@ -57,8 +58,7 @@ async def test_an_exchange_that_a_key_has_replaced_is_restored(key_rig: Rig, bro
         await channel.declare_exchange(SDK_EXCHANGE, aio_pika.ExchangeType.FANOUT)
         await eventually(lambda: listed(key_rig.management, slug))
         assert await broker_sync.repair(key_rig.store, key_rig.management, config) == [slug]
-        async with asyncio.timeout(60):
-            await over.wait()
+        await asyncio.wait_for(over.wait(), 60)
     assert await broker_sync.repair(key_rig.store, key_rig.management, config) == []
     async with logged_in(broker.tls, key.raw, slug) as connection, reading(connection) as bodies:
         await publish(key_rig, slug, b"<a/>")

@@ -1,9 +1,11 @@
 """What happens to a tenant in a test, each in a transaction of its own."""
 
+from aio_pika.exceptions import AMQPError
 from msgspec.structs import replace
 
 from app.access.bookings import set_booked
 from app.access.market_types import set_market_types
+from app.broker.connection import open_connection
 from app.domain.match import Match
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
@@ -35,3 +37,12 @@ async def give_vhost(store: Store, slug: str = "acme") -> Tenant:
         tenant = replace(await tenants.by_slug(tx, slug), amqp=True)
         await tenants.save(tx, tenant)
     return tenant
+
+
+async def gets_in(url: str) -> bool:
+    """Whether the broker lets a client in with this URL."""
+    try:
+        async with open_connection(url, 5):
+            return True
+    except (AMQPError, OSError):
+        return False

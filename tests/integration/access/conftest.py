@@ -1,6 +1,5 @@
 """Tenants with keys, and grants that listen."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from app.store.connections import Store
 from app.store.counters import Counters
 from scripts.services import Services
 from tests.support.eventually import eventually
+from tests.support.meanwhile import meanwhile
 
 SECRET = "a-secret-of-at-least-thirty-two-characters"
 BY: dict[str, Any] = {"by": "tester", "now": 1000}
@@ -38,13 +38,9 @@ def issue(store: Store) -> Issue:
 async def running(store: Store) -> AsyncIterator[Grants]:
     """Grants as another process has them: hearing of changes on a connection of their own."""
     grants = Grants(store, SECRET)
-    task = asyncio.create_task(grants.run())
-    try:
+    async with meanwhile(grants.run()):
         await eventually(lambda: grants.listening)
         yield grants
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import aio_pika
 import msgspec
 import pytest
-from aio_pika.exceptions import AMQPError
 
 from app.access import admin, broker_sync
 from app.access.admin import BrokerConfig
@@ -22,7 +21,9 @@ from app.store import tenants
 from app.store.connections import Store
 from tests.integration.access.conftest import BY
 from tests.support.eventually import eventually
+from tests.support.meanwhile import ended, meanwhile
 from tests.support.ports import spare
+from tests.support.tenants import gets_in
 from tests.support.web import serving
 
 
@@ -43,27 +44,13 @@ def entry(broker: BrokerConfig) -> BrokerAccessConfig:
     return BrokerAccessConfig(broker.exchange, broker.mode)
 
 
-@asynccontextmanager
-async def keeping(store: Store, management: Management, broker: BrokerConfig) -> AsyncIterator[None]:
-    task = asyncio.create_task(broker_sync.run(store, management, entry(broker)))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+def keeping(store: Store, management: Management, broker: BrokerConfig) -> AbstractAsyncContextManager[None]:
+    return meanwhile(broker_sync.run(store, management, entry(broker)))
 
 
 async def set_active(store: Store, slug: str, active: bool) -> None:
     async with store.transaction() as tx:
         await admin.set_tenant_active(tx, slug, active, **BY)
-
-
-async def gets_in(url: str) -> bool:
-    try:
-        async with open_connection(url, 5):
-            return True
-    except (AMQPError, OSError):
-        return False
 
 
 async def until_broker_synchronised(store: Store) -> None:
@@ -80,12 +67,10 @@ async def test_revoking_closes_connections_and_reactivating_restores_access(
 ) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
     connection = await aio_pika.connect(url)
-    ended = asyncio.Event()
-    connection.close_callbacks.add(lambda *_: ended.set())
+    over = ended(connection)
     async with keeping(store, broker.management, broker):
         await set_active(store, slug, False)
-        async with asyncio.timeout(60):
-            await ended.wait()
+        await asyncio.wait_for(over.wait(), 60)
         await connection.close()
         await until_broker_synchronised(store)
         assert not await gets_in(url)
@@ -127,11 +112,9 @@ async def test_new_credentials_close_connections_of_the_old_ones(
 ) -> None:
     old = await admin.provision_amqp(store, slug, broker, **BY)
     connection = await aio_pika.connect(old)
-    ended = asyncio.Event()
-    connection.close_callbacks.add(lambda *_: ended.set())
+    over = ended(connection)
     new = await admin.provision_amqp(store, slug, broker, **BY)
-    async with asyncio.timeout(60):
-        await ended.wait()
+    await asyncio.wait_for(over.wait(), 60)
     await connection.close()
     assert new != old
     assert await gets_in(new)
@@ -190,12 +173,10 @@ async def test_credentials_that_do_not_work_are_not_the_tenants(
     assert broker.address
     nowhere = msgspec.structs.replace(broker.address, nodes=(address.Node("127.0.0.1", port),))
     async with open_connection(old, 5) as connection:
-        ended = asyncio.Event()
-        connection.close_callbacks.add(lambda *_: ended.set())
+        over = ended(connection)
         with pytest.raises(Unavailable, match="earlier one"):
             await admin.provision_amqp(store, slug, msgspec.structs.replace(broker, address=nowhere), **BY)
-        async with asyncio.timeout(60):
-            await ended.wait()
+        await asyncio.wait_for(over.wait(), 60)
     assert await gets_in(old)
 
 
@@ -234,11 +215,9 @@ async def test_permissions_of_an_earlier_version_are_corrected(
     user = permissions.tenant_user(slug)
     await as_made_by_0_1_0(broker, slug)
     async with open_connection(url, 5) as connection:
-        ended = asyncio.Event()
-        connection.close_callbacks.add(lambda *_: ended.set())
+        over = ended(connection)
         assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]
-        async with asyncio.timeout(60):
-            await ended.wait()
+        await asyncio.wait_for(over.wait(), 60)
     held = (await broker.management.permissions()).get((slug, user))
     assert held == permissions.permission(broker.exchange, broker.mode)
     assert await gets_in(url)

@@ -16,6 +16,7 @@ from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
 from scripts.services import Services
 from tests.support.eventually import eventually
+from tests.support.meanwhile import ended
 
 EXCHANGE = "oddsfeed"
 
@@ -142,12 +143,10 @@ async def test_declaring_the_topology_again_changes_nothing(provisioner: Provisi
 
 async def test_a_deprovisioned_tenant_is_disconnected_at_once(provisioner: Provisioner, slug: str) -> None:
     url = await provisioner.provision(slug)
-    out = asyncio.Event()
     async with open_connection(url, 5) as connection:
-        connection.close_callbacks.add(lambda *_: out.set())
+        over = ended(connection)
         await provisioning.deprovision(provisioner.management, slug)
-        async with asyncio.timeout(60):
-            await out.wait()
+        await asyncio.wait_for(over.wait(), 60)
     with pytest.raises(AMQPError):
         async with channel(url):
             pass

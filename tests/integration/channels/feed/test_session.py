@@ -65,19 +65,18 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
 
 async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
     async with Management("http://guest:guest@127.0.0.1:1") as away:
-        terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
-        session = FeedSession(rig.store, away, parse(rig.settings.rabbitmq_url), terms, rig.watch)
+        session = a_session(rig, away)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         await asyncio.sleep(0)
         stopping.set()
-        async with asyncio.timeout(60):
-            await task
+        await asyncio.wait_for(task, 60)
 
 
-def started_session(rig: Rig) -> FeedSession:
+def a_session(rig: Rig, management: Management | None = None) -> FeedSession:
     terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
-    return FeedSession(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch)
+    broker = parse(rig.settings.rabbitmq_url)
+    return FeedSession(rig.store, management or rig.management, broker, terms, rig.watch)
 
 
 async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
@@ -85,8 +84,7 @@ async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
 ) -> None:
     """Meanwhile another process has expelled its broker user."""
     await rig.tenant()
-    terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
-    session = FeedSession(rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch)
+    session = a_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
     await until("it serves the tenant", lambda: session.relay.publishers)
 
@@ -96,8 +94,7 @@ async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
 
     monkeypatch.setattr(cursors, "renew", suspended)
     with pytest.raises(LeaseLost):
-        async with asyncio.timeout(60):
-            await task
+        await asyncio.wait_for(task, 60)
 
 
 async def test_a_lease_that_expires_while_its_renewal_waits_is_lost(
@@ -105,7 +102,7 @@ async def test_a_lease_that_expires_while_its_renewal_waits_is_lost(
 ) -> None:
     """A checkpoint to a database that does not answer holds the lock, and another process takes over."""
     tenant, _ = await rig.tenant()
-    session = started_session(rig)
+    session = a_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
     await until("it serves the tenant", lambda: session.relay.publishers)
     async with session.relay.lock:
@@ -115,21 +112,19 @@ async def test_a_lease_that_expires_while_its_renewal_waits_is_lost(
             await tx.execute("UPDATE tenant_cursor SET expires_at = 1")
             assert [one.tenant_id for one in await cursors.acquire(tx, "another", 1, 60_000)] == [tenant.id]
     with pytest.raises(LeaseLost):
-        async with asyncio.timeout(60):
-            await task
+        await asyncio.wait_for(task, 60)
 
 
 async def test_a_process_whose_broker_user_is_gone_begins_anew(rig: Rig) -> None:
     await rig.tenant()
-    session = started_session(rig)
+    session = a_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
     await until("it is connected", lambda: any(p.healthy for p in session.relay.publishers.values()))
     user = publisher_users.publisher_user(session.holder)
     await rig.management.delete_user(user)
     await rig.management.close_user_connections(user, "test")
     with pytest.raises(LeaseLost) as error:
-        async with asyncio.timeout(60):
-            await task
+        await asyncio.wait_for(task, 60)
     assert isinstance(error.value.__cause__, ExceptionGroup)
     assert error.value.__cause__.subgroup(LoginRefused)
 
