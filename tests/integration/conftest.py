@@ -12,7 +12,8 @@ from app.store.connections import Store
 from tests.support.command_line import Run, set_environment
 from tests.support.queues import private_vhost
 from tests.support.story import Story
-from tests.support.web import IssueKey, issuing, serving
+from tests.support.tenants import give_vhost
+from tests.support.web import Headers, IssueKey, issuing, serving
 
 
 @pytest.fixture
@@ -35,13 +36,20 @@ def issue(store: Store, settings: Settings) -> IssueKey:
 
 
 @pytest.fixture
-async def basic(issue: IssueKey) -> dict[str, str]:
+async def basic(issue: IssueKey) -> Headers:
     """Headers with a bookmaker's key."""
     return {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}
 
 
 @pytest.fixture
-async def operator(issue: IssueKey) -> dict[str, str]:
+async def provisioned(store: Store, basic: Headers) -> Headers:
+    """The bookmaker's key, whose tenant has a vhost."""
+    await give_vhost(store)
+    return basic
+
+
+@pytest.fixture
+async def operator(issue: IssueKey) -> Headers:
     """Headers with an operator's key."""
     return {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
 

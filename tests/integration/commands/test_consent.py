@@ -133,7 +133,7 @@ async def test_bets_of_an_old_result_are_voided_and_restored_by_consent(desk: De
     assert (await desk.give(await desk.request(restore))).revision == 3
 
 
-async def test_what_is_new_or_changes_no_result_needs_nobody_else(store: Store, desk: Desk) -> None:
+async def test_what_is_new_or_changes_no_result_needs_nobody_else(desk: Desk) -> None:
     other = {"market_id": 6, "specifiers": "map=1|team=home", "reason": "a test"}
     for command in (
         c.SettleMarket(result="won", **other),  # it was open

@@ -161,7 +161,7 @@ async def test_manual_settlements_are_undone(
     assert (await market(store, match, FIRST)).result is Result.VOID
 
 
-async def test_void_bets_are_undone(store: Store, execute: Any, match: Match) -> None:
+async def test_void_bets_are_undone(execute: Any, match: Match) -> None:
     window = {"start_time": NOW - 9, "end_time": NOW - 5}
     await execute(c.VoidMarket(**MAP_WINNER, reason="wrong price", **window))
     await execute(t.Undo(of=1))

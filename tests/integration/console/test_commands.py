@@ -105,7 +105,7 @@ async def test_a_wrong_settlement_is_rolled_back_and_settled(
 
 
 async def test_a_market_offers_the_commands_that_it_can_be_given(
-    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+    sign_in: SignIn, settled: tuple[Match, Market]
 ) -> None:
     """What is not on offer is neither priced nor suspended, and what has no result is not rolled back."""
     person, (match, market) = await sign_in(OperatorRole.ADMIN), settled
@@ -203,7 +203,7 @@ async def test_the_followed_log_source_is_handed_over(sign_in: SignIn, store: St
 
 
 async def test_the_later_of_two_is_told_who_did_what_and_loses_nothing(
-    sign_in: SignIn, store: Store, settled: tuple[Match, Market]
+    sign_in: SignIn, settled: tuple[Match, Market]
 ) -> None:
     first, second = await sign_in(OperatorRole.TRADER), await sign_in(OperatorRole.TRADER)
     match, _ = settled

@@ -4,7 +4,6 @@ import pytest
 
 from app.store.connections import Store
 from tests.support.facade import World, create_world
-from tests.support.tenants import give_vhost
 from tests.support.web import IssueKey
 
 
@@ -12,13 +11,6 @@ from tests.support.web import IssueKey
 async def basic(issue: IssueKey) -> dict[str, str]:
     """Headers with a bookmaker's key."""
     return {"x-access-token": await issue(bundles=("cs2.odds.basic",))}
-
-
-@pytest.fixture
-async def provisioned(store: Store, basic: dict[str, str]) -> dict[str, str]:
-    """The bookmaker's key, whose tenant has a vhost."""
-    await give_vhost(store)
-    return basic
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ async def test_a_match_that_a_tenant_unbooked_is_missing_for_it_alone(
 
 
 async def test_a_key_for_finished_matches_sees_no_others(
-    client: httpx.AsyncClient, issue: IssueKey, store: Store, world: World
+    client: httpx.AsyncClient, issue: IssueKey, world: World
 ) -> None:
     key = {"X-API-Key": await issue(bundles=("cs2.scoretock",))}
     finished = world.matches[Status.FINISHED]

@@ -93,9 +93,7 @@ async def test_the_stream_shows_what_changes(
             pass
 
 
-async def test_the_stream_ends_with_the_session(
-    sign_in: SignIn, store: Store, quick: PortalDependencies
-) -> None:
+async def test_the_stream_ends_with_the_session(sign_in: SignIn, quick: PortalDependencies) -> None:
     person = await sign_in()
     async with EventStream(person.client, EVENTS) as stream:
         assert (await stream.next()).startswith("data: ")

@@ -9,7 +9,6 @@ import pytest
 
 from app.access import admin
 from app.domain.user import Role
-from app.settings import Settings
 from app.store import audit, keys, tenants
 from app.store.audit import AuditRecord
 from app.store.connections import Store
@@ -97,9 +96,7 @@ async def test_no_key_is_made_beyond_what_the_tenant_has(
     assert len(await own(store)) == 2
 
 
-async def test_what_an_operator_revoked_is_withdrawn(
-    sign_in: SignIn, store: Store, issue: IssueKey, settings: Settings
-) -> None:
+async def test_what_an_operator_revoked_is_withdrawn(sign_in: SignIn, store: Store, issue: IssueKey) -> None:
     """But not what the tenant's people revoked themselves, nor what they rotated."""
     person = await sign_in()
     await issue(bundles=("cs2.stats",))
@@ -202,7 +199,7 @@ async def test_keys_of_other_tenants_do_not_exist_and_operators_keys_stay(
     assert await own(store) == [operators] and await own(store, "beta") == [foreign]
 
 
-async def test_many_keys_are_paged(sign_in: SignIn, store: Store, issue: IssueKey) -> None:
+async def test_many_keys_are_paged(sign_in: SignIn, issue: IssueKey) -> None:
     person = await sign_in()
     for number in range(60):
         await issue(bundles=("cs2.stats",), label=f"number {number}")

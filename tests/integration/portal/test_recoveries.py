@@ -139,7 +139,7 @@ async def test_readers_see_the_history_only(sign_in: SignIn, store: Store, acme:
     assert len(await jobs(store, acme)) == 1
 
 
-async def test_recoveries_of_another_tenant_do_not_exist(sign_in: SignIn, store: Store, acme: Any) -> None:
+async def test_recoveries_of_another_tenant_do_not_exist(sign_in: SignIn, acme: Any) -> None:
     owner, stranger = await sign_in(), await sign_in(Role.OWNER, "beta")
     path = location(await owner.post(PAGE, **FULL))
     for each in (path, f"{path}/progress", f"{PAGE}/{10**18}", f"{PAGE}/{10**30}", f"{PAGE}/0"):

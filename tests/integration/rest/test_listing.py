@@ -109,7 +109,6 @@ async def test_a_window_shows_what_begins_in_it(
     client: httpx.AsyncClient,
     made: dict[str, str],
     basic: Headers,
-    store: Store,
     wanted: dict[str, str],
     inside: Callable[[int], bool],
 ) -> None:

@@ -1,7 +1,5 @@
 """Previews of matches of which nothing else is known."""
 
-from typing import Any
-
 import httpx
 import pytest
 
@@ -12,14 +10,9 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW
 from tests.support.matches import create_match, execute
 from tests.support.story import Story
+from tests.support.web import data
 
 DAY = 86_400_000
-
-
-async def data(client: httpx.AsyncClient, path: str, headers: dict[str, str]) -> Any:
-    answer = await client.get(f"/cs2/v1/{path}", headers=headers)
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
 
 
 async def test_the_veto_decides_which_maps_are_shown(
@@ -33,7 +26,7 @@ async def test_the_veto_decides_which_maps_are_shown(
     )
     order = c.SetMaps(vetoes=steps)
     await execute(store, match, order, NOW)
-    seen = await data(client, f"matches/{match.id}/prematch", basic)
+    seen = await data(client, f"/cs2/v1/matches/{match.id}/prematch", basic)
     assert seen["veto"] == [
         {"action": "ban", "map_name": "de_nuke", "team": "team_a"},
         {"action": "pick", "map_name": "de_mirage", "team": "team_b"},
@@ -67,7 +60,7 @@ async def test_earlier_vetoes_show_which_maps_a_team_picks_and_bans(
     await played(3, nuke, c.VetoStep(action="pick", map="de_ancient", team="team_a"))
     await played(4)
     shown = await played(5, *(c.VetoStep(action="pick", map=name) for name in ("de_mirage", "de_nuke")))
-    seen = await data(client, f"matches/{shown.id}/prematch", basic)
+    seen = await data(client, f"/cs2/v1/matches/{shown.id}/prematch", basic)
     rates = {
         side: [
             (row["map_name"], row["veto_matches"], row["pick_pct"], row["ban_pct"])
@@ -86,10 +79,10 @@ async def test_a_match_of_unknown_teams_has_generated_entrants(
     client: httpx.AsyncClient, store: Store, basic: dict[str, str], status: Status
 ) -> None:
     match = await Story(store).match(status=status)
-    seen = await data(client, f"matches/{match.id}/prematch", basic)
+    seen = await data(client, f"/cs2/v1/matches/{match.id}/prematch", basic)
     home, away = entrants_of(match).home, entrants_of(match).away
     assert (seen["team_a"]["external_id"], seen["team_b"]["name"]) == (home.id, match.away)
-    assert (await data(client, f"teams/{home.id}", basic))["name"] == match.home
-    meetings = await data(client, f"teams/{home.id}/h2h/{away.id}", basic)
+    assert (await data(client, f"/cs2/v1/teams/{home.id}", basic))["name"] == match.home
+    meetings = await data(client, f"/cs2/v1/teams/{home.id}/h2h/{away.id}", basic)
     assert meetings["summary"]["total_matches"] == 0
-    assert (await data(client, f"teams/{away.id}/extras", basic))["race_to_rates"]["sample_maps"] == 0
+    assert (await data(client, f"/cs2/v1/teams/{away.id}/extras", basic))["race_to_rates"]["sample_maps"] == 0

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from app.domain import scopes
 from app.store import recovery_jobs, tenants
 from app.store.connections import Store
-from tests.support.tenants import give_vhost
 from tests.support.web import Headers, IssueKey
 
 REQUEST = "/cs2/v1/recovery/initiate_request"
@@ -17,13 +16,6 @@ REQUEST = "/cs2/v1/recovery/initiate_request"
 
 def now() -> int:
     return time.time_ns() // 1_000_000
-
-
-@pytest.fixture
-async def provisioned(store: Store, basic: Headers) -> Headers:
-    """The bookmaker's key, whose tenant has a vhost."""
-    await give_vhost(store)
-    return basic
 
 
 async def test_the_acknowledgement(client: httpx.AsyncClient, provisioned: Headers) -> None:

@@ -173,7 +173,7 @@ async def _waits(tx: Tx) -> bool:
 
 
 async def test_keys_for_finished_matches_see_theirs_and_miss_none(
-    store: Store, story: Story, read: Read, issue: IssueKey
+    story: Story, read: Read, issue: IssueKey
 ) -> None:
     raw = await issue("late", scopes=(scopes.SETTLEMENTS,), finished_only=True)
     headers = {"X-API-Key": raw}

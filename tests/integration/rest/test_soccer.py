@@ -99,9 +99,7 @@ async def test_soccer_is_for_keys_that_may_use_it(
     assert (await client.get("/cs2/v1/markets/descriptions", headers=headers)).status_code == 403
 
 
-async def test_the_prefix_of_urns_is_a_setting(
-    settings: Settings, client: httpx.AsyncClient, headers: dict[str, str]
-) -> None:
+async def test_the_prefix_of_urns_is_a_setting(settings: Settings, headers: dict[str, str]) -> None:
     async with private_vhost(replace(settings, soccer_urn_prefix="fd")) as private, serving(private) as other:
         assert (await data(other, "competitors/1", headers))["id"] == "fd:competitor:1"
         assert (await data(other, "tournaments/sr:competition:4", headers))["id"] == "fd:competition:4"

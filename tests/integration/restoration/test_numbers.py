@@ -41,9 +41,7 @@ async def test_the_seq_that_an_operator_knows_to_be_published_is_passed(
     assert all(row.seq > highest for row in await changes_after(store, 0))
 
 
-async def test_a_clock_that_was_ahead_at_the_last_restore_costs_nothing(
-    store: Store, story: Story, put_in_order: PutInOrder
-) -> None:
+async def test_a_clock_that_was_ahead_at_the_last_restore_costs_nothing(put_in_order: PutInOrder) -> None:
     """What the database itself knows is passed, too."""
     highest = seq_at(system_clock()) + 10**12
     await put_in_order(published_seq=highest)
@@ -80,7 +78,7 @@ async def test_the_ledger_goes_on_behind_what_a_client_has_of_it(
 
 
 async def test_every_tenant_is_to_be_notified_and_reads_from_there(
-    store: Store, story: Story, put_in_order: PutInOrder, slug: str
+    store: Store, put_in_order: PutInOrder, slug: str
 ) -> None:
     async with store.transaction() as tx:
         for name in (slug, f"{slug}-2"):

@@ -21,7 +21,7 @@ from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
 from app.store.transaction import Tx
 from tests.integration.restoration.conftest import PutInOrder, Urls
 from tests.support import world
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, succeeds
 from tests.support.stored import head
 from tests.support.story import Story
 
@@ -92,15 +92,7 @@ async def test_a_feed_process_on_the_broker(
         return not await broker.management.connection_count(publisher_user(slug))
 
     await eventually(gone, bool)
-
-    async def done() -> bool:
-        try:
-            await put_in_order()
-        except Conflict:  # the broker lists it for a moment
-            return False
-        return True
-
-    await eventually(done, bool)
+    await eventually(lambda: succeeds(put_in_order(), Conflict))  # the broker lists it for a moment
     assert await broker.management.credentials(publisher_user(slug)) is None
     assert await provisioning.has_sdk_exchange(
         broker.management, await broker.management.exchanges(), slug, settings.exchange

@@ -10,19 +10,11 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.settings import Settings
 from app.store import pool_log
-from app.store.connections import Store, open_store
-from tests.support.eventually import eventually
+from app.store.connections import open_store
+from tests.support.eventually import eventually, succeeds
 from tests.support.route import Route
 
 DRIVER, OURS = "asyncpg.pool", "app.store.pool_log"
-
-
-async def answers(store: Store) -> bool:
-    try:
-        await store.check()
-    except Unavailable:
-        return False
-    return True
 
 
 async def test_a_database_that_is_away_is_one_line_without_a_traceback(
@@ -38,7 +30,7 @@ async def test_a_database_that_is_away_is_one_line_without_a_traceback(
                 await route.cut()
                 await eventually(lambda: [each for each in lines if each["module"] == OURS])
                 await route.restore()
-                await eventually(lambda: answers(store))
+                await eventually(lambda: succeeds(store.check(), Unavailable))
     shown = [each for each in lines if each["module"] == OURS]
     assert {each["log_level"] for each in shown} == {"warning"}
     assert all("ConnectionRefusedError" in each["error"] and "exc_info" not in each for each in shown)

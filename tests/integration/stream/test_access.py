@@ -231,9 +231,7 @@ async def test_an_ended_key_ends_its_streams_within_a_second(
     assert worst < 1
 
 
-async def test_a_revoked_tenant_and_a_moved_key_lose_their_streams(
-    host: str, issue: IssueKey, settings: Settings
-) -> None:
+async def test_a_revoked_tenant_and_a_moved_key_lose_their_streams(host: str, issue: IssueKey) -> None:
     operator = {"X-API-Key": await issue("house", bundles=("cs2.operator",))}
     raw, moved = await issue("acme", bundles=("cs2.stats",)), await issue("other", bundles=("cs2.stats",))
     async with (

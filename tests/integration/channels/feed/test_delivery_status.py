@@ -67,9 +67,7 @@ async def test_only_operators_see_it(rig: Rig, client: httpx.AsyncClient) -> Non
     assert (await client.get("/ops/v1/feed", headers={"X-API-Key": key})).status_code == 403
 
 
-async def test_the_broker_may_be_away(
-    rig: Rig, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_broker_may_be_away(rig: Rig, client: httpx.AsyncClient) -> None:
     await rig.tenant()
     away = msgspec.structs.replace(rig.settings, rabbitmq_api_url="http://guest:guest@127.0.0.1:1")
     async with serving(away) as other:

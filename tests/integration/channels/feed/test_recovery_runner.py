@@ -113,9 +113,7 @@ def _find(received: list[Received], tag: str) -> list[Received]:
     return [each for each in received if each.root.tag == tag]
 
 
-async def test_a_request_right_after_the_end_is_accepted(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
-) -> None:
+async def test_a_request_right_after_the_end_is_accepted(rig: Rig, recoveries: RecoveryService) -> None:
     tenant, url = await rig.tenant()
     await rig.feed()
     async with receiving(url, rig.settings.exchange, "-.-.-.snapshot_complete.#") as received:

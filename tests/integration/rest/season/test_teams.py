@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import quote
 
-import httpx
 import pytest
 
 from app.sandbox.simulator.fictional_world import FictionalTeam
@@ -203,7 +202,7 @@ async def test_what_two_teams_did_to_each_other_is_what_was_played(season: Seaso
         assert counted[f"race_to_{target}_team_a_win_pct"] == round(sum(won) / len(won), 4)
 
 
-async def test_a_team_does_not_meet_itself(season: Season, client: httpx.AsyncClient, outsider: Get) -> None:
+async def test_a_team_does_not_meet_itself(season: Season, outsider: Get) -> None:
     number = team_id(season, A)
     refused = await outsider(f"teams/{number}/h2h/mf:competitor:{number}")
     assert refused.status_code == 422
