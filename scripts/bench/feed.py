@@ -110,23 +110,19 @@ async def faststream(broker: Address, vhosts: list[str]) -> AsyncIterator[Publis
     exchange = RabbitExchange(EXCHANGE, ExchangeType.TOPIC, durable=True, declare=False)
     await asyncio.gather(*(each.connect() for each in brokers))
 
-    async def publish(count: int) -> None:
-        await in_flight(
-            brokers,
-            count,
-            lambda each, seq: each.publish(
-                BODY,
-                exchange=exchange,
-                routing_key=KEY,
-                mandatory=False,
-                persist=True,
-                content_type="application/xml",
-                message_id=f"mf-{seq}",
-                headers={"x-seq": seq, "x-prev-seq": seq - 1},
-            ),
-        )
-
-    yield publish
+    yield in_flight(
+        brokers,
+        lambda each, seq: each.publish(
+            BODY,
+            exchange=exchange,
+            routing_key=KEY,
+            mandatory=False,
+            persist=True,
+            content_type="application/xml",
+            message_id=f"mf-{seq}",
+            headers={"x-seq": seq, "x-prev-seq": seq - 1},
+        ),
+    )
     for each in brokers:
         await each.stop()
 
@@ -137,32 +133,28 @@ async def aiopika(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
     channels = [await connection.channel() for connection in connections]
     exchanges = [await channel.get_exchange(EXCHANGE) for channel in channels]
 
-    async def publish(count: int) -> None:
-        await in_flight(
-            exchanges,
-            count,
-            lambda each, seq: each.publish(
-                aio_pika.Message(
-                    BODY,
-                    content_type="application/xml",
-                    delivery_mode=2,
-                    message_id=f"mf-{seq}",
-                    headers={"x-seq": seq, "x-prev-seq": seq - 1},
-                ),
-                KEY,
-                mandatory=False,
+    yield in_flight(
+        exchanges,
+        lambda each, seq: each.publish(
+            aio_pika.Message(
+                BODY,
+                content_type="application/xml",
+                delivery_mode=2,
+                message_id=f"mf-{seq}",
+                headers={"x-seq": seq, "x-prev-seq": seq - 1},
             ),
-        )
-
-    yield publish
+            KEY,
+            mandatory=False,
+        ),
+    )
     for connection in connections:
         await connection.close()
 
 
-async def in_flight(senders: list, count: int, send: Callable) -> None:  # type: ignore[type-arg]
-    """`count` envelopes to every sender, with up to 64 unconfirmed each, as ours has."""
+def in_flight(senders: list, send: Callable) -> Publish:  # type: ignore[type-arg]
+    """Publish to every sender, with up to 64 unconfirmed each, as ours has."""
 
-    async def one(sender: object) -> None:
+    async def one(sender: object, count: int) -> None:
         room = asyncio.Semaphore(64)
 
         async def copy(seq: int) -> None:
@@ -174,7 +166,10 @@ async def in_flight(senders: list, count: int, send: Callable) -> None:  # type:
                 await room.acquire()
                 group.create_task(copy(seq))
 
-    await asyncio.gather(*map(one, senders))
+    async def publish(count: int) -> None:
+        await asyncio.gather(*(one(sender, count) for sender in senders))
+
+    return publish
 
 
 WAYS = {"ours": ours, "faststream": faststream, "aio-pika": aiopika}
