@@ -1,6 +1,5 @@
 """Matches on which markets open, settle, are voided and rolled back, stored as ingest stores them."""
 
-import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from uuid import uuid4
@@ -12,6 +11,7 @@ from app.domain import changes as c
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import MapPlay, Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
+from app.kit.clock import system_clock
 from app.store import changes, history, markets, matches
 from app.store.connections import Store
 from app.store.transaction import Tx
@@ -30,15 +30,11 @@ def offer(round_number: int, **fields: object) -> Market:
     return replace(market, **fields)
 
 
-def _now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Story:
     """Everything is written through the store, one transaction a call, at `now()` (ms); `at` is the last
     timestamp."""
 
-    def __init__(self, store: Store, now: Callable[[], int] = _now) -> None:
+    def __init__(self, store: Store, now: Callable[[], int] = system_clock) -> None:
         self.store, self._now = store, now
         self.at = 0
 

@@ -1,6 +1,5 @@
 """The three requests for a recovery: what is acknowledged, and what is refused."""
 
-import time
 from typing import Any
 
 import httpx
@@ -10,6 +9,7 @@ from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import MAX_QUEUED, RecoveryKind
+from app.kit.clock import system_clock
 from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.facade import detail, document
@@ -20,10 +20,6 @@ ALL = "/v1/live/recovery/initiate_request"
 ODDS = "/v1/live/odds/events/{event}/initiate_request"
 STATEFUL = "/v1/live/stateful_messages/events/{event}/initiate_request"
 EVENTS = {ODDS: RecoveryKind.EVENT_ODDS, STATEFUL: RecoveryKind.EVENT_STATEFUL}
-
-
-def now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @pytest.fixture
@@ -62,9 +58,9 @@ def acknowledged(answer: httpx.Response) -> dict[str, str]:
 
 
 async def test_everything_is_acknowledged(recover: RecoveryClient) -> None:
-    before, after = now(), now() - 60_000
+    before, after = system_clock(), system_clock() - 60_000
     attributes = acknowledged(await recover(ALL, request_id="12345678901234567890", after=after, node_id=3))
-    assert before <= int(attributes.pop("scheduled_at")) <= now()
+    assert before <= int(attributes.pop("scheduled_at")) <= system_clock()
     assert attributes == {
         "response_code": "ACCEPTED",
         "request_id": "12345678901234567890",

@@ -42,3 +42,9 @@ async def sign_in(store: Store, settings: Settings, client: httpx.AsyncClient) -
             return person
 
         yield sign_in
+
+
+@pytest.fixture
+async def person(sign_in: SignIn) -> Person:
+    """The owner of tenant `acme`."""
+    return await sign_in()

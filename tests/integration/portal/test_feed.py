@@ -18,6 +18,7 @@ from app.store import cursors, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.event_stream import EventStream
+from tests.support.portal import Person
 from tests.support.story import Story, offer
 from tests.support.tenants import give_vhost
 
@@ -93,8 +94,7 @@ async def test_the_stream_shows_what_changes(
             pass
 
 
-async def test_the_stream_ends_with_the_session(sign_in: SignIn, quick: PortalDependencies) -> None:
-    person = await sign_in()
+async def test_the_stream_ends_with_the_session(person: Person, quick: PortalDependencies) -> None:
     async with EventStream(person.client, EVENTS) as stream:
         assert (await stream.next()).startswith("data: ")
         assert (await person.post("/portal/sign-out")).status_code == 303
@@ -110,10 +110,9 @@ async def test_the_stream_ends_with_the_session(sign_in: SignIn, quick: PortalDe
     ],
 )
 async def test_the_stream_ends_with_the_tenant_and_with_a_session_that_is_not_used(
-    sign_in: SignIn, store: Store, quick: PortalDependencies, ending: str
+    person: Person, store: Store, quick: PortalDependencies, ending: str
 ) -> None:
     """An open stream is no use of the session: a browser that somebody left must be signed out in the end."""
-    person = await sign_in()
     async with EventStream(person.client, EVENTS) as stream:
         await stream.next()
         async with store.transaction() as tx:
@@ -147,9 +146,8 @@ async def test_a_session_has_a_few_streams_only_and_leaving_ends_one(
 
 
 async def test_however_many_watch_there_is_one_read(
-    sign_in: SignIn, store: Store, monkeypatch: pytest.MonkeyPatch
+    person: Person, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    person = await sign_in()
     tenant_id = await published_to(store, "acme")
     reader = portal_of(person.client).delivery
     reads: list[UUID] = []

@@ -86,9 +86,8 @@ async def test_a_key_is_made_once_and_shown_once(
     ],
 )
 async def test_no_key_is_made_beyond_what_the_tenant_has(
-    sign_in: SignIn, store: Store, issue: IssueKey, wanted: dict[str, str]
+    person: Person, store: Store, issue: IssueKey, wanted: dict[str, str]
 ) -> None:
-    person = await sign_in()
     await issue(bundles=("cs2.stats",))
     await issue(bundles=("cs2.operator",), sports=("cs2", "soccer"))
     refused = await person.post(PATH, **(await fresh(person) | wanted))
@@ -96,9 +95,8 @@ async def test_no_key_is_made_beyond_what_the_tenant_has(
     assert len(await own(store)) == 2
 
 
-async def test_what_an_operator_revoked_is_withdrawn(sign_in: SignIn, store: Store, issue: IssueKey) -> None:
+async def test_what_an_operator_revoked_is_withdrawn(person: Person, store: Store, issue: IssueKey) -> None:
     """But not what the tenant's people revoked themselves, nor what they rotated."""
-    person = await sign_in()
     await issue(bundles=("cs2.stats",))
     (first,) = await own(store)
     secret_in(await person.post(f"{PATH}/{first.id}/rotate"))
@@ -137,9 +135,8 @@ async def test_rotating_ends_the_old_key_at_once(
 
 
 async def test_revoking_ends_a_key_and_is_confirmed_first(
-    sign_in: SignIn, store: Store, client: httpx.AsyncClient, issue: IssueKey
+    person: Person, store: Store, client: httpx.AsyncClient, issue: IssueKey
 ) -> None:
-    person = await sign_in()
     raw = await issue(bundles=("cs2.stats",))
     (key,) = await own(store)
     page = await person.get(PATH)
@@ -152,9 +149,8 @@ async def test_revoking_ends_a_key_and_is_confirmed_first(
 
 
 async def test_a_key_gets_another_name_and_networks(
-    sign_in: SignIn, store: Store, client: httpx.AsyncClient, issue: IssueKey
+    person: Person, store: Store, client: httpx.AsyncClient, issue: IssueKey
 ) -> None:
-    person = await sign_in()
     raw = await issue(bundles=("cs2.stats",))
     (key,) = await own(store)
     changed = await person.post(f"{PATH}/{key.id}", label="second", networks="192.0.2.0/24")
@@ -180,9 +176,8 @@ async def test_others_only_read(sign_in: SignIn, store: Store, issue: IssueKey, 
 
 
 async def test_keys_of_other_tenants_do_not_exist_and_operators_keys_stay(
-    sign_in: SignIn, store: Store, issue: IssueKey
+    person: Person, store: Store, issue: IssueKey
 ) -> None:
-    person = await sign_in()
     await issue(bundles=("cs2.operator",), label="internal")
     await issue("beta", bundles=("cs2.stats",), label="of beta")
     (operators,), (foreign,) = await own(store), await own(store, "beta")
@@ -199,8 +194,7 @@ async def test_keys_of_other_tenants_do_not_exist_and_operators_keys_stay(
     assert await own(store) == [operators] and await own(store, "beta") == [foreign]
 
 
-async def test_many_keys_are_paged(sign_in: SignIn, issue: IssueKey) -> None:
-    person = await sign_in()
+async def test_many_keys_are_paged(person: Person, issue: IssueKey) -> None:
     for number in range(60):
         await issue(bundles=("cs2.stats",), label=f"number {number}")
     page = await person.get(PATH)

@@ -10,7 +10,7 @@ from app.domain.user import Role
 from app.store import audit, matches, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import SCRIPT
+from tests.support.portal import SCRIPT, Person
 from tests.support.web import IssueKey
 
 UPCOMING = "/portal/offer?list=upcoming"
@@ -90,8 +90,7 @@ async def test_others_only_see_the_offer(sign_in: SignIn, store: Store, role: Ro
         ({"change": "book", "match": "nothing"}, 422),
     ],
 )
-async def test_what_cannot_be_booked_is_said(sign_in: SignIn, fields: dict[str, str], status: int) -> None:
-    person = await sign_in()
+async def test_what_cannot_be_booked_is_said(person: Person, fields: dict[str, str], status: int) -> None:
     response = await person.post(UPCOMING, **fields)
     assert response.status_code == status and 'role="alert"' in response.text
 
@@ -121,8 +120,7 @@ async def test_tenants_see_no_more_matches_than_their_keys(
     assert not await booked(store, match, "past")
 
 
-async def test_many_matches_are_paged(sign_in: SignIn, store: Store) -> None:
-    person = await sign_in()
+async def test_many_matches_are_paged(person: Person, store: Store) -> None:
     await add_matches(store, 60)
     page = await person.get(UPCOMING)
     shown = set(re.findall(r"od:match:\d+", page.text))

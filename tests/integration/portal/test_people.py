@@ -112,8 +112,9 @@ async def test_a_second_factor_is_required_once_it_is_confirmed(sign_in: SignIn)
     assert (await person.sign_in(code=code)).status_code == 401, "a code works once"
 
 
-async def test_sessions_are_listed_and_ended_one_by_one(sign_in: SignIn, client: httpx.AsyncClient) -> None:
-    person = await sign_in()
+async def test_sessions_are_listed_and_ended_one_by_one(
+    sign_in: SignIn, person: Person, client: httpx.AsyncClient
+) -> None:
     other = Person(client, person.email)
     await other.sign_in()
     page = await person.get("/portal/account")

@@ -86,8 +86,7 @@ async def test_signing_in_replaces_a_planted_session(
     assert other.status_code == 303
 
 
-async def test_a_stolen_cookie_is_worthless_after_signing_out(sign_in: SignIn) -> None:
-    person = await sign_in()
+async def test_a_stolen_cookie_is_worthless_after_signing_out(person: Person) -> None:
     stolen = {"Cookie": f"matchfeed-session={person.client.cookies['matchfeed-session']}"}
     assert (await person.post("/portal/sign-out")).status_code == 303
     assert (await person.client.get("/portal", headers=stolen)).status_code == 303
@@ -111,8 +110,7 @@ async def test_a_change_needs_the_csrf_token_of_its_own_session(sign_in: SignIn,
         {"Origin": "null"},
     ],
 )
-async def test_no_other_site_may_submit_a_form(sign_in: SignIn, headers: dict[str, str]) -> None:
-    person = await sign_in()
+async def test_no_other_site_may_submit_a_form(person: Person, headers: dict[str, str]) -> None:
     fields = {"csrf_token": person.csrf_token}
     for path in ("/portal/sign-out", "/portal/sign-in", "/portal/language"):
         response = await person.client.post(path, data=fields, headers=headers)
@@ -140,8 +138,7 @@ async def test_signing_in_leads_to_no_other_site(
     assert response.headers["location"] == "/portal"
 
 
-async def test_a_page_that_does_not_exist_is_a_page(sign_in: SignIn) -> None:
-    person = await sign_in()
+async def test_a_page_that_does_not_exist_is_a_page(person: Person) -> None:
     missing = await person.get("/portal/people/nobody")
     assert missing.status_code == 404
 

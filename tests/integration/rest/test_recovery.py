@@ -1,12 +1,11 @@
 """Recoveries over HTTP: what is acknowledged, refused and shown."""
 
-import time
-
 import httpx
 import pytest
 from msgspec.structs import replace
 
 from app.domain import scopes
+from app.kit.clock import system_clock
 from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.web import Headers, IssueKey
@@ -14,17 +13,13 @@ from tests.support.web import Headers, IssueKey
 REQUEST = "/cs2/v1/recovery/initiate_request"
 
 
-def now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 async def test_the_acknowledgement(client: httpx.AsyncClient, provisioned: Headers) -> None:
-    before, after = now(), now() - 60_000
+    before, after = system_clock(), system_clock() - 60_000
     query = {"request_id": "12345678901234567890", "node_id": "3", "after": str(after)}
     answer = await client.post(REQUEST, params=query, headers=provisioned)
     assert answer.status_code == 202
     data = answer.json()["data"]
-    assert before <= data.pop("scheduled_at") <= now()
+    assert before <= data.pop("scheduled_at") <= system_clock()
     assert data == {"request_id": "12345678901234567890", "node_id": "3", "after": after}
 
 
@@ -63,7 +58,7 @@ async def test_the_window_is_returned(client: httpx.AsyncClient, provisioned: He
     answer = await client.post(REQUEST, params={"request_id": "7", "after": "1"}, headers=provisioned)
     (field,) = answer.json()["detail"]
     earliest = field["ctx"]["earliest"]
-    assert str(earliest) in field["msg"] and abs(earliest - (now() - 4320 * 60_000)) < 10_000
+    assert str(earliest) in field["msg"] and abs(earliest - (system_clock() - 4320 * 60_000)) < 10_000
     again = await client.post(
         REQUEST, params={"request_id": "7", "after": str(earliest)}, headers=provisioned
     )

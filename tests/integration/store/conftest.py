@@ -40,6 +40,11 @@ def new_match(store: Store) -> NewMatch:
 
 
 @pytest.fixture
+async def match(new_match: NewMatch) -> Match:
+    return await new_match()
+
+
+@pytest.fixture
 def market() -> NewMarket:
     """A market that is on offer, unless the fields say otherwise."""
 

@@ -27,8 +27,7 @@ async def read(store: Store, after: int = 0, limit: int = 1000) -> list[ChangeRo
         return await changes.read(tx, after, limit)
 
 
-async def test_rows_of_one_message_form_an_envelope(store: Store, new_match: NewMatch, draft: Drafts) -> None:
-    match = await new_match()
+async def test_rows_of_one_message_form_an_envelope(store: Store, match: Match, draft: Drafts) -> None:
     drafts = [draft(""), draft(""), draft("fixture_change"), draft(), draft(), draft("bet_settlement", "x")]
     written = await append(store, match, drafts)
     rows = await read(store)
@@ -41,19 +40,15 @@ async def test_rows_of_one_message_form_an_envelope(store: Store, new_match: New
 
 
 async def test_stamps_rise_though_the_clock_stands_or_falls(
-    store: Store, new_match: NewMatch, draft: Drafts
+    store: Store, match: Match, draft: Drafts
 ) -> None:
-    match = await new_match()
     for now in (1000, 1000, 400, 5000):
         await append(store, match, [draft(), draft("bet_cancel", "x")], now)
     stamps = [row.at for row in await read(store)]
     assert stamps == [1000, 1001, 1002, 1003, 1004, 1005, 5000, 5001]
 
 
-async def test_a_change_without_message_uses_up_no_stamp(
-    store: Store, new_match: NewMatch, draft: Drafts
-) -> None:
-    match = await new_match()
+async def test_a_change_without_message_uses_up_no_stamp(store: Store, match: Match, draft: Drafts) -> None:
     await append(store, match, [draft()])
     await append(store, match, [draft(""), draft()])
     quiet = await append(store, match, [draft("")], 2000)
@@ -61,10 +56,7 @@ async def test_a_change_without_message_uses_up_no_stamp(
     assert quiet.last_stamp == 1001
 
 
-async def test_stamp_and_seq_outlive_a_save_of_older_state(
-    store: Store, new_match: NewMatch, draft: Drafts
-) -> None:
-    match = await new_match()
+async def test_stamp_and_seq_outlive_a_save_of_older_state(store: Store, match: Match, draft: Drafts) -> None:
     written = await append(store, match, [draft()])
     async with store.transaction() as tx:
         await tx.write([matches.save_statement(msgspec.structs.replace(match, home="Renamed"))])
@@ -73,9 +65,8 @@ async def test_stamp_and_seq_outlive_a_save_of_older_state(
 
 
 async def test_a_settlement_reaches_the_ledger_with_its_number(
-    store: Store, new_match: NewMatch, settlement: ChangeDraft, draft: Drafts
+    store: Store, match: Match, settlement: ChangeDraft, draft: Drafts
 ) -> None:
-    match = await new_match()
     await append(store, match, [settlement, draft()])
     async with store.autocommit() as tx:
         (entry,) = await history.ledger(tx, match.id)
@@ -87,8 +78,7 @@ async def test_a_settlement_reaches_the_ledger_with_its_number(
     assert msgspec.json.decode(written.body, type=LedgerEntry) == entry
 
 
-async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draft: Drafts) -> None:
-    match = await new_match()
+async def test_an_envelope_is_read_whole(store: Store, match: Match, draft: Drafts) -> None:
     first = (await append(store, match, [draft("")] + [draft()] * 5 + [draft("bet_cancel")])).last_seq - 6
     assert [row.seq for row in await read(store, 0, 2)] == list(range(first, first + 6))
     assert [row.seq for row in await read(store, 0, 1)] == [first]
@@ -96,8 +86,7 @@ async def test_an_envelope_is_read_whole(store: Store, new_match: NewMatch, draf
     assert await read(store, first + 6) == []
 
 
-async def test_without_drafts_nothing_is_appended_or_notified(store: Store, new_match: NewMatch) -> None:
-    match = await new_match()
+async def test_without_drafts_nothing_is_appended_or_notified(store: Store, match: Match) -> None:
     assert await append(store, match, []) == match
     async with store.autocommit() as tx:
         assert await changes.head(tx) == 0
@@ -110,9 +99,8 @@ async def test_an_unknown_match_is_refused(store: Store, draft: Drafts) -> None:
 
 
 async def test_a_failed_transaction_leaves_nothing(
-    store: Store, new_match: NewMatch, settlement: ChangeDraft
+    store: Store, match: Match, settlement: ChangeDraft
 ) -> None:
-    match = await new_match()
     with pytest.raises(ZeroDivisionError):
         async with store.transaction() as tx:
             await changes.append(tx, match, [settlement], 1000)
@@ -174,10 +162,7 @@ async def test_a_reader_misses_nothing_of_many_writers(
     assert seen == sorted(written)
 
 
-async def test_two_transactions_on_one_match_take_turns(
-    store: Store, new_match: NewMatch, draft: Drafts
-) -> None:
-    match = await new_match()
+async def test_two_transactions_on_one_match_take_turns(store: Store, match: Match, draft: Drafts) -> None:
 
     async def write(turn: int) -> None:
         async with store.transaction() as tx:
@@ -196,9 +181,8 @@ async def test_two_transactions_on_one_match_take_turns(
 
 
 async def test_pruning_leaves_recent_changes_and_the_newest(
-    store: Store, new_match: NewMatch, draft: Drafts
+    store: Store, match: Match, draft: Drafts
 ) -> None:
-    match = await new_match()
     old = await append(store, match, [draft()] * 3, 1000)
     young = await append(store, match, [draft()] * 3, 9000)
     async with store.transaction() as tx:
@@ -226,8 +210,7 @@ async def test_pruned_fixture_changes_are_stored_for_recoveries(
         assert await recovery_queries.fixture_changes(tx, tenant, 0) == []
 
 
-async def test_one_prunes_at_a_time(store: Store, new_match: NewMatch, draft: Drafts) -> None:
-    match = await new_match()
+async def test_one_prunes_at_a_time(store: Store, match: Match, draft: Drafts) -> None:
     await append(store, match, [draft()] * 3)
     await append(store, match, [draft()])
     async with store.transaction() as one, store.transaction() as other:

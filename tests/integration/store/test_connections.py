@@ -27,8 +27,7 @@ async def test_an_error_rolls_back_and_passes(store: Store) -> None:
         async with store.transaction() as tx:
             await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
             raise ConnectionResetError("of something else than the database")
-    async with store.autocommit() as tx:
-        assert await tx.value("SELECT count(*) FROM worker_beat") == 0
+    assert await beats(store) == 0
 
 
 async def test_a_session_ended_by_the_server_is_unavailable_and_replaced(store: Store) -> None:
@@ -61,8 +60,7 @@ async def test_cancelling_frees_the_connection(store: Store) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    async with store.autocommit() as tx:
-        assert await tx.value("SELECT count(*) FROM worker_beat") == 0
+    assert await beats(store) == 0
 
 
 @pytest.fixture
@@ -163,8 +161,7 @@ async def test_an_open_transaction_does_not_reach_the_next_user(store: Store) ->
     async with store.autocommit() as tx:
         await tx.execute("BEGIN")
         await tx.execute("INSERT INTO worker_beat VALUES ('w', 'feed', 1)")
-    async with store.autocommit() as tx:
-        assert await tx.value("SELECT count(*) FROM worker_beat") == 0
+    assert await beats(store) == 0
 
 
 @pytest.mark.parametrize("kind", ["transaction", "snapshot"])
@@ -216,5 +213,4 @@ async def test_of_statements_written_together_all_count_or_none(store: Store) ->
     with pytest.raises(asyncpg.UniqueViolationError):
         async with store.transaction() as tx:
             await tx.write([insert, insert])
-    async with store.autocommit() as tx:
-        assert await tx.value("SELECT count(*) FROM worker_beat") == 0
+    assert await beats(store) == 0

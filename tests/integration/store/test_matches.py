@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from app.domain.match import CurrentRound, MapPlay, MatchPlayer, Round, Status, TimelineEvent
+from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
 from app.kit.errors import Conflict, NotFound
 from app.store import changes, history, markets, matches
 from app.store.changes import ChangeDraft
@@ -49,8 +49,7 @@ async def test_what_names_no_match_finds_none(store: Store, ref: str) -> None:
         assert await matches.find(tx, ref) is None
 
 
-async def test_an_id_is_used_once(store: Store, new_match: NewMatch) -> None:
-    match = await new_match()
+async def test_an_id_is_used_once(store: Store, new_match: NewMatch, match: Match) -> None:
     with pytest.raises(Conflict):
         async with store.transaction() as tx:
             await matches.insert(tx, match)
@@ -71,8 +70,7 @@ async def test_only_a_known_match_is_saved_or_locked(store: Store, new_match: Ne
             await matches.lock(tx, match.id)
 
 
-async def test_a_locked_match_is_waited_for(store: Store, new_match: NewMatch) -> None:
-    match = await new_match()
+async def test_a_locked_match_is_waited_for(store: Store, match: Match) -> None:
     async with store.transaction() as tx:
         locked = await matches.lock(tx, match.id)
         second = asyncio.create_task(_score_again(store, match.id))
@@ -151,8 +149,7 @@ async def test_trimming_leaves_the_end_of_the_change_log(
         assert await changes.head(tx) == head
 
 
-async def test_history_stores_what_is_void(store: Store, new_match: NewMatch) -> None:
-    match = await new_match()
+async def test_history_stores_what_is_void(store: Store, match: Match) -> None:
     bomb = TimelineEvent(id=3, type="bomb_planted", map=1, round=1, at=20, offset_ms=10, site="A")
     async with store.transaction() as tx:
         await tx.write(history.add_statements(match.id, [ROUND], [KILL, bomb]))
