@@ -17,6 +17,7 @@ from app.store.connections import Store
 from app.store.entrants import PLAYERS, TEAMS, TOURNAMENTS
 from app.store.piccolo_migrations import matchfeed_0050_links as migration
 from tests.integration.ingest.conftest import NOW, Server
+from tests.support import logs
 from tests.support.matches import create_match, execute
 
 
