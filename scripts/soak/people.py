@@ -8,8 +8,9 @@ in the record of the match.
 import asyncio
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from html import unescape
 from random import Random
 
@@ -160,11 +161,13 @@ class PortalUser(Visitor):
 
 
 class Trader(Visitor):
-    """A trader: reads the console; suspends markets and releases them, changes margins and returns them."""
+    """A trader: reads the console; suspends markets and releases them, changes margins and returns them.
+    `place` among the traders chooses the matches whose margins are this one's: a margin that another has
+    cleared meanwhile cannot be returned."""
 
-    def __init__(self, person: CheckedPerson, rng: Random) -> None:
+    def __init__(self, person: CheckedPerson, rng: Random, place: int) -> None:
         super().__init__(person, rng)
-        self._version = ""
+        self._version, self._place = "", place
 
     async def _act(self) -> None:
         act = self._rng.choices(("look", "settlement", "market", "margin"), (8, 3, 4, 2))[0]
@@ -200,7 +203,8 @@ class Trader(Visitor):
             await self._change_and_return(self._rng.choice(markets), "suspend_market", "release_market")
 
     async def _change_a_margin(self) -> None:
-        if match := await self._match():
+        match = await self._match()
+        if match and int(match.rpartition(":")[2]) % TRADERS == self._place:
             margin = f"{self._rng.uniform(0.03, 0.09):.3f}"
             await self._change_and_return(match, "set_margin", "clear_margin", margin=margin)
 
@@ -259,11 +263,12 @@ async def everybody(
     seed: int,
 ) -> AsyncIterator[list[Visitor]]:
     """New people of the first tenants, and new traders, with one `Visits`; the web processes alternate."""
-    visits, kinds = Visits(), list[tuple[type[Visitor], str, str]]()
+    visits, kinds = Visits(), list[tuple[Callable[[CheckedPerson, Random], Visitor], str, str]]()
     for customer, role in zip(customers, ROLES, strict=False):
         kinds.append((PortalUser, await add_user(store, settings, customer.slug, role), "/portal"))
-    for _ in range(TRADERS):
-        kinds.append((Trader, await add_operator(store, settings, OperatorRole.TRADER), "/console"))
+    for place in range(TRADERS):
+        email = await add_operator(store, settings, OperatorRole.TRADER)
+        kinds.append((partial(Trader, place=place), email, "/console"))
     async with AsyncExitStack() as stack:
         people = list[Visitor]()
         for number, (kind, email, site) in enumerate(kinds):
