@@ -13,7 +13,7 @@ from litestar.types import Scope
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
 from app.http import request_id
 from app.http.auth import client_address, read_api_key
-from app.http.query import REQUIRED, unfit_fields
+from app.http.query import REQUIRED, in_words, unfit_fields
 from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
 from app.kit.logging import get_logger
 
@@ -109,7 +109,10 @@ def _fields(request: Request[Any, Any, Any], error: ValidationException) -> Iter
         source = str(getattr(item.get("source"), "value", "body"))
         key = _outer_name(request, str(item.get("key", "")))
         what = str(item.get("message", "This does not fit.")).replace(_MISSING, "A JSON body is needed.")
-        value = request.query_params.getall(key, [None])[-1] if source == "query" else None  # the last counts
+        value = None
+        if source == "query":
+            value = request.query_params.getall(key, [None])[-1]  # the last counts
+            what = in_words(request.route_handler, key, what)
         yield named_field(source, key, what, value)
     if not extra:
         absent = _ABSENT.match(str(error.detail))

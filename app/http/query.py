@@ -27,6 +27,13 @@ REQUIRED = "This is required."
 _PARAMETERS = 100
 _NUMBER = re.compile(r"[-+.0-9eE_]+\Z")
 _WHOLE = re.compile(r"-?[0-9]+\Z")
+#: The framework's message about a text that is no value of a type, and what to send.
+_WRONG_TYPE = re.compile(r"Expected `(int|float|bool)(?: \| null)?`, got `\w+`\Z")
+_EXPECTED = {
+    "int": "This must be a whole number, in digits.",
+    "float": "This must be a number.",
+    "bool": "Send true or false.",
+}
 
 
 def refuse_wrong(scope: Scope) -> None:
@@ -127,7 +134,7 @@ def _misreadable(handler: HTTPRouteHandler) -> dict[str, frozenset[object]]:
 
 
 def _unfit(handler: HTTPRouteHandler, pairs: Pairs) -> Iterator[Field]:
-    """The parameters that are absent, or whose value the framework refuses, in its words."""
+    """The parameters that are absent, or whose value the framework refuses."""
     sent = dict(pairs)  # the last one counts
     for name, field in _declared(handler).items():
         if name not in sent:
@@ -137,7 +144,46 @@ def _unfit(handler: HTTPRouteHandler, pairs: Pairs) -> Iterator[Field]:
         try:
             msgspec.convert(sent[name], field.type, strict=False)
         except msgspec.ValidationError as error:
-            yield Field(("query", name), str(error).split(" - ")[0], "value_error", sent[name])
+            what = in_words(handler, name, str(error).split(" - ")[0])
+            yield Field(("query", name), what, "value_error", sent[name])
+
+
+def in_words(handler: HTTPRouteHandler, name: str, what: str) -> str:
+    """What to send, instead of or beside the framework's message about a parameter of the query."""
+    field = _declared(handler).get(name)
+    if field is None:
+        return what
+    if found := _WRONG_TYPE.match(what):
+        return _EXPECTED[found[1]]
+    if what.startswith("Invalid enum value"):
+        return f"{what}. Send one of: {', '.join(_choices(msgspec.inspect.type_info(field.type)))}."
+    if "matching regex" in what and (described := _descriptions(handler)[name]):
+        return f"This does not fit. Expected: {described}"
+    return what
+
+
+def _choices(kind: msgspec.inspect.Type) -> list[str]:
+    """The texts of a closed list of values."""
+    match kind:
+        case msgspec.inspect.Metadata():
+            return _choices(kind.type)
+        case msgspec.inspect.UnionType():
+            return [text for each in kind.types for text in _choices(each)]
+        case msgspec.inspect.EnumType():
+            return [str(each.value) for each in kind.cls]
+        case msgspec.inspect.LiteralType():
+            return [str(value) for value in kind.values]
+    return []
+
+
+@lru_cache(maxsize=1024)
+def _descriptions(handler: HTTPRouteHandler) -> dict[str, str]:
+    """What each query parameter of a route is, as the API's document says it."""
+    return {
+        parameter.kwarg_definition.name or key: parameter.kwarg_definition.description or ""
+        for key, parameter in handler.parsed_fn_signature.parameters.items()
+        if isinstance(parameter.kwarg_definition, QueryParameter)
+    }
 
 
 @lru_cache(maxsize=1024)

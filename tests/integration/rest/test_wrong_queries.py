@@ -74,3 +74,27 @@ async def test_an_absent_parameter_hides_no_wrong_one(client: httpx.AsyncClient,
     for query in ({"limit": "0"}, {"limit": "0", "types": "x"}, {"limit": "0", "nonsense": ""}):
         named = [field["loc"][1] for field in await fields(client, key, "/cs2/v1/search", query)]
         assert sorted(named) == sorted({"q", *query})
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "expected"),
+    [
+        (
+            "/cs2/v1/matches",
+            {"status": "discovered"},
+            "Invalid enum value 'discovered'. Send one of: cancelled, finished, live, upcoming.",
+        ),
+        ("/cs2/v1/matches", {"limit": "many"}, "This must be a whole number, in digits."),
+        ("/cs2/v1/tournaments", {"is_lan": "perhaps"}, "Send true or false."),
+        (
+            "/cs2/v1/players",
+            {"cursor": "-"},
+            "This does not fit. Expected: The `next_cursor` of the page before, unchanged.",
+        ),
+    ],
+)
+async def test_a_refusal_says_what_to_send(
+    client: httpx.AsyncClient, key: Headers, path: str, query: dict[str, str], expected: str
+) -> None:
+    (field,) = await fields(client, key, path, query)
+    assert field["msg"] == expected
