@@ -160,8 +160,9 @@ async def _requested_match_id(tx: Tx, received: _Received) -> UUID | None:
         tx, received.match_ref, finished_only=received.finished_only, parameter=("path", "event_id")
     )
     if not await tenants.booked(tx, received.tenant.id, [match.id]):
-        what = "Your tenant has not booked this match, and a recovery replays booked ones: book it first."
-        raise NotFound(what, code="not_booked", match=received.match_ref)
+        ref = received.match_ref
+        what = f"Your tenant has not booked match {ref!r}, and a recovery replays booked ones: book it first."
+        raise NotFound(what, code="not_booked", match=ref)
     return match.id
 
 

@@ -88,9 +88,9 @@ async def test_one_match(sign_in: SignIn, store: Store, acme: Any) -> None:
         assert urn in (await owner.get(path)).text
     async with store.transaction() as tx:
         await tenants.unbook(tx, acme.id, match.id)
-    for ref in (str(match.id), "od:match:404"):
+    for ref, why in ((str(match.id), "has not booked match"), ("od:match:404", "There is no match")):
         refused = await owner.post(PAGE, **FULL | {"what": "odds", "match": ref})
-        assert refused.status_code == 404 and "There is no match" in refused.text
+        assert refused.status_code == 404 and f"{why} {ref}" in refused.text
 
 
 async def test_conflicts_are_sentences(sign_in: SignIn, store: Store) -> None:

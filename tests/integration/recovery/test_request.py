@@ -120,7 +120,7 @@ async def test_an_event_request(
         )
     async with store.transaction() as tx:
         await tenants.unbook(tx, tenant.id, match.id)
-    with pytest.raises(NotFound, match="has not booked this match"):
+    with pytest.raises(NotFound, match="has not booked match"):
         await recoveries.accept(
             tenant, RecoveryKind.EVENT_STATEFUL, RecoveryParameters(node_id="2"), str(match.id), by="tester"
         )
