@@ -50,7 +50,8 @@ async def listing(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Many[PlayerView]:
-    """Players by number; none for an unknown team."""
+    """Players: those of files by their numbers there, then in the order in which matches first had them; none
+    for an unknown team."""
     parents = None if team_id is None else [_team(team_id)]
     async with rest.store.snapshot() as tx:
         found = await entrants.listing(
