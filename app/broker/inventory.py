@@ -52,7 +52,8 @@ class ListedConnection(msgspec.Struct, frozen=True):
 
 class BrokerNode(msgspec.Struct, frozen=True):
     """A node of the broker: whether it runs, what it is short of, from which others it is separated, how many
-    bytes of disk it has left, and its plugins."""
+    bytes of disk it has left, its plugins, and for how long (ms) it has run. A node of which the others list
+    no `uptime` runs without the broker: it has paused in a minority, and may stay so."""
 
     name: str
     running: bool = False
@@ -61,6 +62,11 @@ class BrokerNode(msgspec.Struct, frozen=True):
     partitions: tuple[str, ...] = ()
     disk_free: int = 0
     plugins: tuple[str, ...] = msgspec.field(default=(), name="enabled_plugins")
+    uptime: int | None = None
+
+    @property
+    def paused(self) -> bool:
+        return self.running and self.uptime is None
 
 
 class Inventory(msgspec.Struct, frozen=True):

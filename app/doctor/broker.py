@@ -76,7 +76,7 @@ def _plugins(nodes: Sequence[BrokerNode], mode: str) -> Finding:
     wrong = [
         f"{node.name} lacks {', '.join(missing)}"
         for node in nodes
-        if (missing := [each for each in wanted if each not in node.plugins])
+        if not node.paused and (missing := [each for each in wanted if each not in node.plugins])
     ]
     action = "Run `rabbitmq-plugins enable` with their names on that machine."
     return judged("broker plugins", wrong, ", ".join(wanted), action)
@@ -87,13 +87,14 @@ def members(nodes: Sequence[BrokerNode]) -> Finding:
     if not nodes:
         return unknown("broker nodes", "no node is listed", _START)
     wrong = [f"{node.name} does not run" for node in nodes if not node.running]
+    wrong += [f"{node.name} is paused" for node in nodes if node.paused]
     wrong += [
         f"{node.name} is separated from {', '.join(node.partitions)}" for node in nodes if node.partitions
     ]
     action = (
-        "Start a node that does not run. Nodes that were cut off from each other for a moment may stay"
-        " separated, and clients of one then receive nothing from the other: restart the one that is"
-        " separated from most others."
+        "Start a node that does not run, and restart one that is still paused after a minute. Nodes that were"
+        " cut off from each other for a moment may stay separated, and clients of one then receive nothing"
+        " from the other: restart the one that is separated from most others."
     )
     return judged("broker nodes", wrong, f"{len(nodes)} run together", action)
 

@@ -14,6 +14,7 @@ from scripts.local_services.processes import ServiceError, find
 #: pause only then, and it begins again by itself.
 _RECONNECT_SECONDS, _REUNITE_SECONDS = 3.0, 300.0
 _CLEAN_LOOKS = 2  #: so often in turn all nodes answer, and none is separated
+_PAUSED_SECONDS = 60.0  #: a node that does not answer for so long does not begin again by itself
 
 
 class Breakage:
@@ -48,22 +49,26 @@ class Breakage:
     async def _reunite(self) -> None:
         """As operators do by docs/scaling.md."""
         deadline, clean = time.monotonic() + _REUNITE_SECONDS, 0
+        silent = dict[str, float]()  #: since when nodes have not answered
         while clean < _CLEAN_LOOKS:
             await asyncio.sleep(_RECONNECT_SECONDS)
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 self.failures.append(f"the broker's nodes are not together after {_REUNITE_SECONDS:.0f} s")
                 return
-            if not await asyncio.to_thread(self._all_answer):
-                clean = 0
-                continue
-            host = await asyncio.to_thread(brokers.separated, self._record)
-            clean = 0 if host else clean + 1
+            silent = {host: silent.get(host, now) for host in await asyncio.to_thread(self._silent)}
+            if silent:
+                host = next((host for host, since in silent.items() if now - since > _PAUSED_SECONDS), "")
+            else:
+                host = await asyncio.to_thread(brokers.separated, self._record)
+            clean = 0 if silent or host else clean + 1
             if host:
+                silent.pop(host, None)
                 await asyncio.to_thread(self._record.kill, host)
-                await self._act("restarting a separated node", start, host)
+                await self._act("restarting a node that is separated or paused", start, host)
 
-    def _all_answer(self) -> bool:
-        return all(brokers.answers(self._record, host) for host in BROKERS)
+    def _silent(self) -> list[str]:
+        return [host for host in BROKERS if not brokers.answers(self._record, host)]
 
     async def _act(self, what: str, act: Act, host: str) -> None:
         try:
