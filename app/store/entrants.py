@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from piccolo.columns.combination import Where
-from piccolo.query import Exists, Select
+from piccolo.columns.combination import Where, WhereRaw
+from piccolo.query import Delete, Exists, Select
 from piccolo.query.functions import Coalesce, Max
 from piccolo.querystring import QueryString
 
@@ -131,6 +131,11 @@ async def of_accounts(tx: Tx, accounts: Collection[int]) -> list[Player]:
     return [msgspec.json.decode(row["body"], type=Player) for row in rows]
 
 
+async def delete_own_players(tx: Tx, accounts: Collection[int]) -> None:
+    """Delete those players with these Steam accounts whom a match named first: files have them now."""
+    await tx.change(_delete_own_players(list(accounts)))
+
+
 async def listing(
     tx: Tx, table: EntrantTable[E], *, after: int, limit: int, finished_only: bool = False, **wanted: Any
 ) -> list[E]:
@@ -202,8 +207,17 @@ def _by_ids(numbers: Collection[int], *, rows: type[Rows]) -> Select[Any]:
 @prepared
 def _of_accounts(accounts: Collection[int]) -> Select[Any]:
     rows = tables.Player
-    wanted = QueryString("({}->>'account')::bigint = ANY({})", rows.body, accounts)
-    return rows.select(rows.body).where(wanted).order_by(rows.id)
+    return rows.select(rows.body).where(_has_account(accounts)).order_by(rows.id)
+
+
+@prepared
+def _delete_own_players(accounts: Collection[int]) -> Delete:
+    rows = tables.Player
+    return rows.delete().where(WhereRaw("{}", _has_account(accounts)), rows.id > MAX_FILE_NUMBER)
+
+
+def _has_account(accounts: Collection[int]) -> QueryString:
+    return QueryString("({}->>'account')::bigint = ANY({})", tables.Player.body, accounts)
 
 
 @prepared

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor
+from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor, Player
 from app.ingest.reference.rows import Row, RowKind, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
@@ -65,6 +65,9 @@ async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) ->
     if faults:
         raise Invalid(*faults)
     await entrants.put(tx, table, known.values())
+    players = [one for one in known.values() if isinstance(one, Player) and one.id <= MAX_FILE_NUMBER]
+    if accounts := [player.account for player in players if player.account]:
+        await entrants.delete_own_players(tx, accounts)
     return len(known)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.entrants import MAX_FILE_NUMBER, Player
 from app.domain.soccer import Country, Season
 from app.settings import Settings
 from app.store import entrants
@@ -89,6 +90,28 @@ def test_teams_players_and_tournaments_find_each_other(run: Run, shelf: Any, tmp
     assert shelf(entrants.PLAYERS)[0].team_id == shelf(entrants.TEAMS)[0].id == 1
     (tournament,) = shelf(entrants.TOURNAMENTS)
     assert (tournament.category_id, tournament.team_ids, tournament.tier) == (1, (1,), "A")
+
+
+def test_a_file_takes_the_place_of_a_player_whom_a_match_named_first(
+    run: Run, shelf: Any, settings: Settings, tmp_path: Path
+) -> None:
+    """A player has one number for clients, that of the account, and is listed once."""
+    own = [
+        Player(MAX_FILE_NUMBER + 1, "quill_", account=71123),
+        Player(MAX_FILE_NUMBER + 2, "ember", account=1),
+    ]
+
+    async def record() -> None:
+        async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
+            await entrants.put(tx, entrants.PLAYERS, own)
+
+    asyncio.run(record())
+    file = lines(tmp_path / "cs2.jsonl", {"kind": "player", "name": "Quill", "account": 71123})
+    assert run("import", "cs2", file).exit_code == 0
+    assert [(one.id, one.name) for one in shelf(entrants.PLAYERS)] == [
+        (1, "Quill"),
+        (MAX_FILE_NUMBER + 2, "ember"),
+    ]
 
 
 def test_the_weeks_of_a_ranking_are_those_of_its_publisher(run: Run, shelf: Any, tmp_path: Path) -> None:
