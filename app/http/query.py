@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import cast
+from typing import NamedTuple, cast
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -136,7 +136,7 @@ def _misreadable(handler: HTTPRouteHandler) -> dict[str, frozenset[object]]:
 def _unfit(handler: HTTPRouteHandler, pairs: Pairs) -> Iterator[Field]:
     """The parameters that are absent, or whose value the framework refuses."""
     sent = dict(pairs)  # the last one counts
-    for name, field in _declared(handler).items():
+    for name, (field, _) in _declared(handler).items():
         if name not in sent:
             if field.required:
                 yield Field(("query", name), REQUIRED, "value_error")
@@ -150,15 +150,15 @@ def _unfit(handler: HTTPRouteHandler, pairs: Pairs) -> Iterator[Field]:
 
 def in_words(handler: HTTPRouteHandler, name: str, what: str) -> str:
     """What to send, instead of or beside the framework's message about a parameter of the query."""
-    field = _declared(handler).get(name)
-    if field is None:
+    declared = _declared(handler).get(name)
+    if declared is None:
         return what
     if found := _WRONG_TYPE.match(what):
         return _EXPECTED[found[1]]
     if what.startswith("Invalid enum value"):
-        return f"{what}. Send one of: {', '.join(_choices(msgspec.inspect.type_info(field.type)))}."
-    if "matching regex" in what and (described := _descriptions(handler)[name]):
-        return f"This does not fit. Expected: {described}"
+        return f"{what}. Send one of: {', '.join(_choices(msgspec.inspect.type_info(declared.field.type)))}."
+    if "matching regex" in what and declared.description:
+        return f"This does not fit. Expected: {declared.description}"
     return what
 
 
@@ -176,22 +176,19 @@ def _choices(kind: msgspec.inspect.Type) -> list[str]:
     return []
 
 
-@lru_cache(maxsize=1024)
-def _descriptions(handler: HTTPRouteHandler) -> dict[str, str]:
-    """What each query parameter of a route is, as the API's document says it."""
-    return {
-        parameter.kwarg_definition.name or key: parameter.kwarg_definition.description or ""
-        for key, parameter in handler.parsed_fn_signature.parameters.items()
-        if isinstance(parameter.kwarg_definition, QueryParameter)
-    }
+class _Declared(NamedTuple):
+    """A parameter's type with the bounds of its values, and what it is, as the API's document says it."""
+
+    field: FieldInfo
+    description: str
 
 
 @lru_cache(maxsize=1024)
-def _declared(handler: HTTPRouteHandler) -> dict[str, FieldInfo]:
-    """The query parameters of a route, each with its type and the bounds of its values."""
+def _declared(handler: HTTPRouteHandler) -> dict[str, _Declared]:
+    """The query parameters of a route."""
     fields = {field.name: field for field in msgspec.structs.fields(handler.signature_model)}
     return {
-        parameter.kwarg_definition.name or key: fields[key]
+        kwarg.name or key: _Declared(fields[key], kwarg.description or "")
         for key, parameter in handler.parsed_fn_signature.parameters.items()
-        if isinstance(parameter.kwarg_definition, QueryParameter)
+        if isinstance(kwarg := parameter.kwarg_definition, QueryParameter)
     }
