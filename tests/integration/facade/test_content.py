@@ -169,7 +169,11 @@ async def test_the_players_of_a_match_are_the_squad_of_an_undescribed_team(
     assert (await profile(player_number(7), limited)).get("name") == "ember"
     async with store.transaction() as tx:
         await entrants.put(tx, entrants.PLAYERS, [Player(101, "ember", "Em Ber", account=7)])
-    assert (await profile(player_number(7), basic)).get("full_name") == "Em Ber"
+
+    async def full_name() -> Any:
+        return (await profile(player_number(7), basic)).get("full_name")
+
+    await eventually(full_name, lambda seen: seen == "Em Ber")
     assert (await profile(101, basic)).get("id") == f"mf:player:{player_number(7)}"
 
 
