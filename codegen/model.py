@@ -10,6 +10,8 @@ from xsdata.models.enums import DataType, Tag
 
 Kind = Literal["text", "integer", "decimal", "flag", "boolean", "time", "date", "enum", "struct"]
 
+#: The types with a function that takes rendered children, which callers cache.
+_ASSEMBLED = ("odds_change", "oddsList")
 _FLAG_PATTERN = "[01]"
 _KINDS: dict[DataType, Kind] = {
     DataType.STRING: "text",
@@ -45,8 +47,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """One attribute or child element of a struct.
 
     `type` annotates a single value. For an `enum`, `helper` names its table of texts, for a `struct` its
-    renderer, which wants the element's name as well if `named`. A `leaf` is written in place; what is
-    `branching` has children itself.
+    renderer, which wants the element's name as well if `named`. A `leaf` is written in place.
     """
 
     name: str
@@ -59,7 +60,6 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     helper: str = ""
     named: bool = False
     leaf: "Struct | None" = None
-    branching: bool = False
     doc: str = ""
 
     @property
@@ -78,10 +78,12 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
 class Struct(msgspec.Struct, frozen=True, kw_only=True):
     """A model class and its writer. `tag` is "" when several element names have the type;
-    the writer then takes the name as an argument."""
+    the writer then takes the name as an argument. `function` is "" when every such element is a `leaf`.
+    `assembler` names the function that takes rendered children, "" for most types."""
 
     name: str
     function: str
+    assembler: str
     tag: str
     root: bool
     fields: tuple[Field, ...]
@@ -94,13 +96,6 @@ class Struct(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def children(self) -> tuple[Field, ...]:
         return tuple(field for field in self.fields if field.element)
-
-    @property
-    def assembler(self) -> str:
-        """The function that joins the document from children already rendered; "" when none of
-        the children is worth caching, because none has children itself."""
-        worth = any(field.branching for field in self.children)
-        return "assemble_" + self.function.partition("_")[2] if worth else ""
 
     @property
     def declared(self) -> list[Field]:
@@ -132,6 +127,7 @@ class Model:
         self._classes = {obj.qname: obj for obj in classes}
         self._names = names
         self._tags = self._element_names()
+        self._called = self._called_types()
 
     def _element_names(self) -> dict[str, set[str]]:
         tags: dict[str, set[str]] = {}
@@ -143,8 +139,20 @@ class Model:
                     tags.setdefault(kind.qname, set()).add(attr.local_name)
         return tags
 
+    def _called_types(self) -> set[str]:
+        """The types whose writers are called: documents, and what is not always written in place."""
+        called = {obj.qname for obj in self._classes.values() if obj.is_element}
+        for obj in self._classes.values():
+            called.update(attr.types[0].qname for attr in obj.attrs if not self._is_leaf(attr))
+        return called
+
+    def _is_leaf(self, attr: Attr) -> bool:
+        """Whether it is a list of elements without children."""
+        target = self._classes.get(attr.types[0].qname)
+        return attr.is_list and target is not None and not any(child.is_element for child in target.attrs)
+
     def helpers(self, qname: str) -> str:
-        """The name that a module must import beside the class `qname` itself to write it."""
+        """The name that a module must import beside the class `qname` itself to write it, "" for none."""
         obj = self._classes[qname]
         return self._table(obj) if obj.is_enumeration else self._renderer(obj)
 
@@ -167,6 +175,7 @@ class Model:
         return Struct(
             name=self._names.type(obj.name),
             function=self._renderer(obj),
+            assembler=f"assemble_{self._names.function(obj.name)}" if obj.name in _ASSEMBLED else "",
             tag=next(iter(tags)) if len(tags) == 1 else "",
             root=obj.is_element,
             fields=tuple(self._field(obj, attr) for attr in obj.attrs),
@@ -177,6 +186,8 @@ class Model:
         return self._names.constant(obj.name) + "_TEXT"
 
     def _renderer(self, obj: Class) -> str:
+        if obj.qname not in self._called:
+            return ""
         return ("write_" if obj.is_element else "render_") + self._names.function(obj.name)
 
     def _member(self, obj: Class, attr: Attr, whole: bool) -> Member:
@@ -204,17 +215,15 @@ class Model:
             many=attr.is_list,
             doc=_text(attr.help),
         )
-        return field if target is None else self._with_helper(field, target)
+        return field if target is None else self._with_helper(field, attr, target)
 
-    def _with_helper(self, field: Field, target: Class) -> Field:
+    def _with_helper(self, field: Field, attr: Attr, target: Class) -> Field:
         helper = self.helpers(target.qname)
         if field.kind == "enum":
             return msgspec.structs.replace(field, helper=helper)
         struct = self.struct(target)
-        leaf = struct if field.many and not struct.children else None
-        return msgspec.structs.replace(
-            field, helper=helper, named=not struct.tag, leaf=leaf, branching=bool(struct.children)
-        )
+        leaf = struct if self._is_leaf(attr) else None
+        return msgspec.structs.replace(field, helper=helper, named=not struct.tag, leaf=leaf)
 
     def _native_kind(self, obj: Class, attr: Attr) -> Kind:
         datatype = attr.types[0].datatype

@@ -76,23 +76,6 @@ class PeriodScore(msgspec.Struct, frozen=True, kw_only=True):
     away_won_rounds: int | None = None
 
 
-def render_period_score(node: PeriodScore) -> str:
-    """The element `<period_score>`."""
-    x_home_won_rounds = "" if node.home_won_rounds is None else f' home_won_rounds="{node.home_won_rounds}"'
-    x_away_won_rounds = "" if node.away_won_rounds is None else f' away_won_rounds="{node.away_won_rounds}"'
-    return (
-        f"<period_score"
-        f' type="{PERIOD_TYPE_TEXT[node.type]}"'
-        f' number="{node.number}"'
-        f' match_status_code="{STATUS_CODE_TEXT[node.match_status_code]}"'
-        f' home_score="{node.home_score}"'
-        f' away_score="{node.away_score}"'
-        f"{x_home_won_rounds}"
-        f"{x_away_won_rounds}"
-        "/>"
-    )
-
-
 class Scoreboard(msgspec.Struct, frozen=True, kw_only=True):
     """The map being played.
 

@@ -128,11 +128,6 @@ class AllowedSport(msgspec.Struct, frozen=True, kw_only=True):
     slug: str
 
 
-def render_allowed_sport(node: AllowedSport) -> str:
-    """The element `<sport>`."""
-    return f'<sport slug="{escaped[node.slug]}"/>'
-
-
 class Category(msgspec.Struct, frozen=True, kw_only=True):
     """The category of a tournament.
 
@@ -165,16 +160,6 @@ class ChangedFixture(msgspec.Struct, frozen=True, kw_only=True):
     update_time: int
 
 
-def render_changed_fixture(node: ChangedFixture) -> str:
-    """The element `<fixture_change>`."""
-    return (
-        f"<fixture_change"
-        f' sport_event_id="{escaped[node.sport_event_id]}"'
-        f' update_time="{utc(node.update_time)}"'
-        "/>"
-    )
-
-
 class DescribedOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """An outcome of a market type.
 
@@ -189,12 +174,6 @@ class DescribedOutcome(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
 
 
-def render_described_outcome(node: DescribedOutcome) -> str:
-    """The element `<outcome>`."""
-    x_description = "" if node.description is None else f' description="{escaped[node.description]}"'
-    return f'<outcome id="{escaped[node.id]}" name="{escaped[node.name]}"{x_description}/>'
-
-
 class GrantedScope(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that the key may do.
 
@@ -203,11 +182,6 @@ class GrantedScope(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-
-
-def render_granted_scope(node: GrantedScope) -> str:
-    """The element `<scope>`."""
-    return f'<scope name="{escaped[node.name]}"/>'
 
 
 class Info(msgspec.Struct, frozen=True, kw_only=True):
@@ -220,11 +194,6 @@ class Info(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     value: str
-
-
-def render_info(node: Info) -> str:
-    """The element `<info>`."""
-    return f'<info key="{escaped[node.key]}" value="{escaped[node.value]}"/>'
 
 
 class Player(msgspec.Struct, frozen=True, kw_only=True):
@@ -327,12 +296,6 @@ class TvChannel(msgspec.Struct, frozen=True, kw_only=True):
     stream_url: str
 
 
-def render_tv_channel(node: TvChannel) -> str:
-    """The element `<tv_channel>`."""
-    x_language = "" if node.language is None else f' language="{escaped[node.language]}"'
-    return f'<tv_channel name="{escaped[node.name]}"{x_language} stream_url="{escaped[node.stream_url]}"/>'
-
-
 class VoidReason(msgspec.Struct, frozen=True, kw_only=True):
     """One reason.
 
@@ -345,13 +308,6 @@ class VoidReason(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     name: str
     description: str
-
-
-def render_void_reason(node: VoidReason) -> str:
-    """The element `<void_reason>`."""
-    return (
-        f'<void_reason id="{node.id}" name="{escaped[node.name]}" description="{escaped[node.description]}"/>'
-    )
 
 
 class AllowedSports(msgspec.Struct, frozen=True, kw_only=True):
@@ -458,12 +414,6 @@ class DescribedSpecifier(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
 
 
-def render_described_specifier(node: DescribedSpecifier) -> str:
-    """The element `<specifier>`."""
-    x_description = "" if node.description is None else f' description="{escaped[node.description]}"'
-    return f'<specifier name="{escaped[node.name]}" type="{SPECIFIER_TYPE_TEXT[node.type]}"{x_description}/>'
-
-
 class ExtraInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Further facts about a match.
 
@@ -544,11 +494,6 @@ class MatchStatus(msgspec.Struct, frozen=True, kw_only=True):
     description: str
 
 
-def render_match_status(node: MatchStatus) -> str:
-    """The element `<match_status>`."""
-    return f'<match_status id="{STATUS_CODE_TEXT[node.id]}" description="{escaped[node.description]}"/>'
-
-
 class NotFound(msgspec.Struct, frozen=True, kw_only=True):
     """In the place of the content: there is no such thing.
 
@@ -618,21 +563,6 @@ class Producer(msgspec.Struct, frozen=True, kw_only=True):
     active: bool
     scope: ProducerScope
     stateful_recovery_window_in_minutes: int
-
-
-def render_producer(node: Producer) -> str:
-    """The element `<producer>`."""
-    return (
-        f"<producer"
-        f' id="{node.id}"'
-        f' name="{escaped[node.name]}"'
-        f' description="{escaped[node.description]}"'
-        f' api_url="{escaped[node.api_url]}"'
-        f' active="{"true" if node.active else "false"}"'
-        f' scope="{PRODUCER_SCOPE_TEXT[node.scope]}"'
-        f' stateful_recovery_window_in_minutes="{node.stateful_recovery_window_in_minutes}"'
-        "/>"
-    )
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
@@ -729,51 +659,27 @@ class SummaryStatus(msgspec.Struct, frozen=True, kw_only=True):
     scoreboard: Scoreboard | None = None
 
 
-def assemble_summary_status(
-    *,
-    status: StatusWord,
-    match_status_code: StatusCode,
-    home_score: int,
-    away_score: int,
-    winner_id: str | None = None,
-    scoreboard_available: bool | None = None,
-    period_scores: str = "",
-    scoreboard: str = "",
-) -> str:
-    """The element `<sport_event_status>` around children that are markup already."""
-    x_winner_id = "" if winner_id is None else f' winner_id="{escaped[winner_id]}"'
+def render_summary_status(node: SummaryStatus) -> str:
+    """The element `<sport_event_status>`."""
+    x_winner_id = "" if node.winner_id is None else f' winner_id="{escaped[node.winner_id]}"'
     x_scoreboard_available = (
         ""
-        if scoreboard_available is None
-        else f' scoreboard_available="{"true" if scoreboard_available else "false"}"'
+        if node.scoreboard_available is None
+        else f' scoreboard_available="{"true" if node.scoreboard_available else "false"}"'
     )
-    content = f"{period_scores}{scoreboard}"
+    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
+    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
+    content = f"{x_period_scores}{x_scoreboard}"
     end = f">{content}</sport_event_status>" if content else "/>"
     return (
         f"<sport_event_status"
-        f' status="{STATUS_WORD_TEXT[status]}"'
-        f' match_status_code="{STATUS_CODE_TEXT[match_status_code]}"'
-        f' home_score="{home_score}"'
-        f' away_score="{away_score}"'
+        f' status="{STATUS_WORD_TEXT[node.status]}"'
+        f' match_status_code="{STATUS_CODE_TEXT[node.match_status_code]}"'
+        f' home_score="{node.home_score}"'
+        f' away_score="{node.away_score}"'
         f"{x_winner_id}"
         f"{x_scoreboard_available}"
         f"{end}"
-    )
-
-
-def render_summary_status(node: SummaryStatus) -> str:
-    """The element `<sport_event_status>`."""
-    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
-    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
-    return assemble_summary_status(
-        status=node.status,
-        match_status_code=node.match_status_code,
-        home_score=node.home_score,
-        away_score=node.away_score,
-        winner_id=node.winner_id,
-        scoreboard_available=node.scoreboard_available,
-        period_scores=x_period_scores,
-        scoreboard=x_scoreboard,
     )
 
 
@@ -899,51 +805,23 @@ class BookmakerDetails(msgspec.Struct, frozen=True, kw_only=True):
     sport_allowlist: AllowedSports
 
 
-def assemble_bookmaker_details(
-    *,
-    response_code: ResponseCode,
-    bookmaker_id: int,
-    virtual_host: str,
-    expire_at: int,
-    tenant_id: str,
-    name: str,
-    rate_limit_rpm: int,
-    generated_at: int | None = None,
-    scopes: str,
-    sport_allowlist: str,
-) -> bytes:
-    """The document `<bookmaker_details>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    return (
-        f"<bookmaker_details"
-        f' response_code="{RESPONSE_CODE_TEXT[response_code]}"'
-        f' bookmaker_id="{bookmaker_id}"'
-        f' virtual_host="{escaped[virtual_host]}"'
-        f' expire_at="{utc(expire_at)}"'
-        f' tenant_id="{escaped[tenant_id]}"'
-        f' name="{escaped[name]}"'
-        f' rate_limit_rpm="{rate_limit_rpm}"'
-        f"{x_generated_at}"
-        f">{scopes}{sport_allowlist}</bookmaker_details>"
-    ).encode()
-
-
 def write_bookmaker_details(node: BookmakerDetails) -> bytes:
     """The document `<bookmaker_details>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_scopes = render_granted_scopes(node.scopes)
     x_sport_allowlist = render_allowed_sports(node.sport_allowlist)
-    return assemble_bookmaker_details(
-        response_code=node.response_code,
-        bookmaker_id=node.bookmaker_id,
-        virtual_host=node.virtual_host,
-        expire_at=node.expire_at,
-        tenant_id=node.tenant_id,
-        name=node.name,
-        rate_limit_rpm=node.rate_limit_rpm,
-        generated_at=node.generated_at,
-        scopes=x_scopes,
-        sport_allowlist=x_sport_allowlist,
-    )
+    return (
+        f"<bookmaker_details"
+        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
+        f' bookmaker_id="{node.bookmaker_id}"'
+        f' virtual_host="{escaped[node.virtual_host]}"'
+        f' expire_at="{utc(node.expire_at)}"'
+        f' tenant_id="{escaped[node.tenant_id]}"'
+        f' name="{escaped[node.name]}"'
+        f' rate_limit_rpm="{node.rate_limit_rpm}"'
+        f"{x_generated_at}"
+        f">{x_scopes}{x_sport_allowlist}</bookmaker_details>"
+    ).encode()
 
 
 class CompetitorProfile(msgspec.Struct, frozen=True, kw_only=True):
@@ -962,31 +840,15 @@ class CompetitorProfile(msgspec.Struct, frozen=True, kw_only=True):
     response: NotFound | None = None
 
 
-def assemble_competitor_profile(
-    *,
-    generated_at: int | None = None,
-    competitor: str = "",
-    players: str = "",
-    response: str = "",
-) -> bytes:
-    """The document `<competitor_profile>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{competitor}{players}{response}"
-    end = f">{content}</competitor_profile>" if content else "/>"
-    return (f"<competitor_profile{x_generated_at}{end}").encode()
-
-
 def write_competitor_profile(node: CompetitorProfile) -> bytes:
     """The document `<competitor_profile>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_competitor = "" if node.competitor is None else render_competitor(node.competitor)
     x_players = "" if node.players is None else render_players(node.players)
     x_response = "" if node.response is None else render_not_found(node.response)
-    return assemble_competitor_profile(
-        generated_at=node.generated_at,
-        competitor=x_competitor,
-        players=x_players,
-        response=x_response,
-    )
+    content = f"{x_competitor}{x_players}{x_response}"
+    end = f">{content}</competitor_profile>" if content else "/>"
+    return (f"<competitor_profile{x_generated_at}{end}").encode()
 
 
 class Competitors(msgspec.Struct, frozen=True, kw_only=True):
@@ -999,22 +861,12 @@ class Competitors(msgspec.Struct, frozen=True, kw_only=True):
     competitor: tuple[Competitor, ...] = ()
 
 
-def assemble_competitors(
-    *,
-    competitor: str = "",
-) -> str:
-    """The element `<competitors>` around children that are markup already."""
-    content = f"{competitor}"
-    end = f">{content}</competitors>" if content else "/>"
-    return f"<competitors{end}"
-
-
 def render_competitors(node: Competitors) -> str:
     """The element `<competitors>`."""
     x_competitor = "".join([render_competitor(item) for item in node.competitor])
-    return assemble_competitors(
-        competitor=x_competitor,
-    )
+    content = f"{x_competitor}"
+    end = f">{content}</competitors>" if content else "/>"
+    return f"<competitors{end}"
 
 
 class DescribedSpecifiers(msgspec.Struct, frozen=True, kw_only=True):
@@ -1157,43 +1009,21 @@ class DescribedMarket(msgspec.Struct, frozen=True, kw_only=True):
     specifiers: DescribedSpecifiers | None = None
 
 
-def assemble_described_market(
-    *,
-    id: int,
-    name: str,
-    description: str | None = None,
-    groups: str | None = None,
-    variant: str | None = None,
-    outcomes: str,
-    specifiers: str = "",
-) -> str:
-    """The element `<market>` around children that are markup already."""
-    x_description = "" if description is None else f' description="{escaped[description]}"'
-    x_groups = "" if groups is None else f' groups="{escaped[groups]}"'
-    x_variant = "" if variant is None else f' variant="{escaped[variant]}"'
+def render_described_market(node: DescribedMarket) -> str:
+    """The element `<market>`."""
+    x_description = "" if node.description is None else f' description="{escaped[node.description]}"'
+    x_groups = "" if node.groups is None else f' groups="{escaped[node.groups]}"'
+    x_variant = "" if node.variant is None else f' variant="{escaped[node.variant]}"'
+    x_outcomes = render_described_outcomes(node.outcomes)
+    x_specifiers = "" if node.specifiers is None else render_described_specifiers(node.specifiers)
     return (
         f"<market"
-        f' id="{id}"'
-        f' name="{escaped[name]}"'
+        f' id="{node.id}"'
+        f' name="{escaped[node.name]}"'
         f"{x_description}"
         f"{x_groups}"
         f"{x_variant}"
-        f">{outcomes}{specifiers}</market>"
-    )
-
-
-def render_described_market(node: DescribedMarket) -> str:
-    """The element `<market>`."""
-    x_outcomes = render_described_outcomes(node.outcomes)
-    x_specifiers = "" if node.specifiers is None else render_described_specifiers(node.specifiers)
-    return assemble_described_market(
-        id=node.id,
-        name=node.name,
-        description=node.description,
-        groups=node.groups,
-        variant=node.variant,
-        outcomes=x_outcomes,
-        specifiers=x_specifiers,
+        f">{x_outcomes}{x_specifiers}</market>"
     )
 
 
@@ -1227,57 +1057,27 @@ class Tournament(msgspec.Struct, frozen=True, kw_only=True):
     competitors: Competitors | None = None
 
 
-def assemble_tournament(
-    *,
-    id: str,
-    name: str,
-    abbreviation: str,
-    risk_tier: int,
-    scheduled: int | None = None,
-    scheduled_end: int | None = None,
-    icon_path: str | None = None,
-    tournament_length: str = "",
-    sport: str,
-    category: str = "",
-    competitors: str = "",
-) -> str:
-    """The element `<tournament>` around children that are markup already."""
-    x_scheduled = "" if scheduled is None else f' scheduled="{utc(scheduled)}"'
-    x_scheduled_end = "" if scheduled_end is None else f' scheduled_end="{utc(scheduled_end)}"'
-    x_icon_path = "" if icon_path is None else f' icon_path="{escaped[icon_path]}"'
-    return (
-        f"<tournament"
-        f' id="{escaped[id]}"'
-        f' name="{escaped[name]}"'
-        f' abbreviation="{escaped[abbreviation]}"'
-        f' risk_tier="{risk_tier}"'
-        f"{x_scheduled}"
-        f"{x_scheduled_end}"
-        f"{x_icon_path}"
-        f">{tournament_length}{sport}{category}{competitors}</tournament>"
-    )
-
-
 def render_tournament(node: Tournament) -> str:
     """The element `<tournament>`."""
+    x_scheduled = "" if node.scheduled is None else f' scheduled="{utc(node.scheduled)}"'
+    x_scheduled_end = "" if node.scheduled_end is None else f' scheduled_end="{utc(node.scheduled_end)}"'
+    x_icon_path = "" if node.icon_path is None else f' icon_path="{escaped[node.icon_path]}"'
     x_tournament_length = (
         "" if node.tournament_length is None else render_tournament_length(node.tournament_length)
     )
     x_sport = render_sport(node.sport)
     x_category = "" if node.category is None else render_category(node.category)
     x_competitors = "" if node.competitors is None else render_competitors(node.competitors)
-    return assemble_tournament(
-        id=node.id,
-        name=node.name,
-        abbreviation=node.abbreviation,
-        risk_tier=node.risk_tier,
-        scheduled=node.scheduled,
-        scheduled_end=node.scheduled_end,
-        icon_path=node.icon_path,
-        tournament_length=x_tournament_length,
-        sport=x_sport,
-        category=x_category,
-        competitors=x_competitors,
+    return (
+        f"<tournament"
+        f' id="{escaped[node.id]}"'
+        f' name="{escaped[node.name]}"'
+        f' abbreviation="{escaped[node.abbreviation]}"'
+        f' risk_tier="{node.risk_tier}"'
+        f"{x_scheduled}"
+        f"{x_scheduled_end}"
+        f"{x_icon_path}"
+        f">{x_tournament_length}{x_sport}{x_category}{x_competitors}</tournament>"
     )
 
 
@@ -1311,59 +1111,31 @@ class Fixture(msgspec.Struct, frozen=True, kw_only=True):
     tv_channels: TvChannels | None = None
 
 
-def assemble_fixture(
-    *,
-    id: str,
-    name: str,
-    scheduled: int | None = None,
-    start_time_tbd: bool | None = None,
-    start_time: int | None = None,
-    status: StatusWord | None = None,
-    liveodds: LiveOdds | None = None,
-    tournament: str,
-    competitors: str,
-    extra_info: str = "",
-    tv_channels: str = "",
-) -> str:
-    """The element `<fixture>` around children that are markup already."""
-    x_scheduled = "" if scheduled is None else f' scheduled="{utc(scheduled)}"'
+def render_fixture(node: Fixture) -> str:
+    """The element `<fixture>`."""
+    x_scheduled = "" if node.scheduled is None else f' scheduled="{utc(node.scheduled)}"'
     x_start_time_tbd = (
-        "" if start_time_tbd is None else f' start_time_tbd="{"true" if start_time_tbd else "false"}"'
+        ""
+        if node.start_time_tbd is None
+        else f' start_time_tbd="{"true" if node.start_time_tbd else "false"}"'
     )
-    x_start_time = "" if start_time is None else f' start_time="{utc(start_time)}"'
-    x_status = "" if status is None else f' status="{STATUS_WORD_TEXT[status]}"'
-    x_liveodds = "" if liveodds is None else f' liveodds="{LIVE_ODDS_TEXT[liveodds]}"'
+    x_start_time = "" if node.start_time is None else f' start_time="{utc(node.start_time)}"'
+    x_status = "" if node.status is None else f' status="{STATUS_WORD_TEXT[node.status]}"'
+    x_liveodds = "" if node.liveodds is None else f' liveodds="{LIVE_ODDS_TEXT[node.liveodds]}"'
+    x_tournament = render_tournament(node.tournament)
+    x_competitors = render_competitors(node.competitors)
+    x_extra_info = "" if node.extra_info is None else render_extra_info(node.extra_info)
+    x_tv_channels = "" if node.tv_channels is None else render_tv_channels(node.tv_channels)
     return (
         f"<fixture"
-        f' id="{escaped[id]}"'
-        f' name="{escaped[name]}"'
+        f' id="{escaped[node.id]}"'
+        f' name="{escaped[node.name]}"'
         f"{x_scheduled}"
         f"{x_start_time_tbd}"
         f"{x_start_time}"
         f"{x_status}"
         f"{x_liveodds}"
-        f">{tournament}{competitors}{extra_info}{tv_channels}</fixture>"
-    )
-
-
-def render_fixture(node: Fixture) -> str:
-    """The element `<fixture>`."""
-    x_tournament = render_tournament(node.tournament)
-    x_competitors = render_competitors(node.competitors)
-    x_extra_info = "" if node.extra_info is None else render_extra_info(node.extra_info)
-    x_tv_channels = "" if node.tv_channels is None else render_tv_channels(node.tv_channels)
-    return assemble_fixture(
-        id=node.id,
-        name=node.name,
-        scheduled=node.scheduled,
-        start_time_tbd=node.start_time_tbd,
-        start_time=node.start_time,
-        status=node.status,
-        liveodds=node.liveodds,
-        tournament=x_tournament,
-        competitors=x_competitors,
-        extra_info=x_extra_info,
-        tv_channels=x_tv_channels,
+        f">{x_tournament}{x_competitors}{x_extra_info}{x_tv_channels}</fixture>"
     )
 
 
@@ -1383,32 +1155,16 @@ class MarketDescriptions(msgspec.Struct, frozen=True, kw_only=True):
     response: NotFound | None = None
 
 
-def assemble_market_descriptions(
-    *,
-    response_code: ResponseCode,
-    generated_at: int | None = None,
-    market: str = "",
-    response: str = "",
-) -> bytes:
-    """The document `<market_descriptions>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{market}{response}"
-    end = f">{content}</market_descriptions>" if content else "/>"
-    return (
-        f'<market_descriptions response_code="{RESPONSE_CODE_TEXT[response_code]}"{x_generated_at}{end}'
-    ).encode()
-
-
 def write_market_descriptions(node: MarketDescriptions) -> bytes:
     """The document `<market_descriptions>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_market = "".join([render_described_market(item) for item in node.market])
     x_response = "" if node.response is None else render_not_found(node.response)
-    return assemble_market_descriptions(
-        response_code=node.response_code,
-        generated_at=node.generated_at,
-        market=x_market,
-        response=x_response,
-    )
+    content = f"{x_market}{x_response}"
+    end = f">{content}</market_descriptions>" if content else "/>"
+    return (
+        f'<market_descriptions response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{x_generated_at}{end}'
+    ).encode()
 
 
 class SportEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -1437,52 +1193,28 @@ class SportEvent(msgspec.Struct, frozen=True, kw_only=True):
     extra_info: ExtraInfo | None = None
 
 
-def assemble_sport_event(
-    *,
-    id: str,
-    name: str,
-    scheduled: int | None = None,
-    start_time_tbd: bool | None = None,
-    status: StatusWord | None = None,
-    liveodds: LiveOdds | None = None,
-    tournament: str,
-    competitors: str,
-    extra_info: str = "",
-) -> str:
-    """The element `<sport_event>` around children that are markup already."""
-    x_scheduled = "" if scheduled is None else f' scheduled="{utc(scheduled)}"'
+def render_sport_event(node: SportEvent) -> str:
+    """The element `<sport_event>`."""
+    x_scheduled = "" if node.scheduled is None else f' scheduled="{utc(node.scheduled)}"'
     x_start_time_tbd = (
-        "" if start_time_tbd is None else f' start_time_tbd="{"true" if start_time_tbd else "false"}"'
+        ""
+        if node.start_time_tbd is None
+        else f' start_time_tbd="{"true" if node.start_time_tbd else "false"}"'
     )
-    x_status = "" if status is None else f' status="{STATUS_WORD_TEXT[status]}"'
-    x_liveodds = "" if liveodds is None else f' liveodds="{LIVE_ODDS_TEXT[liveodds]}"'
+    x_status = "" if node.status is None else f' status="{STATUS_WORD_TEXT[node.status]}"'
+    x_liveodds = "" if node.liveodds is None else f' liveodds="{LIVE_ODDS_TEXT[node.liveodds]}"'
+    x_tournament = render_tournament(node.tournament)
+    x_competitors = render_competitors(node.competitors)
+    x_extra_info = "" if node.extra_info is None else render_extra_info(node.extra_info)
     return (
         f"<sport_event"
-        f' id="{escaped[id]}"'
-        f' name="{escaped[name]}"'
+        f' id="{escaped[node.id]}"'
+        f' name="{escaped[node.name]}"'
         f"{x_scheduled}"
         f"{x_start_time_tbd}"
         f"{x_status}"
         f"{x_liveodds}"
-        f">{tournament}{competitors}{extra_info}</sport_event>"
-    )
-
-
-def render_sport_event(node: SportEvent) -> str:
-    """The element `<sport_event>`."""
-    x_tournament = render_tournament(node.tournament)
-    x_competitors = render_competitors(node.competitors)
-    x_extra_info = "" if node.extra_info is None else render_extra_info(node.extra_info)
-    return assemble_sport_event(
-        id=node.id,
-        name=node.name,
-        scheduled=node.scheduled,
-        start_time_tbd=node.start_time_tbd,
-        status=node.status,
-        liveodds=node.liveodds,
-        tournament=x_tournament,
-        competitors=x_competitors,
-        extra_info=x_extra_info,
+        f">{x_tournament}{x_competitors}{x_extra_info}</sport_event>"
     )
 
 
@@ -1496,22 +1228,12 @@ class TournamentList(msgspec.Struct, frozen=True, kw_only=True):
     tournament: tuple[Tournament, ...] = ()
 
 
-def assemble_tournament_list(
-    *,
-    tournament: str = "",
-) -> str:
-    """The element `<tournaments>` around children that are markup already."""
-    content = f"{tournament}"
-    end = f">{content}</tournaments>" if content else "/>"
-    return f"<tournaments{end}"
-
-
 def render_tournament_list(node: TournamentList) -> str:
     """The element `<tournaments>`."""
     x_tournament = "".join([render_tournament(item) for item in node.tournament])
-    return assemble_tournament_list(
-        tournament=x_tournament,
-    )
+    content = f"{x_tournament}"
+    end = f">{content}</tournaments>" if content else "/>"
+    return f"<tournaments{end}"
 
 
 class TournamentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -1530,31 +1252,15 @@ class TournamentInfo(msgspec.Struct, frozen=True, kw_only=True):
     response: NotFound | None = None
 
 
-def assemble_tournament_info(
-    *,
-    generated_at: int | None = None,
-    tournament: str = "",
-    competitors: str = "",
-    response: str = "",
-) -> bytes:
-    """The document `<tournament_info>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{tournament}{competitors}{response}"
-    end = f">{content}</tournament_info>" if content else "/>"
-    return (f"<tournament_info{x_generated_at}{end}").encode()
-
-
 def write_tournament_info(node: TournamentInfo) -> bytes:
     """The document `<tournament_info>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_tournament = "" if node.tournament is None else render_tournament(node.tournament)
     x_competitors = "" if node.competitors is None else render_competitors(node.competitors)
     x_response = "" if node.response is None else render_not_found(node.response)
-    return assemble_tournament_info(
-        generated_at=node.generated_at,
-        tournament=x_tournament,
-        competitors=x_competitors,
-        response=x_response,
-    )
+    content = f"{x_tournament}{x_competitors}{x_response}"
+    end = f">{content}</tournament_info>" if content else "/>"
+    return (f"<tournament_info{x_generated_at}{end}").encode()
 
 
 class Tournaments(msgspec.Struct, frozen=True, kw_only=True):
@@ -1569,25 +1275,13 @@ class Tournaments(msgspec.Struct, frozen=True, kw_only=True):
     tournament: tuple[Tournament, ...] = ()
 
 
-def assemble_tournaments(
-    *,
-    generated_at: int | None = None,
-    tournament: str = "",
-) -> bytes:
-    """The document `<tournaments>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{tournament}"
-    end = f">{content}</tournaments>" if content else "/>"
-    return (f"<tournaments{x_generated_at}{end}").encode()
-
-
 def write_tournaments(node: Tournaments) -> bytes:
     """The document `<tournaments>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_tournament = "".join([render_tournament(item) for item in node.tournament])
-    return assemble_tournaments(
-        generated_at=node.generated_at,
-        tournament=x_tournament,
-    )
+    content = f"{x_tournament}"
+    end = f">{content}</tournaments>" if content else "/>"
+    return (f"<tournaments{x_generated_at}{end}").encode()
 
 
 class FixturesFixture(msgspec.Struct, frozen=True, kw_only=True):
@@ -1604,28 +1298,14 @@ class FixturesFixture(msgspec.Struct, frozen=True, kw_only=True):
     response: NotFound | None = None
 
 
-def assemble_fixtures_fixture(
-    *,
-    generated_at: int | None = None,
-    fixture: str = "",
-    response: str = "",
-) -> bytes:
-    """The document `<fixtures_fixture>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{fixture}{response}"
-    end = f">{content}</fixtures_fixture>" if content else "/>"
-    return (f"<fixtures_fixture{x_generated_at}{end}").encode()
-
-
 def write_fixtures_fixture(node: FixturesFixture) -> bytes:
     """The document `<fixtures_fixture>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_fixture = "" if node.fixture is None else render_fixture(node.fixture)
     x_response = "" if node.response is None else render_not_found(node.response)
-    return assemble_fixtures_fixture(
-        generated_at=node.generated_at,
-        fixture=x_fixture,
-        response=x_response,
-    )
+    content = f"{x_fixture}{x_response}"
+    end = f">{content}</fixtures_fixture>" if content else "/>"
+    return (f"<fixtures_fixture{x_generated_at}{end}").encode()
 
 
 class MatchSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -1644,33 +1324,17 @@ class MatchSummary(msgspec.Struct, frozen=True, kw_only=True):
     response: NotFound | None = None
 
 
-def assemble_match_summary(
-    *,
-    generated_at: int | None = None,
-    sport_event: str = "",
-    sport_event_status: str = "",
-    response: str = "",
-) -> bytes:
-    """The document `<match_summary>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{sport_event}{sport_event_status}{response}"
-    end = f">{content}</match_summary>" if content else "/>"
-    return (f"<match_summary{x_generated_at}{end}").encode()
-
-
 def write_match_summary(node: MatchSummary) -> bytes:
     """The document `<match_summary>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_sport_event = "" if node.sport_event is None else render_sport_event(node.sport_event)
     x_sport_event_status = (
         "" if node.sport_event_status is None else render_summary_status(node.sport_event_status)
     )
     x_response = "" if node.response is None else render_not_found(node.response)
-    return assemble_match_summary(
-        generated_at=node.generated_at,
-        sport_event=x_sport_event,
-        sport_event_status=x_sport_event_status,
-        response=x_response,
-    )
+    content = f"{x_sport_event}{x_sport_event_status}{x_response}"
+    end = f">{content}</match_summary>" if content else "/>"
+    return (f"<match_summary{x_generated_at}{end}").encode()
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
@@ -1685,25 +1349,13 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     sport_event: tuple[SportEvent, ...] = ()
 
 
-def assemble_schedule(
-    *,
-    generated_at: int | None = None,
-    sport_event: str = "",
-) -> bytes:
-    """The document `<schedule>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{sport_event}"
-    end = f">{content}</schedule>" if content else "/>"
-    return (f"<schedule{x_generated_at}{end}").encode()
-
-
 def write_schedule(node: Schedule) -> bytes:
     """The document `<schedule>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_sport_event = "".join([render_sport_event(item) for item in node.sport_event])
-    return assemble_schedule(
-        generated_at=node.generated_at,
-        sport_event=x_sport_event,
-    )
+    content = f"{x_sport_event}"
+    end = f">{content}</schedule>" if content else "/>"
+    return (f"<schedule{x_generated_at}{end}").encode()
 
 
 class SportTournaments(msgspec.Struct, frozen=True, kw_only=True):
@@ -1722,28 +1374,12 @@ class SportTournaments(msgspec.Struct, frozen=True, kw_only=True):
     response: NotFound | None = None
 
 
-def assemble_sport_tournaments(
-    *,
-    generated_at: int | None = None,
-    sport: str = "",
-    tournaments: str = "",
-    response: str = "",
-) -> bytes:
-    """The document `<sport_tournaments>` around children that are markup already."""
-    x_generated_at = "" if generated_at is None else f' generated_at="{utc(generated_at)}"'
-    content = f"{sport}{tournaments}{response}"
-    end = f">{content}</sport_tournaments>" if content else "/>"
-    return (f"<sport_tournaments{x_generated_at}{end}").encode()
-
-
 def write_sport_tournaments(node: SportTournaments) -> bytes:
     """The document `<sport_tournaments>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
     x_sport = "" if node.sport is None else render_sport(node.sport)
     x_tournaments = "" if node.tournaments is None else render_tournament_list(node.tournaments)
     x_response = "" if node.response is None else render_not_found(node.response)
-    return assemble_sport_tournaments(
-        generated_at=node.generated_at,
-        sport=x_sport,
-        tournaments=x_tournaments,
-        response=x_response,
-    )
+    content = f"{x_sport}{x_tournaments}{x_response}"
+    end = f">{content}</sport_tournaments>" if content else "/>"
+    return (f"<sport_tournaments{x_generated_at}{end}").encode()

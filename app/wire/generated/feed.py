@@ -109,12 +109,6 @@ class CancelledMarket(msgspec.Struct, frozen=True, kw_only=True):
     void_reason_id: int
 
 
-def render_cancelled_market(node: CancelledMarket) -> str:
-    """The element `<market>`."""
-    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
-    return f'<market id="{node.id}"{x_specifiers} void_reason_id="{node.void_reason_id}"/>'
-
-
 class OddsOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What may happen, and its price.
 
@@ -131,15 +125,6 @@ class OddsOutcome(msgspec.Struct, frozen=True, kw_only=True):
     active: bool
 
 
-def render_odds_outcome(node: OddsOutcome) -> str:
-    """The element `<outcome>`."""
-    x_odds = "" if node.odds is None else f' odds="{plain(node.odds)}"'
-    x_probabilities = "" if node.probabilities is None else f' probabilities="{plain(node.probabilities)}"'
-    return (
-        f'<outcome id="{escaped[node.id]}"{x_odds}{x_probabilities} active="{"1" if node.active else "0"}"/>'
-    )
-
-
 class ReopenedMarket(msgspec.Struct, frozen=True, kw_only=True):
     """A market whose settlement or void no longer stands.
 
@@ -150,12 +135,6 @@ class ReopenedMarket(msgspec.Struct, frozen=True, kw_only=True):
 
     id: int
     specifiers: str | None = None
-
-
-def render_reopened_market(node: ReopenedMarket) -> str:
-    """The element `<market>`."""
-    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
-    return f'<market id="{node.id}"{x_specifiers}/>'
 
 
 class SnapshotComplete(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,51 +234,27 @@ class EventStatus(msgspec.Struct, frozen=True, kw_only=True):
     scoreboard: Scoreboard | None = None
 
 
-def assemble_event_status(
-    *,
-    status: StatusCode,
-    match_status: StatusCode,
-    home_score: int,
-    away_score: int,
-    winner_id: str | None = None,
-    scoreboard_available: bool | None = None,
-    period_scores: str = "",
-    scoreboard: str = "",
-) -> str:
-    """The element `<sport_event_status>` around children that are markup already."""
-    x_winner_id = "" if winner_id is None else f' winner_id="{escaped[winner_id]}"'
+def render_event_status(node: EventStatus) -> str:
+    """The element `<sport_event_status>`."""
+    x_winner_id = "" if node.winner_id is None else f' winner_id="{escaped[node.winner_id]}"'
     x_scoreboard_available = (
         ""
-        if scoreboard_available is None
-        else f' scoreboard_available="{"1" if scoreboard_available else "0"}"'
+        if node.scoreboard_available is None
+        else f' scoreboard_available="{"1" if node.scoreboard_available else "0"}"'
     )
-    content = f"{period_scores}{scoreboard}"
+    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
+    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
+    content = f"{x_period_scores}{x_scoreboard}"
     end = f">{content}</sport_event_status>" if content else "/>"
     return (
         f"<sport_event_status"
-        f' status="{STATUS_CODE_TEXT[status]}"'
-        f' match_status="{STATUS_CODE_TEXT[match_status]}"'
-        f' home_score="{home_score}"'
-        f' away_score="{away_score}"'
+        f' status="{STATUS_CODE_TEXT[node.status]}"'
+        f' match_status="{STATUS_CODE_TEXT[node.match_status]}"'
+        f' home_score="{node.home_score}"'
+        f' away_score="{node.away_score}"'
         f"{x_winner_id}"
         f"{x_scoreboard_available}"
         f"{end}"
-    )
-
-
-def render_event_status(node: EventStatus) -> str:
-    """The element `<sport_event_status>`."""
-    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
-    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
-    return assemble_event_status(
-        status=node.status,
-        match_status=node.match_status,
-        home_score=node.home_score,
-        away_score=node.away_score,
-        winner_id=node.winner_id,
-        scoreboard_available=node.scoreboard_available,
-        period_scores=x_period_scores,
-        scoreboard=x_scoreboard,
     )
 
 
@@ -471,11 +426,6 @@ class SettledOutcome(msgspec.Struct, frozen=True, kw_only=True):
     result: Result
 
 
-def render_settled_outcome(node: SettledOutcome) -> str:
-    """The element `<outcome>`."""
-    return f'<outcome id="{escaped[node.id]}" result="{RESULT_TEXT[node.result]}"/>'
-
-
 class OddsList(msgspec.Struct, frozen=True, kw_only=True):
     """Live: the markets that changed; what is not listed is as it was. In a recovery: all markets that are
        active or suspended, and if it was requested with `after`, of a match that is over also how every
@@ -598,20 +548,10 @@ class SettlementList(msgspec.Struct, frozen=True, kw_only=True):
     market: tuple[SettledMarket, ...]
 
 
-def assemble_settlement_list(
-    *,
-    market: str,
-) -> str:
-    """The element `<outcomes>` around children that are markup already."""
-    return f"<outcomes>{market}</outcomes>"
-
-
 def render_settlement_list(node: SettlementList) -> str:
     """The element `<outcomes>`."""
     x_market = "".join([render_settled_market(item) for item in node.market])
-    return assemble_settlement_list(
-        market=x_market,
-    )
+    return f"<outcomes>{x_market}</outcomes>"
 
 
 class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
@@ -634,33 +574,15 @@ class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: SettlementList
 
 
-def assemble_bet_settlement(
-    *,
-    product: int,
-    event_id: str,
-    timestamp: int,
-    request_id: str | None = None,
-    outcomes: str,
-) -> bytes:
-    """The document `<bet_settlement>` around children that are markup already."""
-    x_request_id = "" if request_id is None else f' request_id="{escaped[request_id]}"'
-    return (
-        f"<bet_settlement"
-        f' product="{product}"'
-        f' event_id="{escaped[event_id]}"'
-        f' timestamp="{timestamp}"'
-        f"{x_request_id}"
-        f">{outcomes}</bet_settlement>"
-    ).encode()
-
-
 def write_bet_settlement(node: BetSettlement) -> bytes:
     """The document `<bet_settlement>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
     x_outcomes = render_settlement_list(node.outcomes)
-    return assemble_bet_settlement(
-        product=node.product,
-        event_id=node.event_id,
-        timestamp=node.timestamp,
-        request_id=node.request_id,
-        outcomes=x_outcomes,
-    )
+    return (
+        f"<bet_settlement"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f">{x_outcomes}</bet_settlement>"
+    ).encode()
