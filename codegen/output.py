@@ -80,7 +80,8 @@ def formatted(source: str) -> str:
         source, "check", "--fix", "--select", "F401,I", "--config", length,
         "--config", f"lint.isort.known-first-party=[{first}]", *_STYLE, "-",
     )  # fmt: skip
-    return _ruff(fixed, "format", "--config", length, *_STYLE, "-")
+    compact = "format.skip-magic-trailing-comma=true"  # xsdata breaks every call
+    return _ruff(fixed, "format", "--config", length, "--config", compact, *_STYLE, "-")
 
 
 def _ruff(source: str, *arguments: str) -> str:

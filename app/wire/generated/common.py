@@ -12,9 +12,7 @@ class PeriodType(StrEnum):
     MAP = "map"
 
 
-PERIOD_TYPE_TEXT = {
-    PeriodType.MAP: "map",
-}
+PERIOD_TYPE_TEXT = {PeriodType.MAP: "map"}
 
 
 class StatusCode(IntEnum):
@@ -47,10 +45,7 @@ class Team(IntEnum):
     AWAY = 2
 
 
-TEAM_TEXT = {
-    Team.HOME: "1",
-    Team.AWAY: "2",
-}
+TEAM_TEXT = {Team.HOME: "1", Team.AWAY: "2"}
 
 
 class PeriodScore(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,10 +25,7 @@ class LiveOdds(StrEnum):
     NOT_AVAILABLE = "not_available"
 
 
-LIVE_ODDS_TEXT = {
-    LiveOdds.BOOKED: "booked",
-    LiveOdds.NOT_AVAILABLE: "not_available",
-}
+LIVE_ODDS_TEXT = {LiveOdds.BOOKED: "booked", LiveOdds.NOT_AVAILABLE: "not_available"}
 
 
 class ProducerScope(StrEnum):
@@ -40,10 +37,7 @@ class ProducerScope(StrEnum):
     PREMATCH = "prematch"
 
 
-PRODUCER_SCOPE_TEXT = {
-    ProducerScope.LIVE: "live",
-    ProducerScope.PREMATCH: "prematch",
-}
+PRODUCER_SCOPE_TEXT = {ProducerScope.LIVE: "live", ProducerScope.PREMATCH: "prematch"}
 
 
 class Qualifier(StrEnum):
@@ -55,10 +49,7 @@ class Qualifier(StrEnum):
     AWAY = "away"
 
 
-QUALIFIER_TEXT = {
-    Qualifier.HOME: "home",
-    Qualifier.AWAY: "away",
-}
+QUALIFIER_TEXT = {Qualifier.HOME: "home", Qualifier.AWAY: "away"}
 
 
 class ResponseCode(StrEnum):

@@ -25,10 +25,7 @@ class ChangeType(IntEnum):
     CANCELLATION = 3
 
 
-CHANGE_TYPE_TEXT = {
-    ChangeType.KICKOFF: "1",
-    ChangeType.CANCELLATION: "3",
-}
+CHANGE_TYPE_TEXT = {ChangeType.KICKOFF: "1", ChangeType.CANCELLATION: "3"}
 
 
 class MarketStatus(IntEnum):
@@ -64,10 +61,7 @@ class Result(IntEnum):
     LOST = 0
 
 
-RESULT_TEXT = {
-    Result.WON: "1",
-    Result.LOST: "0",
-}
+RESULT_TEXT = {Result.WON: "1", Result.LOST: "0"}
 
 
 class Alive(msgspec.Struct, frozen=True, kw_only=True):
@@ -438,10 +432,7 @@ class OddsList(msgspec.Struct, frozen=True, kw_only=True):
     market: tuple[OddsMarket, ...] = ()
 
 
-def assemble_odds_list(
-    *,
-    market: str = "",
-) -> str:
+def assemble_odds_list(*, market: str = "") -> str:
     """The element `<odds>` around children that are markup already."""
     content = f"{market}"
     end = f">{content}</odds>" if content else "/>"
@@ -451,9 +442,7 @@ def assemble_odds_list(
 def render_odds_list(node: OddsList) -> str:
     """The element `<odds>`."""
     x_market = "".join([render_odds_market(item) for item in node.market])
-    return assemble_odds_list(
-        market=x_market,
-    )
+    return assemble_odds_list(market=x_market)
 
 
 class SettledMarket(msgspec.Struct, frozen=True, kw_only=True):

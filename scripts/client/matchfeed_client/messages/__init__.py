@@ -23,24 +23,9 @@ class Alive:
     class Meta:
         name = "alive"
 
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
-    subscribed: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[01]",
-        }
-    )
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    subscribed: str = field(metadata={"type": "Attribute", "pattern": r"[01]"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,25 +42,11 @@ class CancelledMarket:
     class Meta:
         name = "cancelledMarket"
 
-    id: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
+    id: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
     specifiers: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*"}
     )
-    void_reason_id: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
+    void_reason_id: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
 
 
 class ChangeType(Enum):
@@ -131,18 +102,9 @@ class OddsOutcome:
     class Meta:
         name = "oddsOutcome"
 
-    id: str = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
+    id: str = field(metadata={"type": "Attribute"})
     odds: None | Decimal = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": Decimal("1"),
-            "fraction_digits": 3,
-        },
+        default=None, metadata={"type": "Attribute", "min_inclusive": Decimal("1"), "fraction_digits": 3}
     )
     probabilities: None | Decimal = field(
         default=None,
@@ -153,12 +115,7 @@ class OddsOutcome:
             "fraction_digits": 6,
         },
     )
-    active: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[01]",
-        }
-    )
+    active: str = field(metadata={"type": "Attribute", "pattern": r"[01]"})
 
 
 class PeriodType(Enum):
@@ -185,18 +142,9 @@ class ReopenedMarket:
     class Meta:
         name = "reopenedMarket"
 
-    id: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
+    id: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
     specifiers: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*"}
     )
 
 
@@ -228,24 +176,9 @@ class SnapshotComplete:
     class Meta:
         name = "snapshot_complete"
 
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
-    request_id: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[1-9][0-9]{0,63}",
-        }
-    )
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    request_id: str = field(metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"})
 
 
 class StatusCode(Enum):
@@ -310,52 +243,16 @@ class BetCancel:
         name = "bet_cancel"
 
     market: tuple[CancelledMarket, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-            "min_occurs": 1,
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": "", "min_occurs": 1}
     )
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    event_id: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}",
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    event_id: str = field(metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
     request_id: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[1-9][0-9]{0,63}",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
-    start_time: None | int = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        },
-    )
-    end_time: None | int = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        },
-    )
+    start_time: None | int = field(default=None, metadata={"type": "Attribute", "min_inclusive": 0})
+    end_time: None | int = field(default=None, metadata={"type": "Attribute", "min_inclusive": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,36 +276,13 @@ class FixtureChange:
     class Meta:
         name = "fixture_change"
 
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    event_id: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}",
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    event_id: str = field(metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
     request_id: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[1-9][0-9]{0,63}",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
-    change_type: ChangeType = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
+    change_type: ChangeType = field(metadata={"type": "Attribute"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,30 +301,13 @@ class OddsMarket:
         name = "oddsMarket"
 
     outcome: tuple[OddsOutcome, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": ""}
     )
-    id: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
+    id: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
     specifiers: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*"}
     )
-    status: MarketStatus = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
+    status: MarketStatus = field(metadata={"type": "Attribute"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -474,49 +331,13 @@ class PeriodScore:
     class Meta:
         name = "periodScore"
 
-    type_value: PeriodType = field(
-        metadata={
-            "name": "type",
-            "type": "Attribute",
-        }
-    )
-    number: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    match_status_code: StatusCode = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
-    home_score: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
-    away_score: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
-    home_won_rounds: None | int = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        },
-    )
-    away_won_rounds: None | int = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        },
-    )
+    type_value: PeriodType = field(metadata={"name": "type", "type": "Attribute"})
+    number: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    match_status_code: StatusCode = field(metadata={"type": "Attribute"})
+    home_score: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    away_score: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    home_won_rounds: None | int = field(default=None, metadata={"type": "Attribute", "min_inclusive": 0})
+    away_won_rounds: None | int = field(default=None, metadata={"type": "Attribute", "min_inclusive": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -548,52 +369,16 @@ class RollbackBetCancel:
         name = "rollback_bet_cancel"
 
     market: tuple[ReopenedMarket, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-            "min_occurs": 1,
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": "", "min_occurs": 1}
     )
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    event_id: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}",
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    event_id: str = field(metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
     request_id: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[1-9][0-9]{0,63}",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
-    start_time: None | int = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        },
-    )
-    end_time: None | int = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        },
-    )
+    start_time: None | int = field(default=None, metadata={"type": "Attribute", "min_inclusive": 0})
+    end_time: None | int = field(default=None, metadata={"type": "Attribute", "min_inclusive": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -618,37 +403,13 @@ class RollbackBetSettlement:
         name = "rollback_bet_settlement"
 
     market: tuple[ReopenedMarket, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-            "min_occurs": 1,
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": "", "min_occurs": 1}
     )
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    event_id: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}",
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    event_id: str = field(metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
     request_id: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[1-9][0-9]{0,63}",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
 
 
@@ -669,31 +430,10 @@ class Scoreboard:
     class Meta:
         name = "scoreboard"
 
-    current_ct_team: None | Team = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-        },
-    )
-    home_won_rounds: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
-    away_won_rounds: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
-    current_round: None | int = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        },
-    )
+    current_ct_team: None | Team = field(default=None, metadata={"type": "Attribute"})
+    home_won_rounds: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    away_won_rounds: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    current_round: None | int = field(default=None, metadata={"type": "Attribute", "min_inclusive": 1})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -709,16 +449,8 @@ class SettledOutcome:
     class Meta:
         name = "settledOutcome"
 
-    id: str = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
-    result: Result = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
+    id: str = field(metadata={"type": "Attribute"})
+    result: Result = field(metadata={"type": "Attribute"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -738,11 +470,7 @@ class OddsList:
         name = "oddsList"
 
     market: tuple[OddsMarket, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": ""}
     )
 
 
@@ -759,11 +487,7 @@ class PeriodScores:
         name = "periodScores"
 
     period_score: tuple[PeriodScore, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": ""}
     )
 
 
@@ -782,25 +506,11 @@ class SettledMarket:
         name = "settledMarket"
 
     outcome: tuple[SettledOutcome, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-            "min_occurs": 1,
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": "", "min_occurs": 1}
     )
-    id: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
+    id: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
     specifiers: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*"}
     )
 
 
@@ -824,56 +534,16 @@ class EventStatus:
     class Meta:
         name = "eventStatus"
 
-    period_scores: None | PeriodScores = field(
-        default=None,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        },
-    )
-    scoreboard: None | Scoreboard = field(
-        default=None,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        },
-    )
-    status: StatusCode = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
-    match_status: StatusCode = field(
-        metadata={
-            "type": "Attribute",
-        }
-    )
-    home_score: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
-    away_score: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
+    period_scores: None | PeriodScores = field(default=None, metadata={"type": "Element", "namespace": ""})
+    scoreboard: None | Scoreboard = field(default=None, metadata={"type": "Element", "namespace": ""})
+    status: StatusCode = field(metadata={"type": "Attribute"})
+    match_status: StatusCode = field(metadata={"type": "Attribute"})
+    home_score: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    away_score: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
     winner_id: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"}
     )
-    scoreboard_available: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[01]",
-        },
-    )
+    scoreboard_available: None | str = field(default=None, metadata={"type": "Attribute", "pattern": r"[01]"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -889,12 +559,7 @@ class SettlementList:
         name = "settlementList"
 
     market: tuple[SettledMarket, ...] = field(
-        default_factory=tuple,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-            "min_occurs": 1,
-        },
+        default_factory=tuple, metadata={"type": "Element", "namespace": "", "min_occurs": 1}
     )
 
 
@@ -921,36 +586,12 @@ class BetSettlement:
     class Meta:
         name = "bet_settlement"
 
-    outcomes: SettlementList = field(
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        }
-    )
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    event_id: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}",
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
+    outcomes: SettlementList = field(metadata={"type": "Element", "namespace": ""})
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    event_id: str = field(metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
     request_id: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[1-9][0-9]{0,63}",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
 
 
@@ -979,40 +620,12 @@ class OddsChange:
         name = "odds_change"
 
     sport_event_status: None | EventStatus = field(
-        default=None,
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        },
+        default=None, metadata={"type": "Element", "namespace": ""}
     )
-    odds: OddsList = field(
-        metadata={
-            "type": "Element",
-            "namespace": "",
-        }
-    )
-    product: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 1,
-        }
-    )
-    event_id: str = field(
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}",
-        }
-    )
-    timestamp: int = field(
-        metadata={
-            "type": "Attribute",
-            "min_inclusive": 0,
-        }
-    )
+    odds: OddsList = field(metadata={"type": "Element", "namespace": ""})
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    event_id: str = field(metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
     request_id: None | str = field(
-        default=None,
-        metadata={
-            "type": "Attribute",
-            "pattern": r"[1-9][0-9]{0,63}",
-        },
+        default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
