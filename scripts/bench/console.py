@@ -32,10 +32,9 @@ from app.kit import logging
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.console_figures import Run, processors, table
+from scripts.bench.console_figures import Run, draw, processors, table
 from scripts.bench.console_page import LivePage, LongTask, Memory, Work, browser, open_live_page
 from scripts.bench.console_play import Delay, Play
-from scripts.bench.console_plot import draw
 from scripts.bench.feed_latency import drained, waiting_batches
 from scripts.bench.feed_rig import answering, operator_key, processes
 from scripts.bench.own_data import database, internal_vhost

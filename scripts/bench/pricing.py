@@ -24,6 +24,7 @@ from typing import Literal
 from uuid import UUID
 
 import msgspec
+from matplotlib import pyplot
 
 from app.domain import changes as c
 from app.domain.market import Result
@@ -39,7 +40,7 @@ from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settling import settlement_of
 from app.trading.specifiers import Specifiers
-from scripts.bench.pricing_plot import draw
+from scripts.svg import save
 
 BEGIN = 1_790_000_000_000
 BINS = 10
@@ -48,6 +49,16 @@ _IN_PLAY = 0.2  #: of the share of freeze times, that of kills and plants
 Quote = tuple[int, Specifiers, float]
 Phase = Literal["freeze", "play"]
 _PHASES: dict[Phase, str] = {"freeze": "At freeze times", "play": "Right after kills and plants"}
+#: The picture's panels by phase and market type.
+PANELS: dict[tuple[Phase, int], str] = {
+    ("freeze", 13): "round winner before it begins",
+    ("play", 13): "round winner in play",
+    ("play", 19): "kills over, in play",
+    ("freeze", 6): "map winner",
+    ("freeze", 8): "total rounds over",
+    ("freeze", 7): "round handicap",
+}
+_FEWEST = 50  #: quotes that are drawn
 
 
 class Bin(msgspec.Struct):
@@ -122,7 +133,7 @@ def main() -> None:
     print(file=sys.stderr)
     _report(found, lengths)
     if options.plot:
-        draw({key: calibration.bins for key, calibration in found.items()}, options.plot)
+        draw(found, options.plot)
 
 
 def _empty() -> Calibrations:
@@ -215,6 +226,26 @@ def _report(calibrations: Calibrations, lengths: list[int]) -> None:
                 f"| {share:.3f} | {more:+.3f} ± {width:.3f} | {calibration.error:.3f} "
                 f"| {total.error / total.count:.4f} | {share * (1 - share):.4f} |"
             )
+
+
+def draw(calibrations: Calibrations, path: Path) -> None:
+    """One panel a market type; a dot a tenth of the scale, larger for more quotes."""
+    figure, panels = pyplot.subplots(2, 3, figsize=(9.6, 6.4), sharex=True, sharey=True)
+    for axes, (key, title) in zip(panels.flat, PANELS.items(), strict=True):
+        filled = [one for one in calibrations[key].bins if one.count >= _FEWEST]
+        total = sum(one.count for one in filled)
+        axes.plot([0, 1], [0, 1], linewidth=0.8, color="grey")
+        axes.scatter(
+            [one.quoted / one.count for one in filled],
+            [one.won / one.count for one in filled],
+            s=[12 + 240 * one.count / total for one in filled],
+            alpha=0.7,
+        )
+        axes.set(title=title, xlim=(0, 1), ylim=(0, 1))
+        axes.grid(visible=True, alpha=0.3)
+    figure.supxlabel("quoted probability")
+    figure.supylabel("share that came true")
+    save(figure, path)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import click
 import uvloop
+from matplotlib import pyplot
 
 from app import settings as configuration
 from scripts import services
@@ -25,8 +26,8 @@ from scripts.bench import rest_stock
 from scripts.bench.auth import database, in_turn, key
 from scripts.bench.load import Load
 from scripts.bench.rest import Ports, serve
-from scripts.bench.rest_plot import draw
 from scripts.bench.server_process import server_process
+from scripts.svg import save
 
 SLACK = 0.2
 _SAMPLE = 1000
@@ -100,6 +101,21 @@ def show(points: list[Point]) -> None:
             print(f"{point.size:>8} matches  {name:20} {figures}")
 
 
+def draw(points: list[Point], path: Path) -> None:
+    """A line for each request: milliseconds by stored matches; both axes by tens."""
+    figure, axes = pyplot.subplots(figsize=(7.2, 4.2))
+    sizes = [point.size for point in points]
+    for name in points[0].millis:
+        axes.plot(sizes, [point.millis[name] for point in points], marker="o", markersize=3, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("stored matches (25 timeline rows each)")
+    axes.set_ylabel("ms an answer (the quickest tenth)")
+    axes.legend(fontsize=7, ncols=2)
+    axes.grid(linewidth=0.3)
+    save(figure, path)
+
+
 @click.command()
 @click.option("--sizes", default="1000,10000,50000,200000", show_default=True)
 @click.option("--seconds", default=0.5, show_default=True)
@@ -115,7 +131,7 @@ def main(
         points = uvloop.run(measure(counts, seconds, repetitions, connections))
     show(points)
     if plot:
-        draw([(one.size, one.millis) for one in points], plot)
+        draw(points, plot)
     off = {name: round(drift, 2) for name, drift in drifts(points).items() if drift > 1 + SLACK}
     if check and off:
         raise SystemExit(f"not flat: {off}")

@@ -21,6 +21,7 @@ from pathlib import Path
 import click
 import msgspec
 import uvloop
+from matplotlib import pyplot
 
 from app import settings as configuration
 from app.access.properties import KeyProperties
@@ -40,8 +41,8 @@ from scripts import services
 from scripts.bench.auth import database
 from scripts.bench.own_data import issue_key
 from scripts.bench.stream_clients import Audience
-from scripts.bench.stream_plot import draw
 from scripts.bench.stream_servers import Process, Sent, broadcasting, serving
+from scripts.svg import save
 
 CONFIG = IngestConfig()
 BEGUN = 900  #: lines of a match's log before the first tick
@@ -60,6 +61,7 @@ class Figure(msgspec.Struct, frozen=True):
 CLIENTS, MATCHES = (100, 250, 500, 1000, 2000), (5, 10, 20, 40, 80)
 WATCHING = 250  #: clients, where matches are counted
 Run = Callable[[Settings, Connection], None]
+Points = Sequence[tuple[int, float]]  #: how many there were, and what they cost
 
 
 class Games:
@@ -221,6 +223,18 @@ async def run(clients: int, matches: int, lines: int, repetitions: int, plot: Pa
             print("ms a tick, by matches:", [(each, round(us / 1000, 1)) for each, us in by_matches])
             draw(by_clients, by_matches, plot / "stream-cost.svg")
     return share
+
+
+def draw(by_clients: Points, by_matches: Points, path: Path) -> None:
+    """Left: microseconds a client and tick, by clients. Right: milliseconds a tick, by matches."""
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.0, 3.6))
+    left.plot([each for each, _ in by_clients], [cost for _, cost in by_clients], marker="o")
+    left.set(xlabel="clients (20 matches)", ylabel="processor a client and tick, us", xlim=0, ylim=0)
+    right.plot([each for each, _ in by_matches], [cost / 1000 for _, cost in by_matches], marker="o")
+    right.set(xlabel="matches (250 clients)", ylabel="processor a tick, ms", xlim=0, ylim=0)
+    for axes in (left, right):
+        axes.grid(visible=True, alpha=0.3)
+    save(figure, path)
 
 
 async def clear(store: Store) -> None:

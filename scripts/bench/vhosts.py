@@ -19,11 +19,11 @@ import asyncio
 import os
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
+from matplotlib import pyplot
 
 from app import settings as configuration
 from app.broker.address import Address
@@ -31,10 +31,10 @@ from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
 from scripts.bench.auth import database
-from scripts.bench.vhosts_plot import draw
 from scripts.bench.vhosts_rig import Changes, Client, Cluster, clients, cluster, feed, provision, serving
 from scripts.clustering.hosts import BROKERS
 from scripts.local_services.postgresql import value
+from scripts.svg import save
 
 _EVERY_SECONDS = 0.5
 _PATIENCE_SECONDS = 600.0
@@ -53,16 +53,16 @@ UNITS = {
     "database connections": "",
 }
 
+#: What the picture shows.
+_SECONDS = (
+    "all nodes started",
+    "node started again",
+    "feed serves all",
+    "fail-over, median client",
+    "fail-over, last client",
+)
+_MEMORY = ("broker, vhosts alone", "broker, with connections", "feed")
 Figures = dict[str, list[float]]  #: by what is measured, one value a repetition
-
-
-@asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Store]:
-    store = await open_store(settings.database_url, 2, session_name="bench")
-    try:
-        yield store
-    finally:
-        await store.close()
 
 
 async def timed(step: Awaitable[object]) -> float:
@@ -153,7 +153,10 @@ async def measure(
     sizes: Sequence[int], repetitions: int, made: Cluster, measured: Callable[[dict[int, Figures]], None]
 ) -> None:
     """`measured` is called after each repetition, with the figures so far."""
-    async with database(configuration.load()) as settings, opened(settings) as store:
+    async with (
+        database(configuration.load()) as settings,
+        await open_store(settings.database_url, 2, session_name="bench") as store,
+    ):
         bench = Bench(made, settings, store)
         await bench.start()
         changes = await Changes.of_new_match(store, _EVERY_SECONDS)
@@ -184,6 +187,24 @@ def show(found: dict[int, Figures]) -> None:
             extent = f"{min(figures[name]):.2f} to {max(figures[name]):.2f}"
             cells.append(f"{size}: {median:.2f} {unit} ({extent}; {ratio:.1f}x)")
         print(f"{name:28} {'  '.join(cells)}", flush=True)
+
+
+def draw(found: dict[int, Figures], path: Path) -> None:
+    """Two panels, seconds and MiB by tenants: medians, with the range of the repetitions."""
+    figure, panels = pyplot.subplots(1, 2, figsize=(9.6, 4))
+    for axes, names, label in zip(panels, (_SECONDS, _MEMORY), ("seconds", "MiB"), strict=True):
+        for name in names:
+            values = [figures[name] for figures in found.values()]
+            medians = [statistics.median(each) for each in values]
+            below = [median - min(each) for median, each in zip(medians, values, strict=True)]
+            above = [max(each) - median for median, each in zip(medians, values, strict=True)]
+            axes.errorbar(
+                list(found), medians, [below, above], marker="o", markersize=3, capsize=2, label=name
+            )
+        axes.set(xlabel="tenants", ylabel=label, xlim=(0, None), ylim=(0, None))
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend(fontsize=7)
+    save(figure, path)
 
 
 def main() -> None:

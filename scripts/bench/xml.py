@@ -15,9 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+from matplotlib import pyplot
 
-from scripts.bench.xml_plot import draw
 from scripts.bench.xml_subjects import CACHED, JSON, LXML, OURS, XSDATA, subjects
+from scripts.svg import save
 
 _SLICE_NS = 2_000_000
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -53,6 +54,23 @@ def table(costs: dict[str, float]) -> str:
         ratios = " | ".join(f"{costs[other] / cost:.2f}" for other in (XSDATA, LXML, JSON))
         lines.append(f"| {name} | {cost:.1f} | {ratios} |")
     return "\n".join(lines)
+
+
+def draw(by_size: dict[int, dict[str, float]], path: Path) -> None:
+    """Two panels, one line a contender: the whole document, and the same divided by its markets."""
+    figure, (whole, each) = pyplot.subplots(1, 2, figsize=(9.6, 4))
+    sizes = sorted(by_size)
+    for name in by_size[sizes[0]]:
+        costs = [by_size[size][name] for size in sizes]
+        whole.plot(sizes, costs, marker="o", markersize=3, label=name)
+        per_market = [cost / size for cost, size in zip(costs, sizes, strict=True)]
+        each.plot(sizes, per_market, marker="o", markersize=3)
+    whole.set(xlabel="markets in one odds_change", ylabel="microseconds to encode", ylim=(0, None))
+    each.set(xlabel="markets in one odds_change", ylabel="microseconds a market", xscale="log", yscale="log")
+    for axes in (whole, each):
+        axes.grid(visible=True, alpha=0.3)
+    whole.legend()
+    save(figure, path)
 
 
 def shortfalls(costs: dict[str, float]) -> list[str]:

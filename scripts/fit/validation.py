@@ -8,11 +8,13 @@ what each absent line costs in log loss.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import matplotlib
 import msgspec
 import numpy as np
+from matplotlib import pyplot
 
 from app.trading.coefficients import RoundCoefficients
 from app.trading.round_features import GROUPS
@@ -22,12 +24,15 @@ from scripts.fit.phases import everything, without
 from scripts.fit.rounds import FILE, NAME, Winners, fitted
 from scripts.reality.labels import round_winners
 from scripts.reality.place import real_data
-from scripts.reality.reliability_plot import draw
 from scripts.reality.round_predictions import IN_ROUND_SECONDS, RoundPredictor
 from scripts.reality.scores import Predictions, log_loss, measured, shown
 from scripts.reality.snapshots import Snapshot, read
+from scripts.svg import save
+
+matplotlib.rcParams.update({"svg.fonttype": "none"})
 
 _EDGE = 1e-6
+_BINS, _FEWEST, _SIGMAS = 20, 30, 2.0  #: of the picture
 #: What is judged: the title, and which rows.
 KINDS: dict[str, Callable[[Snapshot], bool]] = {
     "before the round": lambda row: row.opens_round,
@@ -92,6 +97,26 @@ def _judged(held: Sequence[Held], winners: Winners, absent: str | None = None) -
         np.array([float(winners[one.row.key]) for one in held]),
         np.array([one.row.map_index for one in held]),
     )
+
+
+def draw(judged: Mapping[str, Predictions], path: Path) -> None:
+    """One panel for each kind: a dot for each twentieth of the scale, larger for more predictions, with two
+    standard errors of as many independent ones."""
+    figure, panels = pyplot.subplots(1, len(judged), figsize=(2.6 * len(judged), 2.9), sharey=True)
+    for axes, (title, found) in zip(np.atleast_1d(panels), judged.items(), strict=True):
+        bins = np.minimum((found.chances * _BINS).astype(int), _BINS - 1)
+        counts = np.bincount(bins, minlength=_BINS)
+        filled = np.flatnonzero(counts >= _FEWEST)
+        predicted = np.bincount(bins, found.chances, _BINS)[filled] / counts[filled]
+        observed = np.bincount(bins, found.outcomes, _BINS)[filled] / counts[filled]
+        errors = _SIGMAS * np.sqrt(observed * (1 - observed) / counts[filled])
+        axes.plot([0, 1], [0, 1], linewidth=0.8, color="grey")
+        axes.errorbar(predicted, observed, errors, fmt="none", linewidth=0.8)
+        axes.scatter(predicted, observed, s=6 + 90 * counts[filled] / counts.max(), alpha=0.7)
+        axes.set(title=title, xlim=(0, 1), ylim=(0, 1), xlabel="predicted")
+        axes.grid(visible=True, alpha=0.3)
+    np.atleast_1d(panels)[0].set_ylabel("observed")
+    save(figure, path)
 
 
 def _print_costs(held: Sequence[Held], winners: Winners) -> None:

@@ -8,10 +8,9 @@ import pytest
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from scripts.bench.console import stored
-from scripts.bench.console_figures import Run, slices, table
+from scripts.bench.console_figures import Run, draw, slices, table
 from scripts.bench.console_page import LongTask, Memory, Work, parsed_row
 from scripts.bench.console_play import Delay, Facts, Shown, noted
-from scripts.bench.console_plot import draw
 
 MINUTE = 60_000.0
 
