@@ -36,7 +36,7 @@ from app.access.properties import KeyProperties
 from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store, open_store
-from scripts import services
+from scripts import http_client, services
 from scripts.bench.feed_rig import operator_key, processes, provisioned
 from scripts.bench.own_data import database, internal_vhost, issue_key
 
@@ -165,19 +165,15 @@ async def beside(
 
 async def measure(settings: Settings, seconds: float) -> dict[str, tuple[Seen, Seen]]:
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(database(settings.database_url))
-        settings = await stack.enter_async_context(
-            internal_vhost(msgspec.structs.replace(settings, database_url=url))
-        )
-        store = await stack.enter_async_context(await open_store(url, 2))
+        settings = await stack.enter_async_context(database(settings))
+        settings = await stack.enter_async_context(internal_vhost(settings))
+        store = await stack.enter_async_context(await open_store(settings.database_url, 2))
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
         _, amqp_url = await provisioned(settings, store, management, stack)
         keys = {slug: await issue_key(store, settings, _rights(rpm), slug) for slug, rpm in _TENANTS.items()}
         base_url, _ = await stack.enter_async_context(processes(settings))
-        headers = {"X-API-Key": await operator_key(settings, store)}
-        client = await stack.enter_async_context(
-            httpx.AsyncClient(base_url=base_url, headers=headers, timeout=60, trust_env=False)
-        )
+        key = await operator_key(settings, store)
+        client = await stack.enter_async_context(http_client.client(base_url, key, 60))
         sink = await _ready(client)
         client.headers["X-API-Key"] = keys["victim"]
         attacks = {

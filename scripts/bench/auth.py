@@ -11,8 +11,7 @@ database of its own, which it removes.
 import os
 import statistics
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -27,8 +26,8 @@ from app.main import create_app
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench import own_data
 from scripts.bench.load import Load
+from scripts.bench.own_data import database, issue_key
 from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE = 0.7
@@ -43,18 +42,11 @@ async def hello() -> Greeting:
     return Greeting("world")
 
 
-@asynccontextmanager
-async def database(settings: Settings) -> AsyncIterator[Settings]:
-    """The settings with a migrated database of our own, which is dropped in the end."""
-    async with own_data.database(settings.database_url) as url:
-        yield msgspec.structs.replace(settings, database_url=url, log_level="ERROR")
-
-
 async def key(settings: Settings, bundle: str) -> str:
     """A key with the highest rate."""
     properties = KeyProperties(bundles=(bundle,), rate_limit_rpm=1_000_000)
     async with await open_store(settings.database_url, 1) as store:
-        return await own_data.issue_key(store, settings, properties)
+        return await issue_key(store, settings, properties)
 
 
 def serve(settings: Settings, ports: PortQueue) -> None:

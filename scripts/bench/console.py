@@ -14,7 +14,6 @@ settings lead to, or starts its own.
 import asyncio
 import gc
 import os
-import secrets
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -22,15 +21,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import click
-import httpx
 import msgspec
 
 from app import settings as configuration
-from app.access import operators, users
 from app.domain.user import OperatorRole
 from app.kit import logging
 from app.settings import Settings
-from app.store.connections import Store, open_store
+from app.store.connections import open_store
 from scripts import services
 from scripts.bench.console_figures import Run, draw, processors, table
 from scripts.bench.console_page import LivePage, LongTask, Memory, Work, browser, open_live_page
@@ -39,33 +36,23 @@ from scripts.bench.feed_latency import drained, waiting_batches
 from scripts.bench.feed_rig import answering, operator_key, processes
 from scripts.bench.own_data import database, internal_vhost
 from scripts.bench.processors import Processors
+from scripts.http_client import client
 from scripts.local_services import ports
+from scripts.soak.person import PASSWORD, add_operator
 
-_EMAIL = "operator@bench.example"
 _SETTLE_SECONDS, _LATE_MILLIS = 10.0, 30_000
 _MEMORIES = 20  #: how often the memory is measured in a run
 
 
 class Rig(msgspec.Struct, frozen=True):
-    """The running service: its settings, its processes' ids by command, an operator's password, a key."""
+    """The running service: its settings, its processes' ids by command, an operator's e-mail
+    address, a key."""
 
     settings: Settings
     base_url: str
     pids: dict[str, int]
-    password: str
+    email: str
     key: str
-
-
-async def create_operator(settings: Settings, store: Store) -> str:
-    """An operator who may only look; their password."""
-    password = secrets.token_urlsafe(16)
-    async with store.transaction() as tx:
-        user = await operators.create_operator(tx, _EMAIL, "Bench", OperatorRole.VIEWER, by="bench", now=1)
-        link = await users.issue_link(
-            tx, user.tenant_id, user.id, secret=settings.secret_key, by="bench", now=1
-        )
-    await users.redeem_link(store, link.raw, password, secret=settings.secret_key, now=1)
-    return password
 
 
 @asynccontextmanager
@@ -73,17 +60,16 @@ async def serving() -> AsyncIterator[Rig]:
     """The service with a database, an internal vhost and an operators' listener of its own."""
     loaded = msgspec.structs.replace(configuration.load(), operator_port=ports.free_ports([0])[0])
     async with (
-        database(loaded.database_url) as url,
-        await open_store(url, 2) as store,
-        internal_vhost(msgspec.structs.replace(loaded, database_url=url)) as settings,
+        database(loaded) as own,
+        await open_store(own.database_url, 2) as store,
+        internal_vhost(own) as settings,
         processes(settings) as (base_url, pids),
-        httpx.AsyncClient(base_url=base_url, trust_env=False) as client,
     ):
         key = await operator_key(settings, store)
-        password = await create_operator(settings, store)
-        client.headers["X-API-Key"] = key
-        await answering(client)
-        yield Rig(settings, base_url, pids, password, key)
+        email = await add_operator(store, settings, OperatorRole.VIEWER)
+        async with client(base_url, key) as http:
+            await answering(http)
+        yield Rig(settings, base_url, pids, email, key)
 
 
 def processors_of(rig: Rig, page: LivePage | None = None) -> Processors:
@@ -144,7 +130,7 @@ async def measure(matches: int, seconds: float, speed: float) -> Run:
         closed = processors_of(rig)
         await asyncio.sleep(min(30.0, seconds))
         cores_closed = closed.cores()
-        page = await open_live_page(tab, f"{rig.settings.operator_url}/console", _EMAIL, rig.password)
+        page = await open_live_page(tab, f"{rig.settings.operator_url}/console", rig.email, PASSWORD)
         await asyncio.sleep(_SETTLE_SECONDS)
         print(f"{matches} matches: the page has {await page.rows()} rows", file=sys.stderr, flush=True)
         watch, opened, before = Watch(page, play), processors_of(rig, page), await page.work()

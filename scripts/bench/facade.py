@@ -31,8 +31,9 @@ from app.settings import Settings
 from app.store import entrants, matches
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.auth import database, in_turn, key, share_of
+from scripts.bench.auth import in_turn, key, share_of
 from scripts.bench.load import Load
+from scripts.bench.own_data import database
 from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE = 0.6

@@ -140,11 +140,10 @@ async def recovery(rig: Rig) -> float:
 
 
 async def main(tenants: int, playing: int, speed: float, every: float, seconds: float) -> None:
-    loaded = configuration.load()
     async with (
-        database(loaded.database_url) as url,
-        await open_store(url, 4) as store,
-        internal_vhost(msgspec.structs.replace(loaded, database_url=url)) as own,
+        database(configuration.load()) as settings,
+        await open_store(settings.database_url, 4) as store,
+        internal_vhost(settings) as own,
     ):
         await stock(store)
         async with rigged(own, store, tenants) as rig, Playing([rig.client], playing, speed, every=every):

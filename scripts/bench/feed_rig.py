@@ -30,6 +30,7 @@ from app.sandbox.simulator.pace import Pace
 from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
+from scripts import http_client
 from scripts.bench.own_data import issue_key
 from scripts.local_services import ports
 
@@ -49,8 +50,14 @@ class Consumer(asyncio.Protocol):
         self._rest = b""
         self._connection: PublisherConnection | None = None
 
-    def take_over(self, connection: PublisherConnection) -> None:
-        """Read what comes from now on ourselves: nothing else is cheap enough for so many copies."""
+    async def listen(self, connection: PublisherConnection, exchange: str) -> None:
+        """Have everything sent to a queue that goes with the connection, and read what comes from now on
+        ourselves: nothing else is cheap enough for so many copies."""
+        declared = await connection.call(commands.Queue.Declare(exclusive=True), commands.Queue.DeclareOk)
+        bind = commands.Queue.Bind(queue=declared.queue, exchange=exchange, routing_key="#")
+        await connection.call(bind, commands.Queue.BindOk)
+        consume = commands.Basic.Consume(queue=declared.queue, no_ack=True)
+        await connection.call(consume, commands.Basic.ConsumeOk)
         self._connection = connection
         assert connection._transport
         connection._transport.set_protocol(self)
@@ -139,10 +146,8 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
         tenants = [await _tenant(settings, store, management, stack) for _ in range(count)]
         base_url, pids = await stack.enter_async_context(processes(settings))
-        client = await stack.enter_async_context(
-            httpx.AsyncClient(base_url=base_url, timeout=30, trust_env=False)
-        )
-        client.headers["X-API-Key"] = await operator_key(settings, store)
+        key = await operator_key(settings, store)
+        client = await stack.enter_async_context(http_client.client(base_url, key))
         await answering(client)
         consumers = [await _listening(settings, each.slug, stack) for each in tenants]
         probe = Probe(parse(settings.rabbitmq_url).url(tenants[0].slug))
@@ -154,14 +159,16 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
 async def answering(client: httpx.AsyncClient) -> None:
     """Wait until the service is healthy: every process has started, and publishes to every tenant."""
     async with asyncio.timeout(120):
-        while True:
-            try:
-                health = (await client.get("/v1/health")).json()["data"]
-            except httpx.TransportError:
-                health = {}
-            if health.get("status") == "ok":
-                return
+        while not await is_healthy(client):
             await asyncio.sleep(0.2)
+
+
+async def is_healthy(client: httpx.AsyncClient) -> bool:
+    try:
+        answer = await client.get("/v1/health")
+    except httpx.TransportError:
+        return False
+    return bool(answer.status_code == 200 and answer.json()["data"]["status"] == "ok")
 
 
 async def provisioned(
@@ -200,11 +207,7 @@ async def _listening(settings: Settings, slug: str, stack: AsyncExitStack) -> Co
     broker = parse(settings.rabbitmq_url)
     connection = await connect(broker, slug, "bench", settings.exchange, consumer)
     stack.callback(connection.abort, "done")
-    queue = (await connection.call(commands.Queue.Declare(exclusive=True), commands.Queue.DeclareOk)).queue
-    bind = commands.Queue.Bind(queue=queue, exchange=settings.exchange, routing_key="#")
-    await connection.call(bind, commands.Queue.BindOk)
-    await connection.call(commands.Basic.Consume(queue=queue, no_ack=True), commands.Basic.ConsumeOk)
-    consumer.take_over(connection)
+    await consumer.listen(connection, settings.exchange)
     return consumer
 
 

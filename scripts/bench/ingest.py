@@ -135,9 +135,11 @@ async def _head(store: Store) -> int:
 
 
 async def main(matches: int, batches: int, seconds: float, profiler: cProfile.Profile | None) -> None:
-    loaded = configuration.load()
-    async with database(loaded.database_url) as url, await open_store(url, 2, _CACHED) as store:
-        cost = await measure(store, url, matches, batches, seconds, profiler)
+    async with (
+        database(configuration.load()) as settings,
+        await open_store(settings.database_url, 2, _CACHED) as store,
+    ):
+        cost = await measure(store, settings.database_url, matches, batches, seconds, profiler)
     print(cost.text())
 
 

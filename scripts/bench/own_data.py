@@ -17,13 +17,13 @@ from app.store.migrations import migrate
 
 
 @asynccontextmanager
-async def database(server: str) -> AsyncIterator[str]:
-    """A migrated database of our own, dropped afterwards."""
-    name = f"matchfeed_bench_{secrets.token_hex(4)}"
+async def database(settings: Settings) -> AsyncIterator[Settings]:
+    """The settings, with a migrated database of our own, dropped afterwards; only errors are logged."""
+    server, name = settings.database_url, f"matchfeed_bench_{secrets.token_hex(4)}"
     url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
     await migrate(url)
     try:
-        yield url
+        yield replace(settings, database_url=url, log_level="ERROR")
     finally:
         administrator = await asyncpg.connect(urlunsplit(urlsplit(server)._replace(path="/postgres")))
         await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")

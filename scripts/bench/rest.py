@@ -30,8 +30,9 @@ from app.main import create_app
 from app.settings import Settings
 from scripts import services
 from scripts.bench import rest_matches, xml_subjects
-from scripts.bench.auth import Seen, database, hello, in_turn, key
+from scripts.bench.auth import Seen, hello, in_turn, key
 from scripts.bench.load import Load
+from scripts.bench.own_data import database
 from scripts.bench.rest_reference import application
 from scripts.bench.server_process import PortQueue, run_servers, server_process
 

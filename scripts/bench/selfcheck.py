@@ -30,7 +30,8 @@ from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.auth import database, key, processor_seconds
+from scripts.bench.auth import key, processor_seconds
+from scripts.bench.own_data import database
 from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE_MILLIS, PROMISED_MARKETS = 200.0, 20_000

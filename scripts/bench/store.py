@@ -34,7 +34,7 @@ from app.store.prepared import Statement, compiled
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Tx, Write
 from scripts import services
-from scripts.bench.auth import database
+from scripts.bench.own_data import database
 
 MOST_RATIO = 1.05
 _MARKETS = 20

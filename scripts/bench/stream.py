@@ -38,13 +38,13 @@ from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.auth import database
-from scripts.bench.own_data import issue_key
+from scripts.bench.own_data import database, issue_key
 from scripts.bench.stream_clients import Audience
 from scripts.bench.stream_servers import Process, Sent, broadcasting, serving
 from scripts.svg import save
 
 CONFIG = IngestConfig()
+RIGHTS = KeyProperties(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
 BEGUN = 900  #: lines of a match's log before the first tick
 
 
@@ -104,11 +104,6 @@ class Bench(msgspec.Struct, frozen=True):
     settings: Settings
     path: str
     games: Games
-
-
-async def key(store: Store, settings: Settings) -> str:
-    properties = KeyProperties(bundles=("cs2.odds.basic", "cs2.odds.scoreboard-addon"))
-    return await issue_key(store, settings, properties)
 
 
 def figure(sent: Sent, arrived: list[tuple[float, int]], clients: int) -> Figure:
@@ -207,7 +202,7 @@ async def run(clients: int, matches: int, lines: int, repetitions: int, plot: Pa
         database(configuration.load()) as settings,
         await open_store(settings.database_url, 4) as store,
     ):
-        path = f"/cs2/v1/stream?api_key={await key(store, settings)}"
+        path = f"/cs2/v1/stream?api_key={await issue_key(store, settings, RIGHTS)}"
         bench = Bench(settings, path, Games(store, lines))
         await bench.games.begin(matches)
         share = await compare(bench, clients, repetitions)

@@ -30,7 +30,7 @@ from app.broker.address import Address
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.auth import database
+from scripts.bench.own_data import database
 from scripts.bench.vhosts_rig import Changes, Client, Cluster, clients, cluster, feed, provision, serving
 from scripts.clustering.hosts import BROKERS
 from scripts.local_services.postgresql import value

@@ -179,12 +179,7 @@ class Client:
         receiver.seq = self.receiver.seq
         connection = self._connection = await self._connected(receiver)
         self.receiver = receiver
-        declared = await connection.call(commands.Queue.Declare(exclusive=True), commands.Queue.DeclareOk)
-        bind = commands.Queue.Bind(queue=declared.queue, exchange=self._exchange, routing_key="#")
-        await connection.call(bind, commands.Queue.BindOk)
-        consume = commands.Basic.Consume(queue=declared.queue, no_ack=True)
-        await connection.call(consume, commands.Basic.ConsumeOk)
-        receiver.take_over(connection)
+        await receiver.listen(connection, self._exchange)
 
     async def _connected(self, receiver: Receiver) -> PublisherConnection:
         """Logged in as the tenant, at any node that answers; unlike ours, it may not declare the exchange."""

@@ -194,14 +194,7 @@ def _kill(options: argparse.Namespace) -> None:
 
 
 def _start_host(options: argparse.Namespace) -> None:
-    found, host = record.present(), options.host
-    found.end(found.of_host(host))
-    if host in BROKERS:
-        brokers.start(found, host, programs.settings(found), print_line)
-    elif host in DATABASES:
-        databases.start(found, host, print_line)
-    else:
-        programs.start(found, host)
+    programs.start_again(record.present(), options.host, print_line)
 
 
 def _execute(options: argparse.Namespace) -> None:

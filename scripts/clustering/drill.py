@@ -25,7 +25,7 @@ from .bookmaker import Look
 from .hosts import BROKERS, CLIENT, COUNTERS, INGEST, WEB
 from .record import DESCRIPTION, HOME, ROOT, Record
 
-HEAL_SECONDS = 150.0
+_HEAL_SECONDS = 150.0
 _EQUAL_LOOKS = 3  #: so many equal comparisons in a row are no coincidence
 QUIET_SECONDS = 5.0
 _NEW_MESSAGES = 5  #: received since a fault, so that an equal book is one of after it
@@ -62,7 +62,7 @@ def main() -> None:
     try:
         made = record.present()
         match_day(made)
-        wait_equal(time(), HEAL_SECONDS)
+        wait_equal(time())
         outcomes = [_try(fault) for fault in _faults() if only in fault.name]
     finally:
         command("cluster could not be ended", "--stop")
@@ -190,10 +190,10 @@ def _try(fault: Fault) -> Outcome:
     sleep(QUIET_SECONDS)
     began = time()
     host = fault.breaks()
-    healed = wait_equal(time(), HEAL_SECONDS)
+    healed = wait_equal(time())
     mending = time()
     fault.mends(host)
-    mended = wait_equal(mending, HEAL_SECONDS)
+    mended = wait_equal(mending)
     silence = max((look.silence for look in looks() if look.at > began), default=0.0)
     print_line(
         f"    on {host}: equal after {healed} s, after mending {mended} s, silent for {silence} s at most"
@@ -201,10 +201,10 @@ def _try(fault: Fault) -> Outcome:
     return Outcome(fault.name, healed, mended, silence)
 
 
-def wait_equal(since: float, seconds: float) -> float | None:
+def wait_equal(since: float) -> float | None:
     """Seconds from `since` until the book equals REST, with open markets, for some looks in a row. Messages
     count from the first look after it: those before it may have been on their way."""
-    deadline = monotonic() + seconds
+    deadline = monotonic() + _HEAL_SECONDS
     while monotonic() < deadline:
         row: list[Look] = []
         later = [look for look in looks() if look.at > since]

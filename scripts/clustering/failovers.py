@@ -17,7 +17,7 @@ import msgspec
 from scripts.local_services.output import print_line
 
 from . import databases, faults, record
-from .drill import HEAL_SECONDS, QUIET_SECONDS, SLUG, command, launch_on_client, looks, match_day, wait_equal
+from .drill import QUIET_SECONDS, SLUG, command, launch_on_client, looks, match_day, wait_equal
 from .hosts import DATABASES
 from .record import HOME, Record
 
@@ -68,7 +68,7 @@ def _try(*, synchronous: bool) -> Outcome:
         made = record.present()
         match_day(made)
         launch_on_client(made, "recorder", _RECORDER, _NUMBERS, {})
-        wait_equal(time(), HEAL_SECONDS)
+        wait_equal(time())
         sleep(QUIET_SECONDS)
         if not synchronous:
             faults.cut(made.hosts, *DATABASES)
@@ -77,7 +77,7 @@ def _try(*, synchronous: bool) -> Outcome:
         faults.isolate(made.hosts, made.primary)
         command("promote", "promote")
         promoted = time()
-        equal = wait_equal(promoted, HEAL_SECONDS)
+        equal = wait_equal(promoted)
         sleep(QUIET_SECONDS)
         return _outcome(record.present(), began, equal)
     finally:

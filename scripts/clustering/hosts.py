@@ -56,20 +56,8 @@ class Hosts(msgspec.Struct, frozen=True):
     def _connect(self, host: str) -> None:
         there = namespace(host)
         _ip("netns", "add", there)
-        _ip(
-            "-n",
-            there,
-            "link",
-            "add",
-            "eth0",
-            "type",
-            "veth",
-            "peer",
-            "name",
-            host,
-            "netns",
-            namespace(_BRIDGE),
-        )
+        peer = ("peer", "name", host, "netns", namespace(_BRIDGE))
+        _ip("-n", there, "link", "add", "eth0", "type", "veth", *peer)
         _ip("-n", namespace(_BRIDGE), "link", "set", host, "master", "bridge", "up")
         _ip("-n", there, "address", "add", f"{self.address(host)}/24", "dev", "eth0")
         for device in ("lo", "eth0"):

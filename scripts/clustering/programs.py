@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from scripts.local_services import ports
 from scripts.local_services.processes import ServiceError, Started, last_words, launch
-from scripts.local_services.valkey import binary
+from scripts.local_services.valkey import FORGETFUL, binary
 
 from . import brokers, databases
-from .hosts import BALANCER, BROKERS, COUNTERS, FEED, INGEST, WEB
+from .hosts import BALANCER, BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
 from .record import HOME, ROOT, Record
 
 PORT, OPERATOR_PORT, AMQP_PORT = 8000, 8001, 5672
@@ -35,9 +35,8 @@ def settings(record: Record) -> dict[str, str]:
 
 def start_redis(record: Record) -> None:
     address = record.hosts.address(COUNTERS)
-    command = [binary(), "--bind", address, "--port", str(_REDIS_PORT), "--protected-mode", "no"]
-    command += ["--save", "", "--appendonly", "no"]
-    _launch(record, COUNTERS, "redis", command)
+    listen = ("--bind", address, "--port", str(_REDIS_PORT), "--protected-mode", "no")
+    _launch(record, COUNTERS, "redis", [binary(), *listen, *FORGETFUL])
 
 
 def start(record: Record, host: str, *, clock: str = "") -> Started:
@@ -63,11 +62,17 @@ def start_balancer(record: Record, key: str) -> None:
     _launch(record, BALANCER, "haproxy", ["haproxy", "-W", "-db", "-f", str(file)])
 
 
-def run(record: Record, host: str, *arguments: str) -> Started:
-    """Start `matchfeed` with these arguments on a host."""
-    return _launch(
-        record, host, arguments[0], [sys.executable, "-m", "app.cli", *arguments], settings(record)
-    )
+def start_again(record: Record, host: str, notify: Callable[[str], None]) -> None:
+    """What belongs to the host, from its beginning."""
+    record.end(record.of_host(host))
+    if host in BROKERS:
+        brokers.start(record, host, settings(record), notify)
+    elif host in DATABASES:
+        databases.start(record, host, notify)
+    elif host == COUNTERS:
+        start_redis(record)
+    else:
+        start(record, host)
 
 
 def _launch(

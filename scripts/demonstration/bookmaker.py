@@ -24,6 +24,7 @@ from scripts.demonstration.comparison import Look, look, verdict
 from scripts.demonstration.paths import BOOKMAKER, DESCRIPTION
 from scripts.demonstration.report import Check, Recovery, Report, now
 from scripts.demonstration.watched_book import WatchedBook
+from scripts.http_client import client
 
 _SILENT_SECONDS = 20.0
 _CHECK_SECONDS, _SOON_SECONDS, _AGAIN_SECONDS = 3.0, 0.5, 1.0
@@ -42,12 +43,7 @@ class Bookmaker:
         self.url: str = board["amqp_url"]
         self._answered = True
         self.book = WatchedBook(Report(board["slug"]))
-        self.rest = httpx.AsyncClient(
-            base_url=description["base_url"],
-            headers={"X-API-Key": board["api_key"]},
-            timeout=10,
-            trust_env=False,
-        )
+        self.rest = client(description["base_url"], board["api_key"], 10)
 
     @property
     def report(self) -> Report:

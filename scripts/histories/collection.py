@@ -23,6 +23,7 @@ from scripts.histories.deliveries import windowed
 from scripts.histories.evidence import Entry, Envelope, Evidence, Quote, Row, Shown, Tenant
 from scripts.histories.stream_client import market_fields, match_fields
 from scripts.histories.tenant import TenantClients
+from scripts.http_client import client
 
 _SETTLEMENTS = 200
 _SECONDS = 15.0
@@ -126,7 +127,7 @@ class Collector(msgspec.Struct, frozen=True):
     async def _rest(self, key: str, played: Mapping[str, str], since: int) -> dict[str, Rest]:
         """What REST shows of each match; matches that are not the tenant's are left out."""
         found = dict[str, Rest]()
-        async with self._client(key) as http:
+        async with client(self.base_url, key, _SECONDS) as http:
             settlements = await _settlements(http, since)
             for match, urn in played.items():
                 path = f"/cs2/v1/matches/{match}"
@@ -143,16 +144,11 @@ class Collector(msgspec.Struct, frozen=True):
     async def comparison(self, clients: TenantClients) -> Any:
         """The self-check of the tenant's book; None where it is not answered."""
         try:
-            async with self._client(clients.account.key) as http:
+            async with client(self.base_url, clients.account.key, _SECONDS) as http:
                 response = await http.post("/cs2/v1/selfcheck", json=clients.feed.book.digest())
         except httpx.TransportError:
             return None
         return response.json()["data"] if response.is_success else None
-
-    def _client(self, key: str) -> httpx.AsyncClient:
-        return httpx.AsyncClient(
-            base_url=self.base_url, headers={"X-API-Key": key}, timeout=_SECONDS, trust_env=False
-        )
 
 
 def _data(response: httpx.Response) -> Any:

@@ -10,7 +10,7 @@ from functools import partial
 
 import msgspec
 
-from scripts.clustering import brokers, databases, faults, programs
+from scripts.clustering import databases, faults, programs
 from scripts.clustering.hosts import BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
 from scripts.clustering.record import Record
 from scripts.local_services.processes import find
@@ -35,16 +35,7 @@ def _kill(record: Record, host: str) -> None:
 
 
 def start(record: Record, host: str) -> None:
-    """What belongs to the host, from its beginning."""
-    record.end(record.of_host(host))
-    if host in BROKERS:
-        brokers.start(record, host, programs.settings(record), _silently)
-    elif host in DATABASES:
-        databases.start(record, host, _silently)
-    elif host == COUNTERS:
-        programs.start_redis(record)
-    else:
-        programs.start(record, host)
+    programs.start_again(record, host, _silently)
 
 
 def _silently(_: str) -> None: ...

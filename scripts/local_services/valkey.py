@@ -11,6 +11,8 @@ from . import ports
 from .processes import ServiceError, find, last_words, launch
 from .state import State, remember
 
+FORGETFUL = ("--save", "", "--appendonly", "no")  #: options of a server that stores nothing on disk
+
 
 def usable(url: str) -> bool:
     """Whether a Redis or Valkey answers there; one that refuses us is a `ServiceError`."""
@@ -32,18 +34,7 @@ def start(directory: Path, state: State, notify: Callable[[str], None]) -> str:
     state.ports["redis"] = port
     log = directory / "log" / "redis.log"
     notify(f"starting {server.name} ({server}) on port {port}")
-    options = (
-        "--port",
-        str(port),
-        "--bind",
-        ports.LOOPBACK,
-        "--save",
-        "",
-        "--appendonly",
-        "no",
-        "--maxmemory",
-        "64mb",
-    )
+    options = ("--port", str(port), "--bind", ports.LOOPBACK, *FORGETFUL, "--maxmemory", "64mb")
     started = launch("redis", [server, *options], log, directory=directory)
     url = f"redis://{ports.LOOPBACK}:{port}/0"
     remember(directory, state, started, REDIS_URL=url)

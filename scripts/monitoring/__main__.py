@@ -26,6 +26,7 @@ from app import settings
 from app.sandbox.demonstration import RunningDemo
 from app.sandbox.faults import FAULTS, FaultTarget
 from app.sandbox.healing import run_fault
+from scripts.http_client import client
 from scripts.local_services import ports
 from scripts.monitoring import prometheus_server
 from scripts.monitoring.fault_alerts import FACTOR, Raised
@@ -49,12 +50,7 @@ class Watch:
 
     def __init__(self, server: PrometheusServer, demo: dict[str, Any]) -> None:
         self._server = server
-        self._http = httpx.AsyncClient(
-            base_url=demo["operator_url"],
-            headers={"X-API-Key": demo["operator_key"]},
-            timeout=5,
-            trust_env=False,
-        )
+        self._http = client(demo["operator_url"], demo["operator_key"], 5)
         self._began = time.monotonic()
         self.firing: frozenset[str] = frozenset()
         self.open: frozenset[str] | None = frozenset()

@@ -86,17 +86,17 @@ def drilled(way: str, plan: Plan) -> Outcome:
 
 def summary(way: str, plan: Plan, found: Outcome) -> str:
     """The outcome in figures, then what is wrong."""
-    kept, lost = found.kept.rows, found.kept.lost
+    kept, lost, begun = found.kept.rows, found.kept.lost, found.begun
     lines = [
         f"{way}: {plan.matches} matches at {plan.speed:g} times their speed, {plan.tenants} tenants",
         f"restored {kept['change']} changes and {kept['ledger_entry']} ledger entries, row by row the "
         "beginning of the old ones",
         f"lost with what came after the backup: {lost['change']} changes, {lost['ledger_entry']} entries",
-        f"restore {found.restore_seconds:.1f} s, matchfeed restored {found.restored_seconds:.1f} s",
-        f"from the start of the processes: every tenant notified after {found.notified_seconds:.1f} s, "
-        f"recovered after {found.recovered_seconds:.1f} s",
+        f"restore {found.restore_seconds:.1f} s, matchfeed restored {begun.restored_seconds:.1f} s",
+        f"from the start of the processes: every tenant notified after {begun.notified_seconds:.1f} s, "
+        f"recovered after {begun.recovered_seconds:.1f} s",
         f"{found.received[0]} messages before, {found.received[1]} after; {found.settlements} settlements by "
-        f"since_id (100 at most); {found.followed} of {found.suspended} suspended matches are followed again",
+        f"since_id (100 at most); {begun.followed} of {begun.suspended} suspended matches are followed again",
         f"{found.ledger.entries} ledger entries of {found.ledger.matches} matches audited, "
         f"{len(found.ledger.wrong)} differences; wrong in all: {len(found.wrong)}",
     ]

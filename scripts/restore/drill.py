@@ -39,19 +39,24 @@ class Plan(msgspec.Struct, frozen=True):
     speed: float
 
 
+class Begun(msgspec.Struct, kw_only=True):
+    """How the service began again; times in seconds. `followed` of so many `suspended` matches were followed
+    again at the end."""
+
+    restored_seconds: float
+    notified_seconds: float
+    recovered_seconds: float
+    suspended: int
+    followed: int
+
+
 class Outcome(msgspec.Struct, kw_only=True):
-    """What happened; times in seconds. `report` is what `matchfeed restored` printed; `followed` of so many
-    `suspended` matches were followed again at the end."""
+    """What happened; times in seconds."""
 
     kept: Kept
     restore_seconds: float
-    restored_seconds: float
-    report: str
-    notified_seconds: float
-    recovered_seconds: float
+    begun: Begun
     received: tuple[int, int]
-    suspended: int
-    followed: int
     settlements: int
     ledger: Verdict
     wrong: Sequence[str]
@@ -68,7 +73,7 @@ async def run(old: Settings, new: Settings, backup: Backup, plan: Plan) -> Outco
         async with Playing(service.clients, plan.matches, plan.speed):
             kept, seconds, url = await _until_restored(old, backup, service, plan)
             new = msgspec.structs.replace(new, database_url=url)
-            done = await _begin_again(service, everyone, new, plan)
+            begun = await _begin_again(service, everyone, new, plan)
         new_store = await stack.enter_async_context(await open_store(url, 2, session_name="drill"))
         highest = [max(one.seq for one in each.before) for each in everyone]
         wrong = [*kept.wrong, *(line for each in everyone for line in findings.numbers(each))]
@@ -81,10 +86,10 @@ async def run(old: Settings, new: Settings, backup: Backup, plan: Plan) -> Outco
         wrong += [f"ledger entry {each} after {max(highest)}" for each in ids if each <= max(highest)]
         wrong += await verdict.books(everyone)
         audited = await verdict.ledger(new_store)
-        return msgspec.structs.replace(
-            done,
+        return Outcome(
             kept=kept,
             restore_seconds=seconds,
+            begun=begun,
             settlements=len(ids),
             received=(sum(len(each.before) for each in everyone), sum(len(each.after) for each in everyone)),
             ledger=audited,
@@ -114,7 +119,7 @@ async def _until_restored(
 
 async def _begin_again(
     service: SoakedService, everyone: Sequence[Recorder], new: Settings, plan: Plan
-) -> Outcome:
+) -> Begun:
     service.use(new)
     began = time.monotonic()
     report = await _matchfeed_restored(service)
@@ -133,21 +138,12 @@ async def _begin_again(
     notified = await _seconds_until(began, lambda: all(each.after for each in everyone))
     recovered = await _seconds_until(began, lambda: all(_recovered(each) for each in everyone))
     await _play(service, plan.after)
-    followed = suspended - await value(new.database_url, _WAITING)
-    nothing = Kept({}, {}, ())
-    return Outcome(
-        kept=nothing,
-        restore_seconds=0,
+    return Begun(
         restored_seconds=restored_seconds,
-        report=report,
         notified_seconds=notified,
         recovered_seconds=recovered,
-        received=(0, 0),
         suspended=suspended,
-        followed=followed,
-        settlements=0,
-        ledger=Verdict(0, 0, 0, ()),
-        wrong=(),
+        followed=suspended - await value(new.database_url, _WAITING),
     )
 
 

@@ -20,8 +20,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
 
-import msgspec
-
 from app import settings as configuration
 from app.sandbox.simulator.anomalies import RARE
 from app.store.connections import open_store
@@ -69,15 +67,13 @@ async def trade(
 
 
 async def main(options: argparse.Namespace) -> bool:
-    base = configuration.load()
     for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(database(base.database_url))
+        settings = await stack.enter_async_context(database(configuration.load()))
+        url = settings.database_url
         store = await stack.enter_async_context(await open_store(url, 4, session_name="soak"))
-        settings = await stack.enter_async_context(
-            internal_vhost(msgspec.structs.replace(base, database_url=url))
-        )
+        settings = await stack.enter_async_context(internal_vhost(settings))
         key = await operator_key(settings, store)
         made = await new_customers(settings, store, options.tenants, stack)
         service = await stack.enter_async_context(open_service(settings, key))

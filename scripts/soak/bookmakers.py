@@ -18,6 +18,7 @@ from app.settings import Settings
 from app.store.connections import Store
 from scripts.bench.feed_rig import provisioned
 from scripts.consumer import Book, recover
+from scripts.http_client import client
 from scripts.soak.soaked_service import SoakedService
 
 _CONNECT_SECONDS, _SILENT_SECONDS, _AGAIN_SECONDS = 10.0, 20.0, 1.0
@@ -155,12 +156,7 @@ async def bookmakers_of(
     """One for each customer; the web processes alternate."""
     everyone = []
     for number, each in enumerate(customers):
-        rest = httpx.AsyncClient(
-            base_url=service.clients[number % len(service.clients)].base_url,
-            headers={"X-API-Key": each.key},
-            timeout=30,
-            trust_env=False,
-        )
+        rest = client(service.clients[number % len(service.clients)].base_url, each.key)
         everyone.append(kind(each.slug, each.url, exchange, rest))
     try:
         yield everyone

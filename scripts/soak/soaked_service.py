@@ -7,12 +7,12 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpx
 import msgspec
 import psutil
 
 from app.settings import Settings
-from scripts.bench.feed_rig import ROOT
+from scripts import http_client
+from scripts.bench.feed_rig import ROOT, is_healthy
 from scripts.local_services import ports
 
 WEB = ("web-1", "web-2")
@@ -25,12 +25,7 @@ class SoakedService:
 
     def __init__(self, settings: Settings, key: str) -> None:
         chosen = ports.free_ports([0, 0])
-        self.clients = [
-            httpx.AsyncClient(
-                base_url=f"http://127.0.0.1:{port}", headers={"X-API-Key": key}, timeout=30, trust_env=False
-            )
-            for port in chosen
-        ]
+        self.clients = [http_client.client(f"http://127.0.0.1:{port}", key) for port in chosen]
         self._commands = {
             **{name: ("serve", "--port", str(port)) for name, port in zip(WEB, chosen, strict=True)},
             "ingest": ("ingest",),
@@ -102,7 +97,7 @@ class SoakedService:
         """Wait until each web process reports that all parts are healthy."""
         async with asyncio.timeout(_START_SECONDS):
             for client in self.clients:
-                while not await _is_healthy(client):
+                while not await is_healthy(client):
                     await asyncio.sleep(0.2)
 
     async def close(self) -> None:
@@ -111,14 +106,6 @@ class SoakedService:
             await self.end(name, signal.SIGTERM)
         for client in self.clients:
             await client.aclose()
-
-
-async def _is_healthy(client: httpx.AsyncClient) -> bool:
-    try:
-        answer = await client.get("/v1/health")
-    except httpx.TransportError:
-        return False
-    return bool(answer.status_code == 200 and answer.json()["data"]["status"] == "ok")
 
 
 @asynccontextmanager

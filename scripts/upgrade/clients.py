@@ -17,6 +17,7 @@ from aio_pika.abc import AbstractConnection, AbstractIncomingMessage, AbstractQu
 from aio_pika.exceptions import AMQPError
 
 from app.broker.connection import FAILURES, open_connection
+from scripts.http_client import client
 from scripts.soak.bookmakers import Bookmaker
 
 _SECONDS_BETWEEN_REQUESTS = 0.1
@@ -126,9 +127,7 @@ class Requester:
     """Requests of one key through the balancer, counted. `failures`: answers of 5xx, and none at all."""
 
     def __init__(self, base_url: str, key: str) -> None:
-        self.client = httpx.AsyncClient(
-            base_url=base_url, headers={"X-API-Key": key}, timeout=30, trust_env=False
-        )
+        self.client = client(base_url, key)
         self.statuses = Counter[int]()
         self.failures = Counter[str]()
         self.slowest = 0.0

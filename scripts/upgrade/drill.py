@@ -8,18 +8,18 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
 import asyncpg
-import httpx
 import msgspec
 
 from app.broker.permissions import AuthorisationMode
 from app.store.connections import open_store
+from scripts.http_client import client
 from scripts.soak import verdict
 from scripts.soak.verdict import Verdict
 from scripts.upgrade import findings
 from scripts.upgrade.balancer import Counts
 from scripts.upgrade.clients import NamedQueue, Requester, Stream, Tenant
 from scripts.upgrade.findings import Received
-from scripts.upgrade.installation import FORMER, FORMER_WEB, PRESENT, PRESENT_WEB, Complaint, Installation
+from scripts.upgrade.installation import FORMER, FORMER_WEB, PRESENT, PRESENT_WEB, Installation
 
 EXCHANGE = "oddsfeed"
 SLUGS, NAMED = ("steady", "restless", "curious", "quiet"), "named"
@@ -59,7 +59,6 @@ class Outcome(msgspec.Struct, kw_only=True, frozen=True):
     slowest: float
     balancer: dict[str, Counts]
     migrate_seconds: float
-    complaints: Sequence[Complaint]
     ledger: Verdict
     wrong: Sequence[str]
 
@@ -120,7 +119,9 @@ class Drill:
 
     def _connect(self) -> None:
         url = self._installation.balancer.url
-        self.everyone = [Tenant(slug, self._logins[slug], EXCHANGE, self._client(slug)) for slug in SLUGS]
+        self.everyone = [
+            Tenant(slug, self._logins[slug], EXCHANGE, client(url, self._keys[slug])) for slug in SLUGS
+        ]
         self.named = NamedQueue(NAMED, self._logins[NAMED], EXCHANGE)
         self.stream = Stream(url, self._keys["quiet"])
         self.reader, self.operator = Requester(url, self._keys["steady"]), Requester(url, self._keys["house"])
@@ -146,14 +147,6 @@ class Drill:
     @property
     def _messages(self) -> findings.Everyone:
         return {each.slug: each.messages for each in self._clients}
-
-    def _client(self, slug: str) -> httpx.AsyncClient:
-        return httpx.AsyncClient(
-            base_url=self._installation.balancer.url,
-            headers={"X-API-Key": self._keys[slug]},
-            timeout=30,
-            trust_env=False,
-        )
 
     async def _recoveries(self) -> None:
         """One tenant requests everything again and again."""
@@ -259,7 +252,6 @@ class Drill:
             slowest=max(each.slowest for each in requesters),
             balancer=counts,
             migrate_seconds=self._migrate_seconds,
-            complaints=complaints,
             ledger=audited,
             wrong=[*wrong, *audited.wrong],
         )
