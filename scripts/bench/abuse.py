@@ -19,9 +19,10 @@ import multiprocessing
 import statistics
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from itertools import cycle
+from typing import Any
 
 import aio_pika
 import httpx
@@ -30,7 +31,6 @@ import uvloop
 from aio_pika.exceptions import AMQPError
 
 from app import settings as configuration
-from app.access import admin
 from app.access.key_format import generate
 from app.access.properties import KeyProperties
 from app.broker.management import Management
@@ -44,7 +44,7 @@ MOST_TIMES = 3.0
 _BODY_BYTES = 2_621_440
 _PATHS = ("/v1/whoami", "/cs2/v1/matches?limit=10", "/v1/sports/en/sports")
 _PAUSE_SECONDS = 0.005
-Attack = Callable[[str, str], None]
+Attack = Callable[[str, str], Coroutine[Any, Any, None]]  #: of an address, with a key
 
 
 class Seen(msgspec.Struct):
@@ -72,11 +72,7 @@ def hostile_bodies() -> list[bytes]:
     ]
 
 
-def attack_selfcheck(base_url: str, key: str) -> None:
-    asyncio.run(_posting(base_url, key))
-
-
-async def _posting(base_url: str, key: str) -> None:
+async def attack_selfcheck(base_url: str, key: str) -> None:
     headers = {"X-API-Key": key, "Content-Type": "application/json"}
     async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=60, trust_env=False) as client:
 
@@ -89,12 +85,8 @@ async def _posting(base_url: str, key: str) -> None:
         await asyncio.gather(*(one(hostile_bodies()) for _ in range(4)))
 
 
-def attack_keys(base_url: str, key: str) -> None:
-    """`key` is not shown."""
-    asyncio.run(_guessing(base_url))
-
-
-async def _guessing(base_url: str) -> None:
+async def attack_keys(base_url: str, _: str) -> None:
+    """The key is not shown."""
     async with httpx.AsyncClient(base_url=base_url, timeout=60, trust_env=False) as client:
 
         async def one() -> None:
@@ -104,20 +96,20 @@ async def _guessing(base_url: str) -> None:
         await asyncio.gather(*(one() for _ in range(8)))
 
 
-def attack_publish(amqp_url: str, key: str) -> None:
-    asyncio.run(_publishing(amqp_url))
-
-
-async def _publishing(url: str) -> None:
+async def attack_publish(amqp_url: str, _: str) -> None:
     while True:
         try:
-            async with await aio_pika.connect(url) as connection:
+            async with await aio_pika.connect(amqp_url) as connection:
                 channel = await connection.channel()
                 queue = await channel.declare_queue(exclusive=True)
                 while True:
                     await channel.default_exchange.publish(aio_pika.Message(b"x" * 8192), queue.name)
         except (AMQPError, OSError):
             await asyncio.sleep(0.05)
+
+
+def run_attack(attack: Attack, where: str, key: str) -> None:
+    asyncio.run(attack(where, key))
 
 
 async def watch(
@@ -147,13 +139,11 @@ async def beside(
     """The quiet, and the same under attack, by a process of its own. Keys change during both."""
 
     async def change() -> None:
-        async with store.transaction() as tx:
-            settings = configuration.load()
-            properties = KeyProperties(bundles=("cs2.stats",))
-            await admin.issue_key(tx, "house", properties, secret=settings.secret_key, by="bench", now=1)
+        await issue_key(store, configuration.load(), KeyProperties(bundles=("cs2.stats",)), "house")
 
     quiet = await watch(client, sink, seconds, change)
-    attacker = multiprocessing.get_context("spawn").Process(target=attack, args=(where, key), daemon=True)
+    context, arguments = multiprocessing.get_context("spawn"), (attack, where, key)
+    attacker = context.Process(target=run_attack, args=arguments, daemon=True)
     attacker.start()
     try:
         await asyncio.sleep(3)  # for Python to start, and the first 640 refusals

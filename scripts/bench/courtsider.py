@@ -20,22 +20,19 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
-from uuid import UUID
 
 import click
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from app.domain.match import Match
 from app.ingest.cs2log.timestamps import split_timestamp
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
+from app.sandbox.simulator.match_simulation import new_truth, play
 from app.trading.registry import RULES
 from scripts.bench.courtsider_play import LEADS, Observation, Tallies, Tally, batches
 from scripts.bench.engine import recorded
+from scripts.bench.simulated_maps import BEGIN, match_of, plan_of
 from scripts.svg import save
 
-BEGIN = 1_790_000_000_000
 REAL_LOG = Path("../shared/data/cs2-server-inferno.log.gz")
 _GOAL_LEAD, _DEAREST = 2, 12
 _BATCH = 10  #: maps that a process takes at a time
@@ -63,19 +60,9 @@ Returns = dict[int, dict[int, Return]]  #: by market type and lead
 
 
 def simulated(seed: int, share: float) -> Tallies:
-    home, away = fictional_world().pair(Random(seed))
-    plan = MatchPlan(home, away, seed, BEGIN, brief=True, knife=False)
-    match = Match(
-        id=UUID(int=1),
-        number=1,
-        home=home.name,
-        away=away.name,
-        event="",
-        home_strength=home.points,
-        away_strength=away.points,
-    )
+    plan = plan_of(seed)
     lines = ((line.at, line.text) for line in play(plan, new_truth(plan)))
-    return Observation(match, BEGIN, share, Random(f"rounds of {seed}")).run(batches(lines))
+    return Observation(match_of(plan), BEGIN, share, Random(f"rounds of {seed}")).run(batches(lines))
 
 
 def measure(seeds: Sequence[int], share: float) -> list[Tallies]:

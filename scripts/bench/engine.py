@@ -11,7 +11,6 @@ below 50,000 lines/s, and when the dearest freeze time takes longer than 5 ms.
 """
 
 import gc
-import gzip
 import re
 import statistics
 import sys
@@ -33,6 +32,7 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.engine import react
 from app.trading.pricing_config import PricingConfig
+from scripts.fit.players import teams, text_of
 
 ROUNDS = 30
 _BEGIN, _ARRIVED, _SECOND = 1_790_000_000_000, 1_800_000_000_000, 1000
@@ -99,10 +99,8 @@ def simulated(rounds: int = ROUNDS) -> Subject:
 
 def recorded(path: Path) -> Subject:
     """A log file; the teams are those that it names last."""
-    body = path.read_bytes()
-    text = (gzip.decompress(body) if path.suffix == ".gz" else body).decode("utf-8", "replace")
-    names = re.findall(r'Team playing "(?:CT|TERRORIST)": ?(.+)', text)[-2:]
-    return Subject(text, _match(*(name.strip() for name in names)))
+    text = text_of(path)
+    return Subject(text, _match(*teams(text)))
 
 
 def _match(home: str, away: str) -> Match:

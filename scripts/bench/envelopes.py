@@ -9,7 +9,6 @@ batches a reprice whenever a price no longer stands.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
-from uuid import UUID
 
 import click
 from msgspec.structs import replace
@@ -27,6 +26,7 @@ from app.store.changes import ChangeDraft
 from app.trading import engine
 from app.trading.price_guard import unexplained_move
 from app.trading.pricing_config import PricingConfig
+from scripts.bench.simulated_maps import match_of
 
 _BEGIN = 1_800_000_000_000
 _SECOND = 1_000
@@ -39,18 +39,10 @@ def batches(seed: int) -> tuple[Match, list[Batch]]:
     home, away = teams[seed % len(teams)], teams[(seed * 7 + 1) % len(teams)]
     if home is away:
         away = teams[(seed + 1) % len(teams)]
-    lines, _ = simulate(MatchPlan(home, away, seed, _BEGIN))
-    match = Match(
-        id=UUID(int=seed + 1),
-        number=seed + 1,
-        home=home.name,
-        away=away.name,
-        event="",
-        home_strength=home.points,
-        away_strength=away.points,
-    )
+    plan = MatchPlan(home, away, seed, _BEGIN)
+    lines, _ = simulate(plan)
     by_second = groupby(lines, key=lambda line: int(line.at))
-    return match, [
+    return match_of(plan), [
         (_BEGIN + (second + 1) * _SECOND, "".join(f"{line.text}\n" for line in of_second))
         for second, of_second in by_second
     ]

@@ -15,24 +15,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from random import Random
-from uuid import UUID
 
 import click
 import msgspec
 
-from app.domain.match import MapPlay, Match
+from app.domain.match import MapPlay
 from app.domain.transitions import fold
 from app.ingest import cs2log
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
+from app.sandbox.simulator.match_simulation import new_truth, play
 from app.trading.round_state import RoundState
 from app.trading.round_view import round_state
 from scripts.bench.courtsider_play import batches
+from scripts.bench.simulated_maps import BEGIN, match_of, plan_of
 from scripts.reality.labels import round_winners
 from scripts.reality.place import real_data
 from scripts.reality.snapshots import half_of, read
 
-BEGIN = 1_790_000_000_000
 #: Seconds between two looks at a round, and how often the first one comes how late.
 _PERIOD, _OFFSETS, _OFFSET_SHARES = 20, (0, 5, 10, 15), (70, 16, 11, 3)
 _HALF_MAPS, _LEAST = 12, 15
@@ -79,9 +77,8 @@ class MapResult(msgspec.Struct, frozen=True):
 
 def simulated(seed: int) -> tuple[list[SeenRound], MapPlay]:
     """The rounds of a simulated map as the product sees them."""
-    home, away = fictional_world().pair(Random(seed))
-    plan = MatchPlan(home, away, seed, BEGIN, brief=True, knife=False)
-    match = Match(id=UUID(int=1), number=1, home=home.name, away=away.name, event="")
+    plan = plan_of(seed)
+    match = match_of(plan)
     rng, seen, due = Random(f"looks at {seed}"), defaultdict[int, list[RoundState]](list), math.inf
     lines = ((line.at, line.text) for line in play(plan, new_truth(plan)))
     for batch in batches(lines):

@@ -21,7 +21,6 @@ from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import Literal
-from uuid import UUID
 
 import msgspec
 from matplotlib import pyplot
@@ -31,7 +30,6 @@ from app.domain.market import Result
 from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.forecast import Forecast
 from app.trading.match_facts import collect_facts, facts_from_events
@@ -40,9 +38,9 @@ from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settling import settlement_of
 from app.trading.specifiers import Specifiers
+from scripts.bench.simulated_maps import BEGIN, match_of, plan_of
 from scripts.svg import save
 
-BEGIN = 1_790_000_000_000
 BINS = 10
 _BATCH = 10  #: maps that a process takes at a time
 _IN_PLAY = 0.2  #: of the share of freeze times, that of kills and plants
@@ -144,15 +142,10 @@ def _measure(seeds: Iterable[int], share: float) -> tuple[Calibrations, list[int
     """What was quoted on these maps and came of it, and how many rounds they had."""
     found, lengths = _empty(), []
     for seed in seeds:
-        match, quotes, events = _play(_plan(seed), Random(f"quotes of {seed}"), share)
+        match, quotes, events = _play(plan_of(seed), Random(f"quotes of {seed}"), share)
         lengths.append(match.maps[0].rounds_won)
         _judge(match, quotes, events, found)
     return dict(found), lengths
-
-
-def _plan(seed: int) -> MatchPlan:
-    home, away = fictional_world().pair(Random(seed))
-    return MatchPlan(home, away, seed, BEGIN, brief=True, knife=False)
 
 
 def _play(
@@ -160,15 +153,7 @@ def _play(
 ) -> tuple[Match, list[tuple[Phase, Quote]], list[TimelineEvent]]:
     """The finished match, what was quoted on the way, and everything that happened."""
     lines, _ = simulate(plan)
-    match = Match(
-        id=UUID(int=1),
-        number=1,
-        home=plan.home.name,
-        away=plan.away.name,
-        event="",
-        home_strength=plan.home.points,
-        away_strength=plan.away.points,
-    )
+    match = match_of(plan)
     quotes: list[tuple[Phase, Quote]] = []
     events: list[TimelineEvent] = []
     for fact in read("\n".join(line.text for line in lines) + "\n", BEGIN).facts:

@@ -11,6 +11,7 @@ Then csgo_maps_2021, learnt from winners and from scores.
 import argparse
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from app.domain.team_rating import TeamRating
 from app.trading.coefficients import load
 from app.trading.ratings import RatingModel
-from scripts.fit.ratings import NEW, OLD, RANKING, read_ranking
+from scripts.fit.ratings import NEW, OLD, RANKING, listed, read_ranking
 from scripts.reality import old_maps, rated_maps, team_maps
 from scripts.reality.place import real_data
 from scripts.reality.rated_maps import UNRANKED, RatedMap, millis
@@ -59,13 +60,12 @@ def _priors(model: RatingModel, points: dict[str, float]) -> dict[str, Priors]:
     def of_place(team: str, at: int) -> TeamRating:
         return model.of_rank(min(places.get(team.casefold(), UNRANKED), UNRANKED), at)
 
-    def of_points(team: str, at: int) -> TeamRating:
-        known = points.get(team.casefold())
-        return model.unlisted(at) if known is None else model.of_strength(known, at)
-
     if not points:
         print(f"  (without the ranking of 3 March 2025: {RANKING} is not among the data)")
-    of_ranking = {"places of 3 March 2025": both(of_place), "points of 3 March 2025": both(of_points)}
+    of_ranking = {
+        "places of 3 March 2025": both(of_place),
+        "points of 3 March 2025": both(partial(listed, model, points)),
+    }
     return {
         "ranks of the file": lambda one: rated_maps.by_rank(model, one),
         **(of_ranking if points else {}),

@@ -1,6 +1,6 @@
 """A database full of matches, loaded by COPY: most of them over, one in a hundred live, some to come."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -65,15 +65,16 @@ def _matches(numbers: range) -> Lines:
 
 
 def _rounds(numbers: range) -> Lines:
-    bodies = [(one.id, one.number, _encode(one).decode()) for one in map(played, range(1, ROUNDS + 1))]
-    for number in numbers:
-        for fact, place, body in bodies:
-            yield (match_id(number), fact, 1, place, "f", body)
+    rounds = map(played, range(1, ROUNDS + 1))
+    return _facts(numbers, [(one.id, one.number, _encode(one).decode()) for one in rounds])
 
 
 def _events(numbers: range) -> Lines:
     events = [event for number in range(1, ROUNDS + 1) for event in timeline(number)][:EVENTS]
-    bodies = [(one.id, one.round, _encode(one).decode()) for one in events]
+    return _facts(numbers, [(one.id, one.round, _encode(one).decode()) for one in events])
+
+
+def _facts(numbers: range, bodies: Sequence[tuple[int, int, str]]) -> Lines:
     for number in numbers:
         for fact, place, body in bodies:
             yield (match_id(number), fact, 1, place, "f", body)

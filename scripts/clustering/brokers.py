@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from scripts.local_services import ports
-from scripts.local_services.processes import ServiceError, Started, find, last_words, launch, output_of
+from scripts.local_services.processes import Started, await_start, find, launch, output_of
 from scripts.local_services.rabbitmq_node import USER, BrokerNode
 from scripts.local_services.rabbitmq_package import Programs, programs
 
@@ -71,12 +70,8 @@ def settings(record: Record) -> dict[str, str]:
 def start(record: Record, host: str, environment: Mapping[str, str], notify: Callable[[str], None]) -> None:
     """Start one node and what stands beside it; returns when its management API answers."""
     started = begin(record, host, environment, notify)
-    up = ports.wait_until(
-        lambda: answers(record, host), alive=lambda: find(started) is not None, seconds=_SECONDS
-    )
-    if not up:
-        log = _log(host)
-        raise ServiceError(f"RabbitMQ on {host} did not start: {last_words(log)} (all of it in {log})")
+    name = f"RabbitMQ on {host}"
+    await_start(name, started, _log(host), lambda: answers(record, host), seconds=_SECONDS)
 
 
 def begin(

@@ -7,9 +7,8 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.local_services import ports
 from scripts.local_services.postgresql import command_prefix, initialise, owner, program_directory
-from scripts.local_services.processes import ServiceError, find, last_words, launch, output_of
+from scripts.local_services.processes import ServiceError, await_start, launch, output_of
 
 from .hosts import DATABASES, Hosts
 from .record import HOME, Record
@@ -55,11 +54,8 @@ def start(record: Record, host: str, notify: Callable[[str], None]) -> None:
     started = record.add(
         launch(f"{host}/postgresql", record.hosts.inside(host, command), log, ending=signal.SIGINT)
     )
-    up = ports.wait_until(
-        lambda: _answers(record, host), alive=lambda: find(started) is not None, seconds=_SECONDS
-    )
-    if not up:
-        raise ServiceError(f"PostgreSQL on {host} did not start: {last_words(log)} (all of it in {log})")
+    name = f"PostgreSQL on {host}"
+    await_start(name, started, log, lambda: _answers(record, host), seconds=_SECONDS)
     if record.synchronous and host != record.primary:
         _wait_for(record, record.primary, host)
 

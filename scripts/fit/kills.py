@@ -8,7 +8,6 @@ is in the first two rounds of a half is the snapshots' to say.
 """
 
 import csv
-import gzip
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +26,7 @@ from scripts.fit.rounds import FILE, NAME
 from scripts.reality.labels import RoundKey
 from scripts.reality.place import data_set
 from scripts.reality.round_predictions import RoundPredictor
-from scripts.reality.snapshots import DATES, Snapshot, half_of, read
+from scripts.reality.snapshots import DATES, Snapshot, half_of, opened, read
 
 _DIGITS = 4
 _MAX_ROUNDS = 24
@@ -112,7 +111,7 @@ def _timelines(changes: Iterable[MatchChange]) -> list[Timeline]:
 
 def _how_much_rarer(path: Path, snapshots: Iterable[Snapshot]) -> float:
     """The share of poor rounds of regulation in which somebody has an AWP, over that of the other rounds."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+    with opened(path) as file:
         has = [any(float(row[name]) for name in _AWP) for row in csv.DictReader(file)]
     seen: dict[RoundKey, bool] = {}
     for one in snapshots:

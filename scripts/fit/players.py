@@ -13,20 +13,19 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from random import Random
 from uuid import UUID
 
 from app.domain.changes import MatchChange
 from app.domain.match import Match, Round
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import simulate
 from app.trading.coefficients import DataSet, PlayerCoefficients
+from scripts.bench.simulated_maps import BEGIN, plan_of
 from scripts.reality.place import data_set
 
 LOG, MAPS = "cs2-server-inferno.log.gz", 60
-_BEGIN, _DIGITS = 1_790_000_000_000, 4
+_DIGITS = 4
 Kills = list[int]  #: of one player on one map, by round
 
 
@@ -56,9 +55,9 @@ def simulated_maps() -> tuple[tuple[str, str, str], ...]:
     """Logs of simulated maps, each with the names of its teams."""
     found = []
     for seed in range(MAPS):
-        home, away = fictional_world().pair(Random(seed))
-        lines, _ = simulate(MatchPlan(home, away, seed, _BEGIN, brief=True, knife=False))
-        found.append(("".join(f"{line.text}\n" for line in lines), home.name, away.name))
+        plan = plan_of(seed)
+        lines, _ = simulate(plan)
+        found.append(("".join(f"{line.text}\n" for line in lines), plan.home.name, plan.away.name))
     return tuple(found)
 
 
@@ -69,7 +68,9 @@ def simulated_set() -> DataSet:
 
 
 def text_of(path: Path) -> str:
-    return gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
+    """A server's log, plain or gzipped."""
+    body = path.read_bytes()
+    return (gzip.decompress(body) if path.suffix == ".gz" else body).decode("utf-8", "replace")
 
 
 def teams(log: str) -> tuple[str, str]:
@@ -81,7 +82,7 @@ def teams(log: str) -> tuple[str, str]:
 def followed(log: str, home: str, away: str) -> tuple[Match, tuple[MatchChange, ...]]:
     """The match of a log, and all that changed in it."""
     match = Match(id=UUID(int=1), number=1, home=home, away=away, event="")
-    return fold(match, read(log, _BEGIN).facts)
+    return fold(match, read(log, BEGIN).facts)
 
 
 def _kills(match: Match) -> list[Kills]:

@@ -124,7 +124,7 @@ def _points(
         model = RatingModel(found)
 
         def priors(one: TeamMap) -> tuple[TeamRating, TeamRating]:
-            a, b = (_listed(model, ranking, name, millis(one.date)) for name in (one.team_a, one.team_b))
+            a, b = (listed(model, ranking, name, millis(one.date)) for name in (one.team_a, one.team_b))
             return a, b
 
         return log_loss(model, rated_maps.new_maps(new, priors))
@@ -133,7 +133,7 @@ def _points(
     return _best(loss, start, _OF_POINTS)
 
 
-def _listed(model: RatingModel, ranking: dict[str, float], team: str, at: int) -> TeamRating:
+def listed(model: RatingModel, ranking: dict[str, float], team: str, at: int) -> TeamRating:
     points = ranking.get(team.casefold())
     return model.unlisted(at) if points is None else model.of_strength(points, at)
 

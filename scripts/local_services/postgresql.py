@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from . import ports
-from .processes import ServiceError, find, identity, last_words, launch
+from .processes import ServiceError, await_start, identity, launch
 from .state import State, remember
 
 #: A private database is for demo and tests: a crash of the whole machine may cost it.
@@ -87,8 +87,7 @@ def start(directory: Path, state: State, notify: Callable[[str], None], settings
     started = launch("postgresql", command, log, user=None if prefix else user, ending=signal.SIGINT)
     url = f"postgresql://postgres:{password}@{ports.LOOPBACK}:{port}/postgres"
     remember(directory, state, started, DATABASE_URL=url)
-    if not ports.wait_until(lambda: _answers(url), alive=lambda: find(started) is not None, seconds=30):
-        raise ServiceError(f"PostgreSQL did not start: {last_words(log)} (all of it in {log})")
+    await_start("PostgreSQL", started, log, lambda: _answers(url), seconds=30)
     return url
 
 

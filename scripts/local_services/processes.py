@@ -3,13 +3,15 @@
 import pwd
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import msgspec
 import psutil
+
+from . import ports
 
 #: How far two readings of one process' start time may lie apart, in seconds.
 _SAME_START = 0.05
@@ -61,6 +63,13 @@ def launch(
             raise ServiceError(f"cannot run {command[0]}: {error.strerror}") from error
     _children.append(child)
     return Started(name, child.pid, psutil.Process(child.pid).create_time(), ending)
+
+
+def await_start(what: str, started: Started, log: Path, ready: Callable[[], bool], *, seconds: float) -> None:
+    """Wait until what was started is ready. Raises `ServiceError` with the end of its log where it has ended
+    before, or takes longer."""
+    if not ports.wait_until(ready, alive=lambda: find(started) is not None, seconds=seconds):
+        raise ServiceError(f"{what} did not start: {last_words(log)} (all of it in {log})")
 
 
 def output_of(

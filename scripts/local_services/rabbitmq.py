@@ -25,7 +25,7 @@ from app.broker.permissions import AuthorisationMode
 
 from . import ports
 from .certificates import Certificate
-from .processes import ServiceError, find, last_words, launch, output_of
+from .processes import ServiceError, await_start, find, last_words, launch, output_of
 from .rabbitmq_node import USER, BrokerNode
 from .rabbitmq_package import Programs, programs
 from .state import State, load, remember
@@ -149,11 +149,7 @@ def _ensure_port_mapper(directory: Path, state: State, found: Programs) -> None:
     command: list[str | Path] = [found.port_mapper(), "-address", ports.LOOPBACK, "-port", str(port)]
     started = launch("epmd", command, log, directory=directory, environment=found.environment())
     remember(directory, state, started)
-    up = ports.wait_until(
-        lambda: ports.answers(ports.LOOPBACK, port), alive=lambda: find(started) is not None, seconds=10
-    )
-    if not up:
-        raise ServiceError(f"Erlang's epmd did not start: {last_words(log)} (all of it in {log})")
+    await_start("Erlang's epmd", started, log, lambda: ports.answers(ports.LOOPBACK, port), seconds=10)
 
 
 def authorise(directory: Path, state: State, api_url: str, keys: Mapping[str, str]) -> int:

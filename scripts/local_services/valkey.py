@@ -8,7 +8,7 @@ from pathlib import Path
 import redis
 
 from . import ports
-from .processes import ServiceError, find, last_words, launch
+from .processes import ServiceError, await_start, launch
 from .state import State, remember
 
 FORGETFUL = ("--save", "", "--appendonly", "no")  #: options of a server that stores nothing on disk
@@ -38,8 +38,7 @@ def start(directory: Path, state: State, notify: Callable[[str], None]) -> str:
     started = launch("redis", [server, *options], log, directory=directory)
     url = f"redis://{ports.LOOPBACK}:{port}/0"
     remember(directory, state, started, REDIS_URL=url)
-    if not ports.wait_until(lambda: usable(url), alive=lambda: find(started) is not None, seconds=10):
-        raise ServiceError(f"{server.name} did not start: {last_words(log)} (all of it in {log})")
+    await_start(server.name, started, log, lambda: usable(url), seconds=10)
     return url
 
 

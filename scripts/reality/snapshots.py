@@ -79,12 +79,13 @@ def switched(half: int) -> bool:
 
 def read(path: Path) -> Iterator[Snapshot]:
     """The snapshots of a file as published, plain or gzipped, in order."""
-    with _opened(path) as file:
+    with opened(path) as file:
         rows = csv.reader(file)
         yield from _Reader(next(rows)).snapshots(rows)
 
 
-def _opened(path: Path) -> IO[str]:
+def opened(path: Path) -> IO[str]:
+    """A text file, plain or gzipped."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     return gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8", newline="")

@@ -1,7 +1,6 @@
 """The results of CS2 maps in order of time (cs2_maps_2025), and the reference: Elo with K 24."""
 
 import csv
-import gzip
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from scripts.reality.judging import Prediction
+from scripts.reality.snapshots import opened
 
 _K, _START, _SCALE = 24.0, 1500.0, 400.0
 
@@ -31,11 +31,7 @@ class TeamMap(msgspec.Struct, frozen=True):
 
 def read(path: Path) -> Iterator[TeamMap]:
     """The maps of a file as published, plain or gzipped, in order."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    with (
-        gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8", newline="")
-    ) as text:
+    with opened(path) as text:
         for row, cells in enumerate(csv.DictReader(text)):
             yield TeamMap(
                 row=row,
