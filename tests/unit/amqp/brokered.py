@@ -9,6 +9,15 @@ from pamqp import body, commands, frame, header
 
 from app.amqp.connection import ConfirmListener, PublisherConnection
 from app.amqp.frames import AmqpMessage
+from app.amqp.loss_notice import LossNotice
+
+
+class RecordedNotice(LossNotice):
+    """A notice that is published as soon as there is one."""
+
+    @property
+    def must_notify_first(self) -> bool:
+        return False
 
 
 class Broker:

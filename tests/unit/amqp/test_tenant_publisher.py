@@ -15,12 +15,11 @@ from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, AmqpMessage
 from app.amqp.lease import LeaseDeadline
 from app.amqp.live_delay import LiveDelay
-from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_channels import TenantChannels
 from app.amqp.tenant_publisher import TenantPublisher
 from app.store.cursors import LeasedTenant
-from tests.unit.amqp.brokered import Broker, message, went_on
+from tests.unit.amqp.brokered import Broker, RecordedNotice, message, went_on
 
 TENANT, BOOKED, KEPT_BACK = UUID(int=1), UUID(int=2), UUID(int=3)
 WINDOW = 5
@@ -48,14 +47,6 @@ class Wire:
 def envelope(seq: int, match: UUID = BOOKED) -> Envelope:
     message = AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {})
     return Envelope(seq, 0, match, 0, "odds_change", message, str(seq).encode())
-
-
-class RecordedNotice(LossNotice):
-    """A notice that is published as soon as there is one."""
-
-    @property
-    def must_notify_first(self) -> bool:
-        return False
 
 
 class World:
@@ -258,13 +249,19 @@ async def test_an_envelope_that_cannot_be_made_is_passed_over_and_counted() -> N
     assert world.publisher.notice.lost == 1
 
 
-async def test_a_tenant_is_not_released_before_what_was_replayed_is_confirmed() -> None:
-    """The next holder does not fence one that released in good order: nothing of it may come later."""
-    world, broker = World(length=0), Broker()
+async def attached_to(broker: Broker, world: World) -> TenantChannels:
+    """The channels of a connection that the publisher has now."""
     channels = await TenantChannels.open(
         broker.connection, LiveDelay(lambda: ()), may_publish=lambda: True, may_replay=lambda: True
     )
     world.publisher.attach(broker.connection, channels)
+    return channels
+
+
+async def test_a_tenant_is_not_released_before_what_was_replayed_is_confirmed() -> None:
+    """The next holder does not fence one that released in good order: nothing of it may come later."""
+    world, broker = World(length=0), Broker()
+    channels = await attached_to(broker, world)
     replays = [asyncio.create_task(channels.replayed.publish(message(f"replay-{n}"))) for n in range(2)]
     await went_on()
     world.publisher.releasing = True
@@ -280,10 +277,7 @@ async def test_a_tenant_is_not_released_before_what_was_replayed_is_confirmed() 
 
 async def test_what_was_replayed_on_a_connection_that_ended_does_not_hold_a_tenant() -> None:
     world, broker = World(length=0), Broker()
-    channels = await TenantChannels.open(
-        broker.connection, LiveDelay(lambda: ()), may_publish=lambda: True, may_replay=lambda: True
-    )
-    world.publisher.attach(broker.connection, channels)
+    channels = await attached_to(broker, world)
     replay = asyncio.create_task(channels.replayed.publish(message("replay")))
     await went_on()
     world.publisher.detach("the broker restarts")

@@ -5,26 +5,17 @@ from uuid import UUID
 from app.amqp.envelope import Envelope
 from app.amqp.frames import marshal
 from app.amqp.lease import LeaseDeadline
-from app.amqp.loss_notice import LossNotice
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
 from app.store.cursors import LeasedTenant
-from tests.unit.amqp.brokered import Broker, message
+from tests.unit.amqp.brokered import Broker, RecordedNotice, message
 
 TENANT, MATCH = UUID(int=1), UUID(int=2)
 
 
-class RecordedNotice(LossNotice):
-    """A notice that is published as soon as there is one."""
-
-    @property
-    def must_notify_first(self) -> bool:
-        return False
-
-
-def attached(recent: RecentEnvelopes) -> tuple[TenantPublisher, Broker]:
-    """A publisher with a connection, and the broker at its end."""
-    tenant, lease = LeasedTenant(TENANT, "acme", 0, 1), LeaseDeadline(10_000)
+def attached() -> tuple[RecentEnvelopes, TenantPublisher, Broker]:
+    """A publisher with a connection, what it is to publish, and the broker at its end."""
+    recent, tenant, lease = RecentEnvelopes(0), LeasedTenant(TENANT, "acme", 0, 1), LeaseDeadline(10_000)
     lease.renewed(lease.now())
     publisher = TenantPublisher(
         tenant,
@@ -38,7 +29,7 @@ def attached(recent: RecentEnvelopes) -> tuple[TenantPublisher, Broker]:
     )
     broker = Broker(publisher)
     publisher.attach(broker.connection)
-    return publisher, broker
+    return recent, publisher, broker
 
 
 def envelope(seq: int, size: int = 4) -> Envelope:
@@ -47,8 +38,7 @@ def envelope(seq: int, size: int = 4) -> Envelope:
 
 
 async def test_what_was_read_together_is_one_write() -> None:
-    recent = RecentEnvelopes(0)
-    publisher, broker = attached(recent)
+    recent, publisher, broker = attached()
     recent.extend([envelope(seq) for seq in range(1, 8)], 7)
     publisher.pump()
     assert broker.together == [7]
@@ -62,8 +52,7 @@ async def test_what_was_read_together_is_one_write() -> None:
 
 async def test_a_write_is_no_larger_than_a_socket_takes() -> None:
     """After each 64 KiB it is known again whether there is room; the rest waits for it."""
-    recent = RecentEnvelopes(0)
-    publisher, broker = attached(recent)
+    recent, publisher, broker = attached()
     recent.extend([envelope(seq, size=30_000) for seq in range(1, 9)], 8)
     write = broker.writelines
 
@@ -81,8 +70,7 @@ async def test_a_write_is_no_larger_than_a_socket_takes() -> None:
 
 
 async def test_what_a_connection_lost_before_its_write_is_published_on_the_next_one() -> None:
-    recent = RecentEnvelopes(0)
-    publisher, broker = attached(recent)
+    recent, publisher, broker = attached()
     recent.extend([envelope(seq) for seq in range(1, 4)], 3)
     broker.connection.ended.set_result("gone")
     publisher.pump()

@@ -30,8 +30,7 @@ def play(server: Server, rounds: int) -> None:
     """So many rounds, home winning two of three, all players seen in each freeze."""
     for number in range(rounds):
         sight_all(server)
-        server.round("away" if number % 3 == 2 else "home")
-        server.freeze()
+        server.rounds("away" if number % 3 == 2 else "home")
 
 
 def halfway(server: Server, half: int) -> Server:

@@ -20,11 +20,10 @@ def server(server: Server) -> Server:
     return server
 
 
-def leave(server: Server, *seats: int, team: str = "away") -> None:
+def leave(server: Server, *seats: int) -> None:
     for seat in seats:
-        player = TEAMS["away" if team == "away" else "home"][seat]
-        side = server.side_of("away" if team == "away" else "home")
-        server.report(f.PlayerLeft(at=server.later(), player=player, side=side))
+        player = TEAMS["away"][seat]
+        server.report(f.PlayerLeft(at=server.later(), player=player, side=server.side_of("away")))
 
 
 def come_back(server: Server, seat: int) -> None:
@@ -92,8 +91,7 @@ def test_on_another_map_all_players_are_there() -> None:
 @given(st.lists(st.tuples(st.sampled_from(["leave", "join", "round"]), st.integers(0, 4)), max_size=30))
 def test_as_many_can_play_as_are_there(steps: list[tuple[str, int]]) -> None:
     server = Server.started()
-    server.round("home")
-    server.freeze()
+    server.rounds("home")
     there = set(range(5))
     for what, seat in steps:
         if what == "leave":

@@ -106,14 +106,12 @@ STEPS = (*USUAL, "start", "restore", "swap", "lie", "repeat")
 @st.composite
 def stories(draw: st.DrawFn) -> list[f.Fact]:
     """A plausible account with things going wrong in it, as facts."""
-    server = Recorder(new_match(best_of=3))
-    server.start_map("de_mirage")
+    server = Recorder.started(new_match(best_of=3))
     for step in draw(st.lists(st.sampled_from(STEPS), max_size=40)):
         team: Team = draw(st.sampled_from(("home", "away")))
         match step:
             case "round":
-                server.round(team)
-                server.freeze()
+                server.rounds(team)
             case "freeze":
                 server.freeze()
             case "live":
@@ -144,7 +142,7 @@ def stories(draw: st.DrawFn) -> list[f.Fact]:
 class Recorder(Server):
     """A server that only writes its facts down."""
 
-    def __init__(self, match: Match) -> None:
+    def __init__(self, match: Match | None = None) -> None:
         super().__init__(match)
         self.facts: list[f.Fact] = []
 

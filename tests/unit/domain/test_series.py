@@ -45,8 +45,7 @@ def test_a_map_that_ends_undecided_is_left_to_an_operator(server: Server) -> Non
 
 
 def test_the_score_ends_a_map_without_an_end_line() -> None:
-    server = Server(new_match(best_of=3))
-    server.start_map("de_mirage")
+    server = Server.started(new_match(best_of=3))
     server.rounds(*["home"] * 11)
     server.round("home")
     server.change_sides()
@@ -58,8 +57,7 @@ def test_the_score_ends_a_map_without_an_end_line() -> None:
 
 
 def test_another_map_before_a_round_was_played_takes_the_place() -> None:
-    server = Server()
-    server.start_map("de_mirage")
+    server = Server.started()
     server.start_map("de_nuke")
     assert [play.name for play in server.match.maps] == ["de_nuke"]
 

@@ -39,8 +39,7 @@ class Nameless(Server):
 
 
 def test_named_sides_are_no_reason_any_more_why_rounds_cannot_be_counted() -> None:
-    server = Nameless()
-    server.start_map()
+    server = Nameless.started()
     server.play(UNCOUNTED_ROUNDS_LIMIT)
     assert UNCOUNTED_ROUNDS in {doubt.kind for doubt in server.match.doubts}
     server.name(home_ct=True)
@@ -49,8 +48,7 @@ def test_named_sides_are_no_reason_any_more_why_rounds_cannot_be_counted() -> No
 
 
 def test_setting_the_sides_after_the_end_ends_the_map_at_the_reported_score() -> None:
-    server = Nameless()
-    server.start_map()
+    server = Nameless.started()
     server.play_to_the_end()
     assert server.match.status is Status.LIVE
     server.name(home_ct=False)
@@ -65,8 +63,7 @@ def test_setting_the_sides_after_the_end_ends_the_map_at_the_reported_score() ->
 
 
 def test_the_next_map_does_not_take_the_place_of_one_whose_end_waits() -> None:
-    server = Nameless(new_match(best_of=3))
-    server.start_map("de_mirage")
+    server = Nameless.started(new_match(best_of=3))
     server.play_to_the_end()
     server.swap()
     server.start_map("de_nuke")
@@ -80,8 +77,7 @@ def test_the_next_map_does_not_take_the_place_of_one_whose_end_waits() -> None:
 
 
 def test_an_end_after_which_the_map_was_played_again_ends_nothing() -> None:
-    server = Nameless()
-    server.start_map()
+    server = Nameless.started()
     server.play_to_the_end()
     server.start_play()
     server.go_live()
@@ -91,8 +87,7 @@ def test_an_end_after_which_the_map_was_played_again_ends_nothing() -> None:
 
 
 def test_the_end_of_one_map_is_not_that_of_another() -> None:
-    server = Nameless(new_match(best_of=3))
-    server.start_map("de_mirage")
+    server = Nameless.started(new_match(best_of=3))
     server.play_to_the_end()
     server.name(home_ct=False)
     server.report(f.MapLoaded(at=server.later(), name="de_nuke"))

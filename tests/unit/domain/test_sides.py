@@ -21,6 +21,13 @@ def to_half_time(home_rounds: int) -> Server:
     return server
 
 
+def swapped_late() -> Server:
+    """The teams have swapped at a level score, which nothing has shown."""
+    server = to_half_time(6)
+    lagging_swap(server)
+    return server
+
+
 def lagging_swap(server: Server) -> None:
     """A swap as servers report it in the first freeze after it: the new score under the old team lines."""
     server.report(f.FreezeStarted(at=server.later(7)))
@@ -48,8 +55,7 @@ def test_players_moved_show_the_swap_at_a_level_score() -> None:
 
 
 def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> None:
-    server = to_half_time(6)
-    lagging_swap(server)
+    server = swapped_late()
     assert home_side(server.match) is None
     server.go_live()
     server.kill("away", 0, 1)
@@ -59,8 +65,7 @@ def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> 
 
 
 def test_a_player_seen_buying_shows_open_sides() -> None:
-    server = to_half_time(6)
-    lagging_swap(server)
+    server = swapped_late()
     server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][3], side="CT"))
     assert home_side(server.match) is None
     server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][0], side="CT"))
@@ -68,8 +73,7 @@ def test_a_player_seen_buying_shows_open_sides() -> None:
 
 
 def test_a_result_waits_until_its_team_is_known() -> None:
-    server = to_half_time(6)
-    lagging_swap(server)
+    server = swapped_late()
     server.go_live()
     server.report(server.won_fact("home", "time"))
     assert len(server.changes_of(RoundFinished)) == 12
@@ -81,11 +85,8 @@ def test_a_result_waits_until_its_team_is_known() -> None:
 
 
 def test_sides_that_do_not_swap_at_the_start_of_overtime() -> None:
-    server = to_half_time(6)
-    lagging_swap(server)
-    server.rounds(*["home"] * 6, *["away"] * 5)
-    server.round("away")
-    server.freeze()
+    server = swapped_late()
+    server.rounds(*["home"] * 6, *["away"] * 6)
     server.team_lines()
     assert home_side(server.match) is None
     server.opening_kill("home")
@@ -93,11 +94,8 @@ def test_sides_that_do_not_swap_at_the_start_of_overtime() -> None:
 
 
 def test_overtime_swaps_after_three_rounds() -> None:
-    server = to_half_time(6)
-    lagging_swap(server)
-    server.rounds(*["home"] * 6, *["away"] * 5)
-    server.round("away")
-    server.freeze()
+    server = swapped_late()
+    server.rounds(*["home"] * 6, *["away"] * 6)
     server.rounds("home", "home")
     server.round("home")
     lagging_swap(server)
@@ -137,16 +135,14 @@ def test_one_known_name_is_enough() -> None:
 
 
 def test_two_unknown_names_suspend_and_guess_nothing() -> None:
-    server = Server(replace(Server().match, home="One", away="Two"))
-    server.start_map()
+    server = Server.started(replace(Server().match, home="One", away="Two"))
     assert server.match.suspended == "unknown teams: Amber Foxes, Blue Herons"
     server.round("home")
     assert not server.changes_of(RoundFinished)
 
 
 def test_names_match_whatever_their_case_and_spaces() -> None:
-    server = Server(replace(Server().match, home=f"  {HOME.upper()} "))
-    server.start_map()
+    server = Server.started(replace(Server().match, home=f"  {HOME.upper()} "))
     assert home_side(server.match) == "CT"
 
 

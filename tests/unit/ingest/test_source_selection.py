@@ -71,10 +71,16 @@ class Senders:
 
 
 @pytest.fixture
-def crowded() -> Senders:
+def senders() -> Senders:
+    """One sender, which is followed."""
+    found = Senders()
+    found.send("run", SERVER, 0)
+    return found
+
+
+@pytest.fixture
+def crowded(senders: Senders) -> Senders:
     """One sender is followed, and so many others send that some have no record of their own."""
-    senders = Senders()
-    senders.send("run", SERVER, 0)
     for number in range(30):
         assert senders.send(f"rival-{number}", f"203.0.113.9:{number}", 1000 + number) == "refused"
     assert len(senders.known) == source_selection.MAX_SENDERS + 1
@@ -125,9 +131,7 @@ def test_senders_without_a_record_share_an_operators_decision_against_them(crowd
 
 
 @pytest.mark.parametrize("next_run", ["rival", "rival-restarted"])
-def test_a_dismissed_server_does_not_take_over_by_itself(next_run: str) -> None:
-    senders = Senders()
-    senders.send("run", SERVER, 0)
+def test_a_dismissed_server_does_not_take_over_by_itself(senders: Senders, next_run: str) -> None:
     senders.send("rival", RIVAL, 1)
     senders.set_state("rival", "dismissed")
     assert senders.send(next_run, RIVAL, 5 * TAKEOVER) == "refused"
@@ -135,9 +139,7 @@ def test_a_dismissed_server_does_not_take_over_by_itself(next_run: str) -> None:
     assert senders.send("third", "203.0.113.7:27015", 5 * TAKEOVER) == "taken_over"
 
 
-def test_a_dismissed_run_is_no_next_run_of_its_server() -> None:
-    senders = Senders()
-    senders.send("run", SERVER, 0)
+def test_a_dismissed_run_is_no_next_run_of_its_server(senders: Senders) -> None:
     senders.send("other-run", SERVER, 1)
     senders.set_state("other-run", "dismissed")
     senders.set_state("run", "followed")
@@ -156,9 +158,7 @@ def test_an_earlier_run_never_takes_over() -> None:
     assert senders.send("run-1", SERVER, 10 * TAKEOVER) == "refused"
 
 
-def test_a_server_that_fell_silent_takes_over_from_one_that_does() -> None:
-    senders = Senders()
-    senders.send("run", SERVER, 0)
+def test_a_server_that_fell_silent_takes_over_from_one_that_does(senders: Senders) -> None:
     assert senders.send("rival", RIVAL, TAKEOVER) == "taken_over"
     assert senders.send("run", SERVER, TAKEOVER + 1) == "refused"
     assert senders.send("run", SERVER, 2 * TAKEOVER) == "taken_over"

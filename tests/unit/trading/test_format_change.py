@@ -124,8 +124,7 @@ def test_a_half_that_is_longer_now_is_open_again(by: str) -> None:
     halfway(series.server, 0)
     for _ in range(7):
         sight_all(series.server)
-        series.server.round("home")
-        series.server.freeze()
+        series.server.rounds("home")
     series.trade()
     half = (22, "map=1|team=home")
     assert series.trader.of(*half).result is Result.WON

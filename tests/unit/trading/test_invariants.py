@@ -28,8 +28,7 @@ def batches(account: list[f.Fact], sizes: list[int]) -> list[list[f.Fact]]:
 
 def played_on() -> list[f.Fact]:
     """A map of four rounds that is played to 13:0."""
-    server = Recorder(new_match(best_of=3))
-    server.start_map("de_mirage")
+    server = Recorder.started(new_match(best_of=3))
     server.report(f.FormatSet(at=0, max_rounds=4))
     end_map(server, "home")
     return server.facts
@@ -37,8 +36,7 @@ def played_on() -> list[f.Fact]:
 
 def other_format(*winners: Team) -> list[f.Fact]:
     """Sides change after these rounds, which is no half of the match's format."""
-    server = Recorder(new_match(best_of=3))
-    server.start_map("de_mirage")
+    server = Recorder.started(new_match(best_of=3))
     for number, winner in enumerate(winners, start=1):
         server.round(winner)
         if number == len(winners):

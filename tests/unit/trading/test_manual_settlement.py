@@ -29,8 +29,7 @@ def store(trader: Trader, changed: manual_settlement.MarketAndEntry) -> Market:
 def play_round(trader: Trader) -> None:
     server = Server(trader.match)
     server.score = {"home": 0, "away": 0}
-    server.round("home")
-    server.freeze()
+    server.rounds("home")
     trader.match = server.match
     trader.react(server.changes)
 

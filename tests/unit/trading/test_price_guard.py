@@ -123,21 +123,16 @@ def test_what_opens_or_closes_has_not_moved(server: Server) -> None:
     assert unexplained_move(server.match, server.match, (), {}, [new], server.now) is None
 
 
-def test_a_defuse_that_should_be_done_explains_any_move(server: Server) -> None:
+@pytest.mark.parametrize(("by", "seconds", "too_much"), [(0.45, 8, (0.45, 2)), (0.15, 1, (0.2, 1))])
+def test_a_defuse_explains_more_each_second_and_any_move_when_it_should_be_done(
+    server: Server, by: float, seconds: float, too_much: tuple[float, float]
+) -> None:
     """No line says that a defuse was stopped: the clock does."""
     server.plant("away", 1)
-    assert moved(server, by=0.45, seconds=8)
+    assert moved(server, by=by, seconds=seconds)
     server.report(f.DefuseBegun(at=server.later(), player=TEAMS["home"][1], kit=True))
-    assert not moved(server, by=0.45, seconds=8)
-    assert moved(server, by=0.45, seconds=2)
-
-
-def test_a_defuse_under_way_explains_more_each_second(server: Server) -> None:
-    server.plant("away", 1)
-    assert moved(server, by=0.15, seconds=1)
-    server.report(f.DefuseBegun(at=server.later(), player=TEAMS["home"][1], kit=True))
-    assert not moved(server, by=0.15, seconds=1)
-    assert moved(server, by=0.2, seconds=1)
+    assert not moved(server, by=by, seconds=seconds)
+    assert moved(server, by=too_much[0], seconds=too_much[1])
 
 
 def test_in_the_last_seconds_time_decides(server: Server) -> None:

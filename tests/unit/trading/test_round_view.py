@@ -59,15 +59,12 @@ def hit(
 
 
 def listed(server: Server, home: int, away: int) -> None:
-    rows = [(player, "CT") for player in TEAMS["home"][:home]] + [
-        (player, "T") for player in TEAMS["away"][:away]
-    ]
+    here: dict[Side, tuple[MatchPlayer, ...]] = {"CT": TEAMS["home"][:home], "T": TEAMS["away"][:away]}
     server.report(f.ListBegun(at=server.now))
-    for player, side in rows:
-        of_side: Side = "CT" if side == "CT" else "T"
-        server.report(
-            f.PlayerListed(at=server.now, player=MatchPlayer(player.account, ""), side=of_side, money=0)
-        )
+    for side, players in here.items():
+        for player in players:
+            nameless = MatchPlayer(player.account, "")
+            server.report(f.PlayerListed(at=server.now, player=nameless, side=side, money=0))
     server.report(f.ListEnded(at=server.now))
 
 
@@ -299,8 +296,7 @@ def test_a_player_who_never_connected_is_missing(server: Server) -> None:
     server.report(f.PlayerJoined(at=server.now, player=TEAMS["away"][4], side="T"))
     assert state_of(server).t.alive == 5
     listed(server, 5, 4)
-    server.round("home")
-    server.freeze()
+    server.rounds("home")
     assert state_of(server).t.alive == 4
     listed(server, 5, 5)
     assert state_of(server).t.alive == 5

@@ -12,6 +12,7 @@ from app.ingest.cs2log import read
 from app.ingest.cs2log.players import account, parse_player
 
 ARRIVED = 1_768_850_000_000
+fox, heron = MatchPlayer(77, "fox"), MatchPlayer(88, "heron")
 FOX = '"fox<3><[U:1:77]><CT>"'
 HERON = '"heron<4><[U:1:88]><TERRORIST>"'
 KILL = f'{FOX} [1 2 3] killed {HERON} [4 5 -6] with "ak47" (headshot penetrated)'
@@ -89,9 +90,9 @@ def test_after_a_clock_set_back_the_order_of_arrival_stays() -> None:
 def test_a_kill() -> None:
     assert one(KILL) == f.Killed(
         at=ARRIVED,
-        killer=MatchPlayer(77, "fox"),
+        killer=fox,
         side="CT",
-        victim=MatchPlayer(88, "heron"),
+        victim=heron,
         victim_side="T",
         weapon="ak47",
         headshot=True,
@@ -186,59 +187,35 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ),
         (
             f'{HERON} triggered "Planted_The_Bomb" at bombsite B',
-            f.BombPlanted(at=ARRIVED, player=MatchPlayer(88, "heron"), site="B"),
+            f.BombPlanted(at=ARRIVED, player=heron, site="B"),
         ),
-        (f'{FOX} triggered "Defused_The_Bomb"', f.BombDefused(at=ARRIVED, player=MatchPlayer(77, "fox"))),
+        (f'{FOX} triggered "Defused_The_Bomb"', f.BombDefused(at=ARRIVED, player=fox)),
         (
             f"{FOX} flash-assisted killing {HERON}",
-            f.Assisted(
-                at=ARRIVED, assister=MatchPlayer(77, "fox"), victim=MatchPlayer(88, "heron"), flash=True
-            ),
+            f.Assisted(at=ARRIVED, assister=fox, victim=heron, flash=True),
         ),
-        (
-            f"{FOX} assisted killing {HERON}",
-            f.Assisted(at=ARRIVED, assister=MatchPlayer(77, "fox"), victim=MatchPlayer(88, "heron")),
-        ),
-        (
-            f'{HERON} [1 2 3] committed suicide with "world"',
-            f.Died(at=ARRIVED, victim=MatchPlayer(88, "heron"), side="T"),
-        ),
-        (
-            f'{FOX} picked up "ak47"',
-            f.ItemAcquired(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", item="ak47"),
-        ),
+        (f"{FOX} assisted killing {HERON}", f.Assisted(at=ARRIVED, assister=fox, victim=heron)),
+        (f'{HERON} [1 2 3] committed suicide with "world"', f.Died(at=ARRIVED, victim=heron, side="T")),
+        (f'{FOX} picked up "ak47"', f.ItemAcquired(at=ARRIVED, player=fox, side="CT", item="ak47")),
         (
             f'{HERON} purchased "item_kevlar"',
-            f.ItemAcquired(at=ARRIVED, player=MatchPlayer(88, "heron"), side="T", item="item_kevlar"),
+            f.ItemAcquired(at=ARRIVED, player=heron, side="T", item="item_kevlar"),
         ),
         (
             f"{FOX} left buyzone with [ weapon_knife weapon_awp kevlar(100) ]",
             f.Equipped(
-                at=ARRIVED,
-                player=MatchPlayer(77, "fox"),
-                side="CT",
-                items=("weapon_knife", "weapon_awp", "kevlar(100)"),
+                at=ARRIVED, player=fox, side="CT", items=("weapon_knife", "weapon_awp", "kevlar(100)")
             ),
         ),
-        (
-            f"{FOX} threw molotov [1921 2766 126]",
-            f.ItemLost(at=ARRIVED, player=MatchPlayer(77, "fox"), item="molotov"),
-        ),
+        (f"{FOX} threw molotov [1921 2766 126]", f.ItemLost(at=ARRIVED, player=fox, item="molotov")),
         (
             f"{FOX} money change 2000-300 = $1700 (tracked) (purchase: weapon_hegrenade)",
-            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", money=1700),
+            f.MoneyChanged(at=ARRIVED, player=fox, side="CT", money=1700),
         ),
         (
             f'{FOX} [1 2 3] attacked {HERON} [4 5 6] with "awp" (damage "27") (damage_armor "3")'
             ' (health "73") (armor "92") (hitgroup "chest")',
-            f.Hurt(
-                at=ARRIVED,
-                victim=MatchPlayer(88, "heron"),
-                side="T",
-                health=73,
-                armour=92,
-                shooter=MatchPlayer(77, "fox"),
-            ),
+            f.Hurt(at=ARRIVED, victim=heron, side="T", health=73, armour=92, shooter=fox),
         ),
         (
             '"player_3" : "             1000003,      2,  16000,      0,      0"',
@@ -247,15 +224,15 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         (
             f'{FOX} [1 2 3] attacked {HERON} [4 5 6] with "inferno" (damage "4") (damage_armor "0")'
             ' (health "96") (armor "0") (hitgroup "generic")',
-            f.Hurt(at=ARRIVED, victim=MatchPlayer(88, "heron"), side="T", health=96, armour=0),
+            f.Hurt(at=ARRIVED, victim=heron, side="T", health=96, armour=0),
         ),
         (
             f"{FOX} money change 100+700 = $800 (tracked) (acquire: sellback)",
-            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", money=800, refund=700),
+            f.MoneyChanged(at=ARRIVED, player=fox, side="CT", money=800, refund=700),
         ),
         (
             f"{FOX} money change 500+3250 = $3750 (tracked)",
-            f.MoneyChanged(at=ARRIVED, player=MatchPlayer(77, "fox"), side="CT", money=3750),
+            f.MoneyChanged(at=ARRIVED, player=fox, side="CT", money=3750),
         ),
         (
             '"player_11" : "                   0,      3,    800,      0,      0"',
@@ -263,18 +240,9 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ),
         ("JSON_BEGIN{", f.ListBegun(at=ARRIVED)),
         ("}}JSON_END", f.ListEnded(at=ARRIVED)),
-        (
-            f'{HERON} triggered "Bomb_Begin_Plant" at bombsite A',
-            f.PlantBegun(at=ARRIVED, player=MatchPlayer(88, "heron")),
-        ),
-        (
-            f'{FOX} triggered "Begin_Bomb_Defuse_Without_Kit"',
-            f.DefuseBegun(at=ARRIVED, player=MatchPlayer(77, "fox")),
-        ),
-        (
-            f'{FOX} triggered "Begin_Bomb_Defuse_With_Kit"',
-            f.DefuseBegun(at=ARRIVED, player=MatchPlayer(77, "fox"), kit=True),
-        ),
+        (f'{HERON} triggered "Bomb_Begin_Plant" at bombsite A', f.PlantBegun(at=ARRIVED, player=heron)),
+        (f'{FOX} triggered "Begin_Bomb_Defuse_Without_Kit"', f.DefuseBegun(at=ARRIVED, player=fox)),
+        (f'{FOX} triggered "Begin_Bomb_Defuse_With_Kit"', f.DefuseBegun(at=ARRIVED, player=fox, kit=True)),
         (
             'server_cvar: "mp_roundtime_defuse" "1.920000"',
             f.ClockSet(at=ARRIVED, name="defuse_round_time", seconds=115.2),
@@ -282,13 +250,10 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ('server_cvar: "mp_roundtime" "5.000000"', f.ClockSet(at=ARRIVED, name="round_time", seconds=300)),
         ('server_cvar: "mp_freezetime" "20"', f.ClockSet(at=ARRIVED, name="freeze_time", seconds=20)),
         ('server_cvar: "mp_c4timer" "35"', f.ClockSet(at=ARRIVED, name="fuse_time", seconds=35)),
-        (
-            f'{HERON} purchased "deagle"',
-            f.ItemAcquired(at=ARRIVED, player=MatchPlayer(88, "heron"), side="T"),
-        ),
+        (f'{HERON} purchased "deagle"', f.ItemAcquired(at=ARRIVED, player=heron, side="T")),
         (
             '"fox<3><[U:1: 77]>" switched from team <CT> to <TERRORIST>',
-            f.SideSwitched(at=ARRIVED, player=MatchPlayer(77, "fox"), side="T"),
+            f.SideSwitched(at=ARRIVED, player=fox, side="T"),
         ),
     ],
 )
