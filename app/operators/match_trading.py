@@ -98,7 +98,7 @@ async def show_commands(
     """The commands that were executed on a match, newest first, with what each changed."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        found = await match_commands.listing(tx, match.id, limit)
+        found = await match_commands.listing(tx, match.id, limit=limit)
     return many([_executed(one) for one in found])
 
 

@@ -10,12 +10,14 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 from piccolo.query.functions import Count
 
 from app.domain.status import Status
 from app.kit.logging import get_logger
 from app.store.prepared import prepared
+from app.store.query_functions import writing
 from app.store.sql import any_of, literals, same
 from app.store.statements import combined_writes
 from app.store.tables.alert import Alert as AlertTable
@@ -36,6 +38,7 @@ _COLUMNS = (
     AlertTable.taken_by,
     AlertTable.ended_by,
 )
+_HANDLING = ("seen_at", "seen_by", "taken_at", "taken_by", "ended_at", "ended_by")
 _OPEN = AlertTable.ended_at.is_null()
 _MATCH = AlertTable.match_id.join_on(Match.id)
 
@@ -117,34 +120,14 @@ def _open_count() -> Select[Any]:
 
 
 @prepared
-def _prune(before: int) -> Delete:
-    return AlertTable.delete().where(AlertTable.ended_at < before)
-
-
-@prepared
 def _one(alert_id: int, kinds: Collection[str]) -> Select[Any]:
     found = (AlertTable.id == alert_id, any_of(AlertTable.kind, kinds))
     return AlertTable.select(*_COLUMNS).where(*found).lock_rows("UPDATE")
 
 
 @prepared
-def _set_handling(
-    seen_at: int | None,
-    seen_by: str | None,
-    taken_at: int | None,
-    taken_by: str | None,
-    ended_at: int | None,
-    ended_by: str | None,
-    alert_id: int,
-) -> Update[Any]:
-    changed: dict[Any, object] = {
-        AlertTable.seen_at: seen_at,
-        AlertTable.seen_by: seen_by,
-        AlertTable.taken_at: taken_at,
-        AlertTable.taken_by: taken_by,
-        AlertTable.ended_at: ended_at,
-        AlertTable.ended_by: ended_by,
-    }
+def _set_handling(alert_id: int, *values: object) -> Update[Any]:
+    changed: dict[Column | str, Any] = dict(zip(_HANDLING, values, strict=True))
     return AlertTable.update(changed).where(AlertTable.id == alert_id)
 
 
@@ -196,8 +179,7 @@ async def lock(tx: Tx, alert_id: int) -> Alert | None:
 
 async def save_handling(tx: Tx, alert: Alert) -> None:
     """Write who has seen, taken and ended the alert, and when."""
-    seen, taken = (alert.seen_at, alert.seen_by), (alert.taken_at, alert.taken_by)
-    await tx.change(_set_handling(*seen, *taken, alert.ended_at, alert.ended_by, alert.id))
+    await tx.change(_set_handling(alert.id, *(getattr(alert, name) for name in _HANDLING)))
 
 
 async def end_for_matches_over(tx: Tx, now: int) -> None:
@@ -214,9 +196,10 @@ async def open_count(tx: Tx) -> dict[AlertKind, int]:
     return {kind: row["count"] for row in rows if (kind := _KNOWN_KINDS.get(row["kind"]))}
 
 
-async def prune(tx: Tx, before: int) -> int:
+@writing
+def prune(before: int, /) -> Delete:
     """Delete alerts that ended before then (ms); how many."""
-    return await tx.change(_prune(before))
+    return AlertTable.delete().where(AlertTable.ended_at < before)
 
 
 async def listing(

@@ -19,6 +19,7 @@ from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.kit.errors import NotFound
 from app.store.prepared import prepared
+from app.store.query_functions import reading_number, writing
 from app.store.sql import literals
 from app.store.statements import change_log as statements
 from app.store.statements import session
@@ -131,10 +132,10 @@ async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
     return rows
 
 
-async def head(tx: Tx) -> int:
+@reading_number
+def head() -> Select[Change]:
     """The highest visible seq, 0 before the first change."""
-    seq: int = await tx.one_value(_head())
-    return seq
+    return Change.select(Coalesce(Max(Change.seq), 0))
 
 
 async def newest_stamp(tx: Tx) -> int:
@@ -143,10 +144,10 @@ async def newest_stamp(tx: Tx) -> int:
     return stamp or 0
 
 
-async def oldest(tx: Tx) -> int:
+@reading_number
+def oldest() -> Select[Change]:
     """The lowest seq in the log, 0 when it is empty: a cursor below `oldest - 1` may have missed changes."""
-    seq: int = await tx.one_value(_oldest())
-    return seq
+    return Change.select(Coalesce(Min(Change.seq), 0))
 
 
 async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
@@ -161,42 +162,24 @@ async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
     return deleted
 
 
-async def prune_fixtures(tx: Tx, before: int) -> int:
+@writing
+def prune_fixtures(before: int, /) -> Delete:
     """Delete pruned fixture changes of before `before` (ms); how many."""
-    return await tx.change(_prune_fixtures(before))
+    return PastFixture.delete().where(PastFixture.at < before)
 
 
-async def prune_seqs(tx: Tx) -> int:
+@writing
+def prune_seqs() -> Delete:
     """Delete the seqs of pruned changes of matches that are over; how many."""
-    return await tx.change(_prune_seqs())
-
-
-@prepared
-def _head() -> Select[Change]:
-    return Change.select(Coalesce(Max(Change.seq), 0))
+    over = MatchTable.select(MatchTable.id).where(
+        MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
+    )
+    return PastSeq.delete().where(PastSeq.match_id.is_in(over))
 
 
 @prepared
 def _newest() -> Select[Change]:
     return Change.select(Change.at).order_by(Change.seq, ascending=False).limit(1)
-
-
-@prepared
-def _oldest() -> Select[Change]:
-    return Change.select(Coalesce(Min(Change.seq), 0))
-
-
-@prepared
-def _prune_fixtures(before: int) -> Delete:
-    return PastFixture.delete().where(PastFixture.at < before)
-
-
-@prepared
-def _prune_seqs() -> Delete:
-    over = MatchTable.select(MatchTable.id).where(
-        MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
-    )
-    return PastSeq.delete().where(PastSeq.match_id.is_in(over))
 
 
 def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:

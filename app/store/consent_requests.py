@@ -5,9 +5,11 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from piccolo.columns import Column
 from piccolo.query import Insert, Select, Update
 
 from app.store.prepared import prepared
+from app.store.query_functions import reading_row, reading_rows
 from app.store.tables.consent import ConsentRequest as ConsentTable
 from app.store.transaction import Row, Tx
 
@@ -57,6 +59,7 @@ class ConsentRequest(msgspec.Struct, frozen=True):
 
 
 _COLUMNS = tuple(ConsentTable._meta.get_column_by_name(name) for name in ConsentRequest.__struct_fields__)
+_DECISION = ("outcome", "decided_at", "decided_by", "reason", "revision")
 
 
 async def add(
@@ -78,18 +81,26 @@ async def add(
     return ConsentRequest(**row)
 
 
-async def get(tx: Tx, request_id: int) -> ConsentRequest | None:
-    return _request(await tx.first(_one(request_id, lock=False)))
+def _request(row: Row) -> ConsentRequest:
+    return ConsentRequest(**row)
 
 
-async def lock(tx: Tx, request_id: int) -> ConsentRequest | None:
+@reading_row(_request)
+def get(request_id: int, /) -> Select[Any]:
+    return ConsentTable.select(*_COLUMNS).where(ConsentTable.id == request_id)
+
+
+@reading_row(_request)
+def lock(request_id: int, /) -> Select[Any]:
     """`get`; the request is locked until the transaction ends."""
-    return _request(await tx.first(_one(request_id, lock=True)))
+    return ConsentTable.select(*_COLUMNS).where(ConsentTable.id == request_id).lock_rows("UPDATE")
 
 
-async def by_reference(tx: Tx, person: str, reference: str) -> ConsentRequest | None:
+@reading_row(_request)
+def by_reference(person: str, reference: str, /) -> Select[Any]:
     """The request of a person's command with that id of theirs."""
-    return _request(await tx.first(_by_reference(person, reference)))
+    own = (ConsentTable.person == person, ConsentTable.reference == reference)
+    return ConsentTable.select(*_COLUMNS).where(*own)
 
 
 async def listing(tx: Tx, *, match_id: UUID | None = None, limit: int) -> list[ConsentRequest]:
@@ -98,19 +109,16 @@ async def listing(tx: Tx, *, match_id: UUID | None = None, limit: int) -> list[C
     return [ConsentRequest(**row) for row in await tx.run(query)]
 
 
-async def waiting(tx: Tx, now: int) -> list[ConsentRequest]:
+@reading_rows(_request)
+def waiting(now: int, /) -> Select[Any]:
     """The requests that wait at `now` (Unix ms), oldest first."""
-    return [ConsentRequest(**row) for row in await tx.run(_waiting(now))]
+    undecided = (ConsentTable.outcome.is_null(), ConsentTable.expires_at > now)
+    return ConsentTable.select(*_COLUMNS).where(*undecided).order_by(ConsentTable.id)
 
 
 async def save_decision(tx: Tx, request: ConsentRequest) -> None:
     """Write who has decided what, and when."""
-    decision = (request.outcome, request.decided_at, request.decided_by, request.reason, request.revision)
-    await tx.change(_decide(*decision, request.id))
-
-
-def _request(row: Row | None) -> ConsentRequest | None:
-    return ConsentRequest(**row) if row else None
+    await tx.change(_decide(request.id, *(getattr(request, name) for name in _DECISION)))
 
 
 @prepared
@@ -139,18 +147,6 @@ def _add(
 
 
 @prepared
-def _one(request_id: int, *, lock: bool) -> Select[Any]:
-    query = ConsentTable.select(*_COLUMNS).where(ConsentTable.id == request_id)
-    return query.lock_rows("UPDATE") if lock else query
-
-
-@prepared
-def _by_reference(person: str, reference: str) -> Select[Any]:
-    own = (ConsentTable.person == person, ConsentTable.reference == reference)
-    return ConsentTable.select(*_COLUMNS).where(*own)
-
-
-@prepared
 def _newest(*, limit: int) -> Select[Any]:
     return ConsentTable.select(*_COLUMNS).order_by(ConsentTable.id, ascending=False).limit(limit)
 
@@ -162,25 +158,6 @@ def _of_match(match_id: UUID, *, limit: int) -> Select[Any]:
 
 
 @prepared
-def _waiting(now: int) -> Select[Any]:
-    undecided = (ConsentTable.outcome.is_null(), ConsentTable.expires_at > now)
-    return ConsentTable.select(*_COLUMNS).where(*undecided).order_by(ConsentTable.id)
-
-
-@prepared
-def _decide(
-    outcome: str | None,
-    decided_at: int | None,
-    decided_by: str | None,
-    reason: str,
-    revision: int | None,
-    request_id: int,
-) -> Update[Any]:
-    changed: dict[Any, object] = {
-        ConsentTable.outcome: outcome,
-        ConsentTable.decided_at: decided_at,
-        ConsentTable.decided_by: decided_by,
-        ConsentTable.reason: reason,
-        ConsentTable.revision: revision,
-    }
+def _decide(request_id: int, *values: object) -> Update[Any]:
+    changed: dict[Column | str, Any] = dict(zip(_DECISION, values, strict=True))
     return ConsentTable.update(changed).where(ConsentTable.id == request_id)

@@ -16,6 +16,7 @@ from piccolo.query.functions import Count as CountOf
 from piccolo.querystring import QueryString
 
 from app.store.prepared import prepared
+from app.store.query_functions import reading_number
 from app.store.sql import LOSING, any_of, holds, now
 from app.store.statements import bulk_writes, claims, reads
 from app.store.tables.tenant import Tenant, TenantCursor
@@ -153,10 +154,10 @@ async def silent_count(tx: Tx, millis: int) -> tuple[int, int]:
     return row["silent"], row["all"]
 
 
-async def tenant_count(tx: Tx) -> int:
+@reading_number
+def tenant_count() -> Count:
     """How many tenants the feed has."""
-    count: int = await tx.one_value(_tenant_count())
-    return count
+    return Tenant.count().where(holds(Tenant.amqp), holds(Tenant.active))
 
 
 async def statuses(tx: Tx) -> list[CursorStatus]:
@@ -211,8 +212,3 @@ def _silent(millis: int) -> Select[Any]:
     overdue = (TenantCursor.last_alive_at < now() - millis).querystring
     silent = QueryString("count(*) FILTER (WHERE {})", overdue, alias="silent")
     return TenantCursor.select(CountOf(alias="all"), silent).where(*_SERVED)
-
-
-@prepared
-def _tenant_count() -> Count:
-    return Tenant.count().where(holds(Tenant.amqp), holds(Tenant.active))

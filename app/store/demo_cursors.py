@@ -8,6 +8,7 @@ from uuid import UUID
 from piccolo.query import Select, Update
 
 from app.store.prepared import prepared
+from app.store.query_functions import writing
 from app.store.sql import now
 from app.store.tables.tenant import TenantCursor
 from app.store.transaction import Tx
@@ -19,17 +20,13 @@ async def position(tx: Tx, tenant_id: UUID) -> int:
     return seq or 0
 
 
-async def skip(tx: Tx, tenant_id: UUID, to: int) -> None:
+@writing
+def skip(tenant_id: UUID, to: int, /) -> Update[Any]:
     """Move a tenant's cursor ahead without publishing; no process may hold its lease."""
-    await tx.change(_skip(tenant_id, to))
+    behind = (TenantCursor.seq < to, TenantCursor.expires_at < now())
+    return TenantCursor.update({TenantCursor.seq: to}).where(TenantCursor.tenant_id == tenant_id, *behind)
 
 
 @prepared
 def _position(tenant_id: UUID) -> Select[Any]:
     return TenantCursor.select(TenantCursor.seq).where(TenantCursor.tenant_id == tenant_id)
-
-
-@prepared
-def _skip(tenant_id: UUID, to: int) -> Update[Any]:
-    behind = (TenantCursor.seq < to, TenantCursor.expires_at < now())
-    return TenantCursor.update({TenantCursor.seq: to}).where(TenantCursor.tenant_id == tenant_id, *behind)

@@ -6,6 +6,7 @@ from piccolo.query import Delete, Insert, Select
 from piccolo.query.functions import Coalesce, Max
 
 from app.store.prepared import prepared
+from app.store.query_functions import reading_number, writing
 from app.store.tables.worker import WorkerBeat
 from app.store.transaction import Tx
 
@@ -20,10 +21,10 @@ async def record(tx: Tx, worker: str, kind: str, now: int, *, reaches_broker: bo
     await tx.change(_expire(now - _EXPIRES_AFTER))
 
 
-async def latest(tx: Tx, kind: str) -> int:
+@reading_number
+def latest(kind: str, /) -> Select[Any]:
     """The time (ms) of the latest heartbeat of any worker of `kind`; 0 when there is none."""
-    at: int = await tx.one_value(_latest(kind))
-    return at
+    return WorkerBeat.select(Coalesce(Max(WorkerBeat.at), 0)).where(WorkerBeat.kind == kind)
 
 
 async def alive_since(tx: Tx, kind: str, since: int) -> dict[str, bool]:
@@ -31,9 +32,10 @@ async def alive_since(tx: Tx, kind: str, since: int) -> dict[str, bool]:
     return {row["worker"]: row["reaches_broker"] for row in await tx.run(_alive_since(kind, since))}
 
 
-async def remove(tx: Tx, worker: str) -> None:
+@writing
+def remove(worker: str, /) -> Delete:
     """Delete the heartbeat of a worker that stops in good order."""
-    await tx.change(_remove(worker))
+    return WorkerBeat.delete().where(WorkerBeat.worker == worker)
 
 
 @prepared
@@ -52,16 +54,6 @@ def _expire(before: int) -> Delete:
 
 
 @prepared
-def _latest(kind: str) -> Select[Any]:
-    return WorkerBeat.select(Coalesce(Max(WorkerBeat.at), 0)).where(WorkerBeat.kind == kind)
-
-
-@prepared
 def _alive_since(kind: str, since: int) -> Select[Any]:
     workers = WorkerBeat.select(WorkerBeat.worker, WorkerBeat.reaches_broker)
     return workers.where(WorkerBeat.kind == kind, WorkerBeat.at >= since)
-
-
-@prepared
-def _remove(worker: str) -> Delete:
-    return WorkerBeat.delete().where(WorkerBeat.worker == worker)

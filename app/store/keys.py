@@ -12,6 +12,7 @@ from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
 from app.store import notifications, tenants
 from app.store.prepared import prepared
+from app.store.query_functions import reading_row, reading_rows
 from app.store.sql import NEWEST, any_of
 from app.store.statements import bulk_writes
 from app.store.tables.key import ApiKey
@@ -64,10 +65,35 @@ _WITH_TENANT = (
 )
 
 
-async def by_hash(tx: Tx, digest: bytes) -> KeyWithTenant | None:
+def _key_with_tenant(row: Row) -> KeyWithTenant:
+    tenant = Tenant(
+        id=row["tenant_id"],
+        slug=row["slug"],
+        name=row["name"],
+        amqp=row["amqp"],
+        active=row["tenant_active"],
+        probabilities=row["probabilities"],
+        types_off=tenants.decode_intervals(row["types_off"]),
+    )
+    return KeyWithTenant(row["hash"], _key(row), tenant)
+
+
+def _key(row: Row) -> Key:
+    values = {name: row[name] for name in Key.__struct_fields__}
+    return Key(
+        **values
+        | {
+            "scopes": frozenset(row["scopes"]),
+            "sports": frozenset(row["sports"]),
+            "networks": tuple(row["networks"]),
+        }
+    )
+
+
+@reading_row(_key_with_tenant)
+def by_hash(digest: bytes, /) -> Select[Any]:
     """The key with that hash and its tenant, active or not."""
-    row = await tx.first(_by_hash(digest))
-    return _key_with_tenant(row) if row else None
+    return ApiKey.select(*_WITH_TENANT).where(ApiKey.hash == digest)
 
 
 async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[KeyWithTenant]:
@@ -88,15 +114,17 @@ async def lock(tx: Tx, key_id: UUID) -> Key:
     return _key(row)
 
 
-async def by_reference(tx: Tx, tenant_id: UUID, reference: str) -> Key | None:
+@reading_row(_key)
+def by_reference(tenant_id: UUID, reference: str, /) -> Select[Any]:
     """The tenant's key that was issued under that id."""
-    row = await tx.first(_by_reference(tenant_id, reference))
-    return _key(row) if row else None
+    return ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
 
 
-async def listing(tx: Tx, tenant_id: UUID) -> list[Key]:
+@reading_rows(_key)
+def listing(tenant_id: UUID, /) -> Select[Any]:
     """The tenant's keys, revoked ones too, oldest first."""
-    return [_key(row) for row in await tx.run(_of_tenant(tenant_id))]
+    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id)
+    return query.order_by(ApiKey.created_at, ApiKey.id)
 
 
 async def newest(
@@ -120,11 +148,6 @@ async def record_last_used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
 
 
 @prepared
-def _by_hash(digest: bytes) -> Select[Any]:
-    return ApiKey.select(*_WITH_TENANT).where(ApiKey.hash == digest)
-
-
-@prepared
 def _by_ids(ids: Collection[UUID]) -> Select[Any]:
     return ApiKey.select(*_WITH_TENANT).where(any_of(ApiKey.id, ids))
 
@@ -138,17 +161,6 @@ def _insert(*values: object) -> Insert[Any]:
 @prepared
 def _lock(key_id: UUID) -> Select[Any]:
     return ApiKey.select(*_COLUMNS).where(ApiKey.id == key_id).lock_rows("UPDATE")
-
-
-@prepared
-def _by_reference(tenant_id: UUID, reference: str) -> Select[Any]:
-    return ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
-
-
-@prepared
-def _of_tenant(tenant_id: UUID) -> Select[Any]:
-    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id)
-    return query.order_by(ApiKey.created_at, ApiKey.id)
 
 
 @prepared
@@ -166,31 +178,6 @@ def _save(key_id: UUID, *values: object) -> Update[Any]:
     return ApiKey.update(changed).where(ApiKey.id == key_id)
 
 
-def _key_with_tenant(row: Row) -> KeyWithTenant:
-    tenant = Tenant(
-        id=row["tenant_id"],
-        slug=row["slug"],
-        name=row["name"],
-        amqp=row["amqp"],
-        active=row["tenant_active"],
-        probabilities=row["probabilities"],
-        types_off=tenants.decode_intervals(row["types_off"]),
-    )
-    return KeyWithTenant(row["hash"], _key(row), tenant)
-
-
 def _values(key: Key) -> dict[str, Any]:
     values = msgspec.structs.asdict(key)
     return values | {name: sorted(values[name]) for name in ("scopes", "sports", "networks")}
-
-
-def _key(row: Row) -> Key:
-    values = {name: row[name] for name in Key.__struct_fields__}
-    return Key(
-        **values
-        | {
-            "scopes": frozenset(row["scopes"]),
-            "sports": frozenset(row["sports"]),
-            "networks": tuple(row["networks"]),
-        }
-    )

@@ -13,6 +13,7 @@ from app.store import log_senders
 from app.store.alerts import AlertKind
 from app.store.log_senders import LogSender
 from app.store.prepared import prepared
+from app.store.query_functions import reading_number
 from app.store.sql import fails
 from app.store.statements import reads
 from app.store.tables.alert import Alert
@@ -122,9 +123,9 @@ async def park(tx: Tx, parked: ParkedBatch) -> None:
     await tx.change(_park(*msgspec.structs.astuple(parked)))
 
 
-async def parked_count(tx: Tx) -> int:
-    count: int = await tx.one_value(_parked_count())
-    return count
+@reading_number
+def parked_count() -> Query[Any, Any]:
+    return LogParked.count()
 
 
 async def parked_and_recovered(tx: Tx) -> list[UUID]:
@@ -210,11 +211,6 @@ def _park(*values: object) -> Insert[Any]:
     names = "message match_id instance begin_offset end_offset body arrived_at parked_at error"
     row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
     return LogParked.insert(LogParked(**row)).on_conflict(action="DO NOTHING")
-
-
-@prepared
-def _parked_count() -> Query[Any, Any]:
-    return LogParked.count()
 
 
 @prepared

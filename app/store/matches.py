@@ -22,6 +22,7 @@ from app.store import cache_invalidation
 from app.store.cache_invalidation import CHANNEL
 from app.store.match_tables import DEPENDENT_TABLES
 from app.store.prepared import Statement, prepared
+from app.store.query_functions import reading_row, writing
 from app.store.sql import any_of, exists, literals
 from app.store.statements import combined_writes, session
 from app.store.tables.change import Change
@@ -79,6 +80,16 @@ class MatchPosition(msgspec.Struct, frozen=True):
     id: UUID
     number: int
     seq: int
+
+
+def _match(row: Row) -> Match:
+    later = _decode_later(row["later"])
+    return msgspec.structs.replace(
+        _decode(row["state"]),
+        **{name: value for name in _LATER_FIELDS if (value := getattr(later, name)) is not msgspec.UNSET},
+        last_stamp=row["last_stamp"],
+        last_seq=row["last_seq"],
+    )
 
 
 async def next_number(tx: Tx) -> int:
@@ -140,14 +151,15 @@ async def _locked(tx: Tx, match_id: UUID, lock: Callable[[str | None], Statement
     return present.match if present else _match(row)
 
 
-async def set_reprice_at(tx: Tx, match_id: UUID, reprice_at: int | None) -> None:
+@writing
+def set_reprice_at(match_id: UUID, reprice_at: int | None, /) -> Update[Any]:
     """Record when the prices of a match may next change; nothing else of it has changed."""
-    await tx.change(_set_reprice_at(match_id, reprice_at))
+    return MatchTable.update({MatchTable.reprice_at: reprice_at}).where(MatchTable.id == match_id)
 
 
-async def get(tx: Tx, match_id: UUID) -> Match | None:
-    row = await tx.first(_get(match_id))
-    return _match(row) if row else None
+@reading_row(_match)
+def get(match_id: UUID, /) -> Select[Any]:
+    return MatchTable.select(*_STATE).where(MatchTable.id == match_id)
 
 
 async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[Match]:
@@ -282,21 +294,6 @@ def _columns(match: Match) -> tuple[object, ...]:
     )
 
 
-def _match(row: Row) -> Match:
-    later = _decode_later(row["later"])
-    return msgspec.structs.replace(
-        _decode(row["state"]),
-        **{name: value for name in _LATER_FIELDS if (value := getattr(later, name)) is not msgspec.UNSET},
-        last_stamp=row["last_stamp"],
-        last_seq=row["last_seq"],
-    )
-
-
-@prepared
-def _get(match_id: UUID) -> Select[Any]:
-    return MatchTable.select(*_STATE).where(MatchTable.id == match_id)
-
-
 @prepared
 def _lock(match_id: UUID, version: str | None) -> Select[Any]:
     query = MatchTable.select(*_state_unless(version)).where(MatchTable.id == match_id)
@@ -343,11 +340,6 @@ def _written_last_by_0_1_0() -> Select[Any]:
     written_by_both = "{} ->> 'revision' IS NOT NULL AND {} ->> 'types' IS NULL"
     found = QueryString(written_by_both, MatchTable.later, MatchTable.state)
     return MatchTable.select(MatchTable.id).where(found).order_by(MatchTable.number)
-
-
-@prepared
-def _set_reprice_at(match_id: UUID, reprice_at: int | None) -> Update[Any]:
-    return MatchTable.update({MatchTable.reprice_at: reprice_at}).where(MatchTable.id == match_id)
 
 
 @prepared

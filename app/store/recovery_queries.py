@@ -5,7 +5,8 @@ exactly the state at that timestamp; every writer of a match locks that row firs
 order of match numbers, so that two recoveries cannot deadlock.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -19,15 +20,17 @@ from app.domain.settlement import LedgerEntry
 from app.store import cache_invalidation
 from app.store.matches import MatchPosition
 from app.store.prepared import prepared
+from app.store.query_functions import reading_rows
 from app.store.sql import OPEN_CODES, any_of, booked, literals
 from app.store.statements import claims, reads
 from app.store.tables.history import LedgerEntry as Entry
 from app.store.tables.market import Market
 from app.store.tables.match import Match as MatchTable
-from app.store.transaction import Tx
+from app.store.transaction import Row, Tx
 
 _decode = msgspec.json.Decoder(Match).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
+_id: Callable[[Row], UUID] = itemgetter("id")
 _OPEN = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING, Status.LIVE)))
 _OVER = MatchTable.status.not_in(literals((Status.DISCOVERED, Status.UPCOMING, Status.LIVE)))
 
@@ -58,20 +61,31 @@ class PastFixtureChange(msgspec.Struct, frozen=True):
     body: bytes
 
 
-async def open_matches(tx: Tx, tenant_id: UUID) -> list[UUID]:
+@reading_rows(_id)
+def open_matches(tenant_id: UUID, /) -> Select[Any]:
     """The booked matches that are not over, by number."""
-    return [row["id"] for row in await tx.run(_open_matches(tenant_id))]
+    return MatchTable.select(MatchTable.id).where(_OPEN, booked(tenant_id)).order_by(MatchTable.number)
 
 
-async def reopened_matches(tx: Tx, tenant_id: UUID) -> list[UUID]:
+@reading_rows(_id)
+def reopened_matches(tenant_id: UUID, /) -> Select[Any]:
     """The booked matches that are over and have an open market: its result was rolled back. By number."""
-    return [row["id"] for row in await tx.run(_reopened_matches(tenant_id))]
+    with_open = Market.select(Market.match_id).where(Market.status.is_in(OPEN_CODES))
+    query = MatchTable.select(MatchTable.id).where(_OVER, booked(tenant_id), MatchTable.id.is_in(with_open))
+    return query.order_by(MatchTable.number)
 
 
-async def ended_matches(tx: Tx, tenant_id: UUID, after: int) -> list[UUID]:
+@reading_rows(_id)
+def ended_matches(tenant_id: UUID, after: int, /) -> Select[Any]:
     """The booked matches whose end, or a settlement, void or rollback of a market, was published after
-    `after` (ms); by number."""
-    return [row["id"] for row in await tx.run(_ended_matches(tenant_id, after))]
+    `after` (ms); by number. Matches that a process of version 0.1.0 closed have no `closed_at`, and
+    `finished_at` is their log's time."""
+    late = QueryString(f"{{}}::bigint - {LATE_MILLIS}", after)
+    old = MatchTable.closed_at.is_null() & (MatchTable.finished_at > late)
+    settled = Entry.select(Entry.match_id).where(Entry.at > after)
+    published = (MatchTable.closed_at > after) | old | MatchTable.id.is_in(settled)
+    query = MatchTable.select(MatchTable.id).where(_OVER, booked(tenant_id), published)
+    return query.order_by(MatchTable.number)
 
 
 async def assign_timestamps(tx: Tx, match_ids: Collection[UUID], now: int) -> list[TimestampedMatch]:
@@ -111,30 +125,6 @@ async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, lis
 async def fixture_changes(tx: Tx, tenant_id: UUID, after: int) -> list[PastFixtureChange]:
     """The fixture changes of booked matches after `after` (ms), in order."""
     return [PastFixtureChange(**row) for row in await tx.fetch(reads.FIXTURE_CHANGES, tenant_id, after)]
-
-
-@prepared
-def _open_matches(tenant_id: UUID) -> Select[Any]:
-    return MatchTable.select(MatchTable.id).where(_OPEN, booked(tenant_id)).order_by(MatchTable.number)
-
-
-@prepared
-def _reopened_matches(tenant_id: UUID) -> Select[Any]:
-    with_open = Market.select(Market.match_id).where(Market.status.is_in(OPEN_CODES))
-    query = MatchTable.select(MatchTable.id).where(_OVER, booked(tenant_id), MatchTable.id.is_in(with_open))
-    return query.order_by(MatchTable.number)
-
-
-@prepared
-def _ended_matches(tenant_id: UUID, after: int) -> Select[Any]:
-    """Matches that a process of version 0.1.0 closed have no `closed_at`, and `finished_at` is their log's
-    time."""
-    late = QueryString(f"{{}}::bigint - {LATE_MILLIS}", after)
-    old = MatchTable.closed_at.is_null() & (MatchTable.finished_at > late)
-    settled = Entry.select(Entry.match_id).where(Entry.at > after)
-    published = (MatchTable.closed_at > after) | old | MatchTable.id.is_in(settled)
-    query = MatchTable.select(MatchTable.id).where(_OVER, booked(tenant_id), published)
-    return query.order_by(MatchTable.number)
 
 
 @prepared

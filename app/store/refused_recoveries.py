@@ -9,15 +9,20 @@ from piccolo.query import Insert, Select
 from piccolo.query.functions import Max
 
 from app.store.prepared import prepared
+from app.store.query_functions import writing
 from app.store.sql import any_of, now
 from app.store.statements import bulk_writes
 from app.store.tables.tenant import RefusedRecovery, TenantCursor
 from app.store.transaction import Tx
 
 
-async def record(tx: Tx, key_id: UUID, tenant_id: UUID, wait: int) -> None:
+@writing
+def record(key_id: UUID, tenant_id: UUID, wait: int, /) -> Insert[Any]:
     """Record that a recovery of this key was refused, and that it has room again in `wait` ms."""
-    await tx.change(_record(key_id, tenant_id, wait))
+    row = RefusedRecovery(key_id=key_id, tenant_id=tenant_id, due_at=now() + wait)
+    return RefusedRecovery.insert(row).on_conflict(
+        RefusedRecovery.key_id, action="DO UPDATE", values=[RefusedRecovery.due_at]
+    )
 
 
 async def due(tx: Tx, holder: str, tenants: Collection[UUID]) -> dict[UUID, int]:
@@ -31,14 +36,6 @@ async def delete(tx: Tx, notified: Mapping[UUID, int]) -> None:
     """Delete what was due until these times for these tenants, which have been notified."""
     if notified:
         await tx.execute(bulk_writes.DELETE_REFUSED, list(notified), list(notified.values()))
-
-
-@prepared
-def _record(key_id: UUID, tenant_id: UUID, wait: int) -> Insert[Any]:
-    row = RefusedRecovery(key_id=key_id, tenant_id=tenant_id, due_at=now() + wait)
-    return RefusedRecovery.insert(row).on_conflict(
-        RefusedRecovery.key_id, action="DO UPDATE", values=[RefusedRecovery.due_at]
-    )
 
 
 @prepared

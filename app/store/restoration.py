@@ -25,6 +25,7 @@ from app.kit.errors import Unavailable
 from app.store import changes, cursors, heartbeats
 from app.store.connections import SESSION_NAME
 from app.store.prepared import prepared
+from app.store.query_functions import reading_number, writing
 from app.store.sql import holds, literals, now
 from app.store.statements import restoration as statements
 from app.store.statements import session, tenant_rows
@@ -138,15 +139,15 @@ async def savepoint(tx: Tx) -> AsyncIterator[None]:
     await tx.execute(session.RELEASE_SAVEPOINT)
 
 
-async def active_keys(tx: Tx) -> int:
-    count: int = await tx.one_value(_active_keys())
-    return count
+@reading_number
+def active_keys() -> Count:
+    return ApiKey.count().where(holds(ApiKey.active))
 
 
-async def notified_tenants(tx: Tx) -> int:
+@reading_number
+def notified_tenants() -> Count:
     """How many tenants are to be notified of a loss before anything else is published to them."""
-    count: int = await tx.one_value(_notified_tenants())
-    return count
+    return TenantCursor.count().where(holds(TenantCursor.notice_pending))
 
 
 async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: bool) -> int:
@@ -188,9 +189,11 @@ async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
     return ended
 
 
-async def spend_codes(tx: Tx, totp_step: int) -> None:
+@writing
+def spend_codes(step: int, /) -> Update[Any]:
     """End second factors' codes up to `totp_step`: which of them were used may be forgotten."""
-    await tx.change(_spend_codes(totp_step))
+    later = QueryString("greatest({}, {}::bigint)", PortalUser.totp_step, step)
+    return PortalUser.update({PortalUser.totp_step: later}).where(PortalUser.totp_secret.is_not_null())
 
 
 @prepared
@@ -199,20 +202,10 @@ def _settled() -> Select[Any]:
 
 
 @prepared
-def _notified_tenants() -> Count:
-    return TenantCursor.count().where(holds(TenantCursor.notice_pending))
-
-
-@prepared
 def _unfinished(*, locked: bool = False) -> Select[Any]:
     query = MatchTable.select(MatchTable.id).where(MatchTable.status.not_in(_OVER))
     query = query.order_by(MatchTable.number)
     return query.lock_rows("UPDATE") if locked else query
-
-
-@prepared
-def _active_keys() -> Count:
-    return ApiKey.count().where(holds(ApiKey.active))
 
 
 @prepared
@@ -281,9 +274,3 @@ def _end_recoveries(at: int) -> Update[Any]:
         RecoveryJob.error: _JOB_ERROR,
     }
     return RecoveryJob.update(values).where(RecoveryJob.state.is_in(_OPEN_JOBS))
-
-
-@prepared
-def _spend_codes(step: int) -> Update[Any]:
-    later = QueryString("greatest({}, {}::bigint)", PortalUser.totp_step, step)
-    return PortalUser.update({PortalUser.totp_step: later}).where(PortalUser.totp_secret.is_not_null())

@@ -11,6 +11,7 @@ from piccolo.query import Delete, Insert, Select, Update
 from app.domain.tenant import Tenant
 from app.domain.user import Session, User
 from app.store.prepared import prepared
+from app.store.query_functions import reading_row, reading_rows, writing
 from app.store.sql import any_of
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.user import PortalSession, PortalUser
@@ -30,15 +31,19 @@ class FoundSession(msgspec.Struct, frozen=True):
     tenant: Tenant
 
 
+def _found(row: Mapping[str, Any]) -> FoundSession:
+    session = Session(**{name: row[name] for name in Session.__struct_fields__})
+    return FoundSession(session, read_user(row), read_tenant(row))
+
+
 async def insert(tx: Tx, user_id: UUID, session: Session, digest: bytes) -> None:
-    times = (session.created_at, session.last_seen_at)
-    await tx.change(_insert(session.id, user_id, digest, *times, session.address, session.user_agent))
+    await tx.change(_insert(user_id, digest, *msgspec.structs.astuple(session)))
 
 
-async def by_hash(tx: Tx, digest: bytes) -> FoundSession | None:
+@reading_row(_found)
+def by_hash(digest: bytes, /) -> Select[PortalSession]:
     """The session with that hash, however old."""
-    row = await tx.first(_by_hash(digest))
-    return None if row is None else _found(row)
+    return _with_people().where(PortalSession.hash == digest)
 
 
 async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[FoundSession]:
@@ -46,18 +51,18 @@ async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[FoundSession]:
     return [_found(row) for row in await tx.run(_by_ids(list(ids)))] if ids else []
 
 
-def _found(row: Mapping[str, Any]) -> FoundSession:
-    session = Session(**{name: row[name] for name in Session.__struct_fields__})
-    return FoundSession(session, read_user(row), read_tenant(row))
-
-
-async def listing(tx: Tx, user_id: UUID) -> list[Session]:
+@reading_rows(lambda row: Session(**row))
+def listing(user_id: UUID, /) -> Select[PortalSession]:
     """The user's sessions, however old, newest first."""
-    return [Session(**row) for row in await tx.run(_of_user(user_id))]
+    query = PortalSession.select(*_COLUMNS).where(PortalSession.user_id == user_id)
+    return query.order_by(PortalSession.created_at, PortalSession.id, ascending=False)
 
 
-async def record_seen(tx: Tx, session_id: UUID, now: int) -> None:
-    await tx.change(_record_seen(session_id, now))
+@writing
+def record_seen(session_id: UUID, now: int, /) -> Update[Any]:
+    return PortalSession.update({PortalSession.last_seen_at: now}).where(
+        PortalSession.id == session_id, PortalSession.last_seen_at < now
+    )
 
 
 async def count_password_attempt(tx: Tx, user_id: UUID, session_id: UUID) -> int | None:
@@ -67,55 +72,40 @@ async def count_password_attempt(tx: Tx, user_id: UUID, session_id: UUID) -> int
     return count
 
 
-async def forget_password_attempts(tx: Tx, session_id: UUID) -> None:
-    await tx.change(_forget_password_attempts(session_id))
+@writing
+def forget_password_attempts(session_id: UUID, /) -> Update[Any]:
+    return PortalSession.update({PortalSession.password_attempts: 0}).where(PortalSession.id == session_id)
 
 
-async def end(tx: Tx, user_id: UUID, session_id: UUID) -> bool:
+@writing
+def end(user_id: UUID, session_id: UUID, /) -> Delete:
     """End a session of the user; whether there was one."""
-    return bool(await tx.change(_end(user_id, session_id)))
+    return PortalSession.delete().where(PortalSession.id == session_id, PortalSession.user_id == user_id)
 
 
-async def end_all(tx: Tx, user_id: UUID) -> int:
+@writing
+def end_all(user_id: UUID, /) -> Delete:
     """End every session of a user; how many there were."""
-    return await tx.change(_end_all(user_id))
+    return PortalSession.delete().where(PortalSession.user_id == user_id)
 
 
-async def end_others(tx: Tx, user_id: UUID, keep: UUID) -> int:
+@writing
+def end_others(user_id: UUID, keep: UUID, /) -> Delete:
     """End every session of a user except one; how many there were."""
-    return await tx.change(_end_others(user_id, keep))
+    return PortalSession.delete().where(PortalSession.user_id == user_id, PortalSession.id != keep)
 
 
-async def delete_older(tx: Tx, user_id: UUID, created_before: int, seen_before: int) -> None:
+@writing
+def delete_older(user_id: UUID, created_before: int, seen_before: int, /) -> Delete:
     """Delete a user's sessions that began before the one time or were last seen before the other (ms)."""
-    await tx.change(_delete_older(user_id, created_before, seen_before))
+    old = (PortalSession.created_at < created_before) | (PortalSession.last_seen_at < seen_before)
+    return PortalSession.delete().where(PortalSession.user_id == user_id, old)
 
 
 @prepared
-def _insert(
-    session_id: UUID,
-    user_id: UUID,
-    digest: bytes,
-    created_at: int,
-    last_seen_at: int,
-    address: str,
-    user_agent: str,
-) -> Insert[PortalSession]:
-    row = PortalSession(
-        id=session_id,
-        user_id=user_id,
-        hash=digest,
-        created_at=created_at,
-        last_seen_at=last_seen_at,
-        address=address,
-        user_agent=user_agent,
-    )
-    return PortalSession.insert(row)
-
-
-@prepared
-def _by_hash(digest: bytes) -> Select[PortalSession]:
-    return _with_people().where(PortalSession.hash == digest)
+def _insert(user_id: UUID, digest: bytes, *session: object) -> Insert[PortalSession]:
+    row: dict[str, Any] = dict(zip(Session.__struct_fields__, session, strict=True))
+    return PortalSession.insert(PortalSession(user_id=user_id, hash=digest, **row))
 
 
 @prepared
@@ -128,46 +118,7 @@ def _with_people() -> Select[PortalSession]:
 
 
 @prepared
-def _of_user(user_id: UUID) -> Select[PortalSession]:
-    query = PortalSession.select(*_COLUMNS).where(PortalSession.user_id == user_id)
-    return query.order_by(PortalSession.created_at, PortalSession.id, ascending=False)
-
-
-@prepared
-def _record_seen(session_id: UUID, now: int) -> Update[Any]:
-    return PortalSession.update({PortalSession.last_seen_at: now}).where(
-        PortalSession.id == session_id, PortalSession.last_seen_at < now
-    )
-
-
-@prepared
 def _count_password_attempt(user_id: UUID, session_id: UUID) -> Update[Any]:
     more: dict[Column | str, Any] = {PortalSession.password_attempts: PortalSession.password_attempts + 1}
     query = PortalSession.update(more).where(PortalSession.id == session_id, PortalSession.user_id == user_id)
     return query.returning(PortalSession.password_attempts)
-
-
-@prepared
-def _forget_password_attempts(session_id: UUID) -> Update[Any]:
-    return PortalSession.update({PortalSession.password_attempts: 0}).where(PortalSession.id == session_id)
-
-
-@prepared
-def _end(user_id: UUID, session_id: UUID) -> Delete:
-    return PortalSession.delete().where(PortalSession.id == session_id, PortalSession.user_id == user_id)
-
-
-@prepared
-def _end_all(user_id: UUID) -> Delete:
-    return PortalSession.delete().where(PortalSession.user_id == user_id)
-
-
-@prepared
-def _end_others(user_id: UUID, keep: UUID) -> Delete:
-    return PortalSession.delete().where(PortalSession.user_id == user_id, PortalSession.id != keep)
-
-
-@prepared
-def _delete_older(user_id: UUID, created_before: int, seen_before: int) -> Delete:
-    old = (PortalSession.created_at < created_before) | (PortalSession.last_seen_at < seen_before)
-    return PortalSession.delete().where(PortalSession.user_id == user_id, old)

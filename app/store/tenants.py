@@ -14,6 +14,7 @@ from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
 from app.store import cache_invalidation, notifications
 from app.store.prepared import Statement, prepared
+from app.store.query_functions import reading_row, reading_rows, writing
 from app.store.sql import any_of, holds, not_exists
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.tables.tenant import Tenant as TenantTable
@@ -32,6 +33,10 @@ _NO_END = 2**63 - 1
 _decode_intervals = msgspec.json.Decoder(tuple[TypeOff, ...]).decode
 
 
+def _tenant(row: Row) -> Tenant:
+    return Tenant(**{**row, "types_off": decode_intervals(row["types_off"])})
+
+
 async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
     """Add a tenant; raises `Conflict` when its slug (or id) is in use."""
     fields = (tenant.id, tenant.slug, tenant.name, tenant.amqp, tenant.active, tenant.probabilities)
@@ -42,9 +47,9 @@ async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
 
 
-async def get(tx: Tx, tenant_id: UUID) -> Tenant | None:
-    row = await tx.first(_get(tenant_id))
-    return _tenant(row) if row else None
+@reading_row(_tenant)
+def get(tenant_id: UUID, /) -> Select[Any]:
+    return TenantTable.select(*_COLUMNS).where(TenantTable.id == tenant_id)
 
 
 async def by_slug(tx: Tx, slug: str) -> Tenant:
@@ -63,9 +68,10 @@ async def lock(tx: Tx, slug: str) -> Tenant:
     return _tenant(row)
 
 
-async def listing(tx: Tx) -> list[Tenant]:
+@reading_rows(_tenant)
+def listing() -> Select[Any]:
     """Every tenant, by slug."""
-    return [_tenant(row) for row in await tx.run(_listing())]
+    return TenantTable.select(*_COLUMNS).order_by(TenantTable.slug)
 
 
 async def save(tx: Tx, tenant: Tenant) -> None:
@@ -114,14 +120,20 @@ def decode_intervals(text: bytes) -> tuple[TypeOff, ...]:
     return () if text == b"[]" else _decode_intervals(text)
 
 
-async def broker_access_pending(tx: Tx) -> list[Tenant]:
+@reading_rows(_tenant)
+def broker_access_pending() -> Select[Any]:
     """The tenants with a vhost whose access at the broker differs from `active`, by slug."""
-    return [_tenant(row) for row in await tx.run(_broker_access_pending())]
+    differs = TenantTable.active != TenantTable.broker_access_applied
+    query = TenantTable.select(*_COLUMNS).where(holds(TenantTable.amqp), differs)
+    return query.order_by(TenantTable.slug)
 
 
-async def set_broker_access(tx: Tx, tenant_id: UUID, admitted: bool) -> None:
+@writing
+def set_broker_access(tenant_id: UUID, admitted: bool, /) -> Update[Any]:
     """Record whether the broker accepts the tenant's logins."""
-    await tx.change(_set_broker_access(tenant_id, admitted))
+    return TenantTable.update({TenantTable.broker_access_applied: admitted}).where(
+        TenantTable.id == tenant_id
+    )
 
 
 async def book(tx: Tx, tenant_id: UUID, match_id: UUID, seq: int = 0) -> bool:
@@ -169,9 +181,10 @@ async def booking_gaps(tx: Tx) -> dict[tuple[UUID, UUID], list[tuple[int, int]]]
     return found
 
 
-async def prune_booking_gaps(tx: Tx, oldest: int) -> int:
+@writing
+def prune_booking_gaps(oldest: int, /) -> Delete:
     """Delete the gaps that end before the log's `oldest` change; how many."""
-    return await tx.change(_prune_booking_gaps(oldest))
+    return BookingGap.delete().where(BookingGap.until_seq < oldest)
 
 
 async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
@@ -180,10 +193,6 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
         await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
         await cache_invalidation.notify_all(tx)
     return changed
-
-
-def _tenant(row: Row) -> Tenant:
-    return Tenant(**{**row, "types_off": decode_intervals(row["types_off"])})
 
 
 @prepared
@@ -203,19 +212,9 @@ def _insert(
 
 
 @prepared
-def _get(tenant_id: UUID) -> Select[Any]:
-    return TenantTable.select(*_COLUMNS).where(TenantTable.id == tenant_id)
-
-
-@prepared
 def _by_slug(slug: str, *, lock: bool) -> Select[Any]:
     query = TenantTable.select(*_COLUMNS).where(TenantTable.slug == slug)
     return query.lock_rows("UPDATE") if lock else query
-
-
-@prepared
-def _listing() -> Select[Any]:
-    return TenantTable.select(*_COLUMNS).order_by(TenantTable.slug)
 
 
 @prepared
@@ -253,20 +252,6 @@ def _save_types_off(tenant_id: UUID, intervals: bytes) -> Update[Any]:
 
 
 @prepared
-def _broker_access_pending() -> Select[Any]:
-    differs = TenantTable.active != TenantTable.broker_access_applied
-    query = TenantTable.select(*_COLUMNS).where(holds(TenantTable.amqp), differs)
-    return query.order_by(TenantTable.slug)
-
-
-@prepared
-def _set_broker_access(tenant_id: UUID, admitted: bool) -> Update[Any]:
-    return TenantTable.update({TenantTable.broker_access_applied: admitted}).where(
-        TenantTable.id == tenant_id
-    )
-
-
-@prepared
 def _book(tenant_id: UUID, match_id: UUID) -> Delete:
     return Unbooked.delete().where(Unbooked.tenant_id == tenant_id, Unbooked.match_id == match_id)
 
@@ -299,11 +284,6 @@ def _add_booking_gap(tenant_id: UUID, match_id: UUID, after: int, until: int) ->
 def _booking_gaps() -> Select[Any]:
     gaps = BookingGap
     return gaps.select(gaps.tenant_id, gaps.match_id, gaps.after_seq, gaps.until_seq)
-
-
-@prepared
-def _prune_booking_gaps(oldest: int) -> Delete:
-    return BookingGap.delete().where(BookingGap.until_seq < oldest)
 
 
 @prepared

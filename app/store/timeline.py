@@ -17,6 +17,7 @@ from piccolo.querystring import QueryString
 
 from app.kit.errors import Unavailable
 from app.store.prepared import prepared
+from app.store.query_functions import writing
 from app.store.statements import timeline as statements
 from app.store.tables.timeline import DatabaseTimeline
 from app.store.transaction import Tx
@@ -83,9 +84,11 @@ async def read(tx: Tx) -> ServerTimeline:
     return ServerTimeline(**row)
 
 
-async def begin(tx: Tx, present: int) -> None:
+@writing
+def begin(present: int, /) -> Insert[Any]:
     """Store the timeline of a database on which no process has worked yet; one that is stored stays."""
-    await tx.change(_begin(present))
+    row = DatabaseTimeline(id=_ROW, timeline=present)
+    return DatabaseTimeline.insert(row).on_conflict(DatabaseTimeline.id, action="DO NOTHING")
 
 
 async def forget(tx: Tx, session_name: str) -> None:
@@ -114,12 +117,6 @@ async def raise_known(tx: Tx, known: Position) -> Change | None:
 
 
 @prepared
-def _begin(present: int) -> Insert[Any]:
-    row = DatabaseTimeline(id=_ROW, timeline=present)
-    return DatabaseTimeline.insert(row).on_conflict(DatabaseTimeline.id, action="DO NOTHING")
-
-
-@prepared
 def _forget() -> Update[Any]:
     return DatabaseTimeline.update({DatabaseTimeline.timeline: 0}).where(DatabaseTimeline.id == _ROW)
 
@@ -130,20 +127,9 @@ def _lock() -> Select[Any]:
 
 
 @prepared
-def _store(
-    present: int, mark: int, at: int, head: int, head_at: int, known_seq: int, known_at: int
-) -> Insert[Any]:
-    row = DatabaseTimeline(
-        id=_ROW,
-        timeline=present,
-        mark=mark,
-        at=at,
-        head=head,
-        head_at=head_at,
-        known_seq=known_seq,
-        known_at=known_at,
-    )
-    return DatabaseTimeline.insert(row).on_conflict(
+def _store(present: int, *change: object) -> Insert[Any]:
+    row: dict[str, Any] = dict(zip(Change.__struct_fields__, change, strict=True))
+    return DatabaseTimeline.insert(DatabaseTimeline(id=_ROW, timeline=present, **row)).on_conflict(
         DatabaseTimeline.id, action="DO UPDATE", values=[DatabaseTimeline.timeline, *_COLUMNS]
     )
 

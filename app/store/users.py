@@ -13,6 +13,7 @@ from app.domain.tenant import Tenant
 from app.domain.user import OperatorRole, Role, User
 from app.kit.errors import Conflict, NotFound
 from app.store.prepared import prepared
+from app.store.query_functions import reading_row, reading_rows
 from app.store.sql import NEWEST, holds
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.user import PortalUser
@@ -48,6 +49,11 @@ class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"UserRecord(user={self.user.id}, …)"
+
+
+def _record(row: Row) -> UserRecord:
+    checks = {name: row[name] for name in _CHECKS}
+    return UserRecord(user=read_user(row), tenant=read_tenant(row), **checks)
 
 
 def user_columns(user: Any) -> list[Any]:
@@ -86,10 +92,10 @@ async def insert(tx: Tx, user: User) -> None:
         raise Conflict(what, code="address_taken", email=user.email) from error
 
 
-async def by_email(tx: Tx, email: str) -> UserRecord | None:
+@reading_row(_record)
+def by_email(email: str, /) -> Select[PortalUser]:
     """The active user with that address."""
-    row = await tx.first(_by_email(email))
-    return _record(row) if row else None
+    return _records().where(PortalUser.email == email, holds(PortalUser.active))
 
 
 async def get(tx: Tx, user_id: UUID) -> UserRecord:
@@ -113,9 +119,11 @@ async def lock_owners(tx: Tx, tenant_id: UUID) -> set[UUID]:
     return {row["id"] for row in await tx.run(_lock_owners(tenant_id, Role.OWNER.value))}
 
 
-async def listing(tx: Tx, tenant_id: UUID) -> list[User]:
+@reading_rows(read_user)
+def listing(tenant_id: UUID, /) -> Select[PortalUser]:
     """The tenant's users, those that have ended too, oldest first."""
-    return [read_user(row) for row in await tx.run(_of_tenant(tenant_id))]
+    query = PortalUser.select(*user_columns(PortalUser)).where(PortalUser.tenant_id == tenant_id)
+    return query.order_by(PortalUser.created_at, PortalUser.id)
 
 
 async def newest(
@@ -166,11 +174,6 @@ def _records() -> Select[PortalUser]:
 
 
 @prepared
-def _by_email(email: str) -> Select[PortalUser]:
-    return _records().where(PortalUser.email == email, holds(PortalUser.active))
-
-
-@prepared
 def _get(user_id: UUID, *, lock: bool) -> Select[PortalUser]:
     query = _records().where(PortalUser.id == user_id)
     return query.lock_rows("UPDATE", of=(PortalUser,)) if lock else query
@@ -186,12 +189,6 @@ def _lock_in_tenant(tenant_id: UUID, user_id: UUID) -> Select[PortalUser]:
 def _lock_owners(tenant_id: UUID, role: str) -> Select[PortalUser]:
     query = PortalUser.select(PortalUser.id).where(PortalUser.tenant_id == tenant_id, PortalUser.role == role)
     return query.where(holds(PortalUser.active)).order_by(PortalUser.id).lock_rows("UPDATE")
-
-
-@prepared
-def _of_tenant(tenant_id: UUID) -> Select[PortalUser]:
-    query = PortalUser.select(*user_columns(PortalUser)).where(PortalUser.tenant_id == tenant_id)
-    return query.order_by(PortalUser.created_at, PortalUser.id)
 
 
 @prepared
@@ -213,8 +210,3 @@ def _found(row: Row | None) -> UserRecord:
     if row is None:
         raise NotFound(_NO_USER, code="no_user")
     return _record(row)
-
-
-def _record(row: Row) -> UserRecord:
-    checks = {name: row[name] for name in _CHECKS}
-    return UserRecord(user=read_user(row), tenant=read_tenant(row), **checks)

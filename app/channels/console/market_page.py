@@ -113,7 +113,7 @@ async def market_plot(
 async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
     """What happened in the match, and what operators commanded."""
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
-    commands = await match_commands.listing(tx, match.id, _COMMANDS)
+    commands = await match_commands.listing(tx, match.id, limit=_COMMANDS)
     return facts_in_words(texts, match, rounds, events, commands)
 
 

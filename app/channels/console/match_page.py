@@ -38,7 +38,7 @@ async def match_page(
         match = await matches.by_ref(tx, ref)
         senders = await log_senders.listing(tx, match.id)
         records = await audit.about(tx, str(match.id), _RECORDS)
-        executed = await match_commands.listing(tx, match.id, _RECORDS)
+        executed = await match_commands.listing(tx, match.id, limit=_RECORDS)
     return await moving_page(
         request,
         console.matches.of(match.id),

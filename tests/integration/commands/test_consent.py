@@ -114,7 +114,7 @@ async def test_it_waits_and_is_executed_by_consent(store: Store, desk: Desk, com
         (each.previous_status, each.new_status, each.settled_by) for each in seen.entries
     ]
     async with store.autocommit() as tx:
-        (executed, _) = await match_commands.listing(tx, desk.match.id, 10)
+        (executed, _) = await match_commands.listing(tx, desk.match.id, limit=10)
         records = await audit.about(tx, str(desk.match.id), 3)
     assert (executed.actor, executed.consent_by) == ("ann", "ben")
     assert [(each.actor, each.action) for each in records] == [

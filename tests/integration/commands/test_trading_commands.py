@@ -41,7 +41,7 @@ async def test_each_command_is_on_record_with_its_effect(store: Store, execute: 
     await execute(t.SuspendMarket(**MAP_WINNER, reason="odd bets"))
     await execute(t.CloseType(market_id=8, reason="no model"), by="other")
     async with store.autocommit() as tx:
-        closed, suspended = await match_commands.listing(tx, match.id, 10)
+        closed, suspended = await match_commands.listing(tx, match.id, limit=10)
         present = await matches.by_ref(tx, str(match.id))
     assert (suspended.revision, suspended.actor, suspended.name) == (1, "tester", "suspend_market")
     assert (closed.revision, closed.actor, closed.name) == (2, "other", "close_type")

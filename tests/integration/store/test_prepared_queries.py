@@ -12,14 +12,18 @@ import asyncpg
 import app.store
 from app.domain.reach import Reach
 from app.domain.recovery import RecoveryState
-from app.store import entrants, prepared, settlements, users
+from app.domain.user import Session
+from app.store import alerts, consent_requests, entrants, prepared, query_functions, settlements, users
 from app.store.connections import Store
 from app.store.keys import Key
+from app.store.links import Link
 from app.store.log_state import ParkedBatch
+from app.store.match_commands import ExecutedCommand
 from app.store.match_tables import DEPENDENT_TABLES
 from app.store.prepared import Statement
 from app.store.tables.history import Round, TimelineEvent
 from app.store.tables.statistics import PlayerMap, TeamMap
+from app.store.timeline import Change
 
 _EITHER = (False, True)
 _ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)
@@ -62,33 +66,38 @@ _TABLES: dict[str, tuple[Any, ...]] = {
 _COUNTS: dict[str, tuple[int, ...]] = {
     "history._ledger_since": (1, 5),
     "keys._insert": (len(Key.__struct_fields__) + 1,),
+    "alerts._set_handling": (1 + len(alerts._HANDLING),),
+    "consent_requests._decide": (1 + len(consent_requests._DECISION),),
     "keys._save": (len(Key.__struct_fields__) + 1,),
+    "links._insert": (1 + len(Link.__struct_fields__),),
     "log_state._park": (len(ParkedBatch.__struct_fields__),),
+    "match_commands._add": (1 + len(ExecutedCommand.__struct_fields__),),
+    "sessions._insert": (2 + len(Session.__struct_fields__),),
     "statistics._add_team": (8,),
     "stream_queries._changes": (1, 2),
+    "timeline._store": (1 + len(Change.__struct_fields__),),
     "users._save": (len(users._CHANGEABLE) + 1,),
 }
 
 
 def queries() -> Iterator[tuple[str, Callable[..., Statement]]]:
-    """The functions of the store that `prepared` decorates."""
+    """The functions of the store that `prepared` decorates, and those that `query_functions` does."""
     for found in pkgutil.iter_modules(app.store.__path__):
-        if found.name in ("piccolo_conf", "prepared"):  # the one reads the settings, the other decorates
+        if found.name in ("piccolo_conf", "prepared", "query_functions"):  # it reads settings; they decorate
             continue
         for name, value in vars(importlib.import_module(f"app.store.{found.name}")).items():
-            if (
-                inspect.isfunction(value)
-                and value.__code__.co_filename == prepared.__file__
-                and name[0] == "_"
-            ):
+            decorated_in = value.__code__.co_filename if inspect.isfunction(value) else ""
+            if decorated_in == prepared.__file__ and name[0] == "_":
                 yield f"{found.name}.{name}", value
+            elif decorated_in == query_functions.__file__ and hasattr(value, "__wrapped__"):
+                yield f"{found.name}.{name}", prepared.prepared(value.__wrapped__)
 
 
 def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement]:
     """The query in each of its forms; the values do not matter."""
     parameters = inspect.signature(query).parameters.values()
     fixed = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
-    wanted = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in parameters)
+    wanted = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters)
     tables = {"table": _TABLES[name]} if name in _TABLES else {}
     for form in product(*((_FORMS | tables)[one] for one in fixed)):
         values = dict(zip(fixed, form, strict=True))

@@ -11,6 +11,7 @@ STATEMENTS = ROOT / "app" / "store" / "statements"
 #: Calls on a `Tx` that take SQL, and those that take what Piccolo has built.
 _RAW = {"fetch", "row", "value", "execute"}
 _BUILT = {"run", "first", "one_value", "change"}
+_DECORATORS = {"writing", "reading_number", "reading_row", "reading_rows"}
 _SHARE_BUILT = 0.6
 _LAST_PLAIN = 210  #: the last migration that makes tables with SQL
 
@@ -25,6 +26,8 @@ class Site(NamedTuple):
 
 def sites(path: Path) -> Iterator[Site]:
     for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.FunctionDef) and _runs(node):
+            yield Site(f"{path.relative_to(ROOT)}:{node.lineno}", True, ast.Name(node.name))
         if not isinstance(node, ast.Call) or not node.args:
             continue
         place = f"{path.relative_to(ROOT)}:{node.lineno}"
@@ -35,6 +38,12 @@ def sites(path: Path) -> Iterator[Site]:
                 yield Site(place, False, node.args[0])
             case ast.Attribute(value=ast.Name(id="Write"), attr="of"):
                 yield Site(place, True, node.args[0])
+
+
+def _runs(function: ast.FunctionDef) -> bool:
+    """Whether a decorator of `store.query_functions` makes it one that runs the query that it builds."""
+    names = [each.func if isinstance(each, ast.Call) else each for each in function.decorator_list]
+    return any(isinstance(each, ast.Name) and each.id in _DECORATORS for each in names)
 
 
 ALL = [site for path in sorted((ROOT / "app").rglob("*.py")) for site in sites(path)]
