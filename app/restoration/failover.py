@@ -38,7 +38,7 @@ class DatabaseFailover:
     async def go_on(self, tx: Tx, present: int, known: Position) -> int:
         """See `store.timeline_guard.Failover`. One transaction: who cannot see all of it sees nothing."""
         now = self._clock()
-        unfinished = await restoration.lock_unfinished(tx)
+        unfinished = await restoration.unfinished(tx, locked=True)
         numbers = await restoration.last_numbers(tx)
         at = max(now, numbers.newest_at + 1, known.at + 1)
         mark = await restoration.go_on_from(

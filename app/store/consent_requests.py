@@ -122,28 +122,10 @@ async def save_decision(tx: Tx, request: ConsentRequest) -> None:
 
 
 @prepared
-def _add(
-    match_id: UUID,
-    command: bytes,
-    actor: str,
-    person: str,
-    reference: str | None,
-    fingerprint: str,
-    at: int,
-    expires_at: int,
-) -> Insert[Any]:
-    row = ConsentTable(
-        match_id=match_id,
-        command=command,
-        actor=actor,
-        person=person,
-        reference=reference,
-        fingerprint=fingerprint,
-        at=at,
-        expires_at=expires_at,
-        reason="",
-    )
-    return ConsentTable.insert(row).returning(*_COLUMNS)
+def _add(*values: object) -> Insert[Any]:
+    names = "match_id command actor person reference fingerprint at expires_at"
+    row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
+    return ConsentTable.insert(ConsentTable(**row, reason="")).returning(*_COLUMNS)
 
 
 @prepared

@@ -16,7 +16,7 @@ from piccolo.query.functions import Count as CountOf
 from piccolo.querystring import QueryString
 
 from app.store.prepared import prepared
-from app.store.query_functions import reading_number
+from app.store.query_functions import reading_number, reading_rows
 from app.store.sql import LOSING, any_of, holds, now
 from app.store.statements import bulk_writes, claims, reads
 from app.store.tables.tenant import Tenant, TenantCursor
@@ -141,11 +141,15 @@ async def save_reports(tx: Tx, holder: str, reports: Mapping[UUID, TenantReport]
     return {row["tenant_id"] for row in updated}
 
 
-async def losses(tx: Tx) -> list[MessageLoss]:
+@reading_rows(lambda row: MessageLoss(**row))
+def losses() -> Select[Any]:
     """The tenants that have lost messages within the last five minutes, or have not yet been notified that
     they missed something."""
-    rows = await tx.run(_losses())
-    return [MessageLoss(**row) for row in rows]
+    return TenantCursor.select(
+        _TENANT.slug.as_alias("slug"),
+        QueryString("{} - {}", TenantCursor.dropped, TenantCursor.dropped_before, alias="dropped"),
+        QueryString("{} = '[]'", TenantCursor.bound_queues, alias="unbound"),
+    ).where(*_SERVED, QueryString(LOSING))
 
 
 async def silent_count(tx: Tx, millis: int) -> tuple[int, int]:
@@ -196,15 +200,6 @@ def _release(holder: str, tenants: Collection[UUID]) -> Update[Any]:
     return TenantCursor.update(values).where(
         TenantCursor.holder == holder, any_of(TenantCursor.tenant_id, tenants)
     )
-
-
-@prepared
-def _losses() -> Select[Any]:
-    return TenantCursor.select(
-        _TENANT.slug.as_alias("slug"),
-        QueryString("{} - {}", TenantCursor.dropped, TenantCursor.dropped_before, alias="dropped"),
-        QueryString("{} = '[]'", TenantCursor.bound_queues, alias="unbound"),
-    ).where(*_SERVED, QueryString(LOSING))
 
 
 @prepared

@@ -15,6 +15,7 @@ from app.domain.match import Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals
 from app.store.prepared import prepared
+from app.store.query_functions import reading_rows
 from app.store.sql import any_of, fails, interval_columns, offered
 from app.store.statements import bulk_writes
 from app.store.tables.history import LedgerEntry as LedgerEntryTable
@@ -93,10 +94,11 @@ async def of_matches(tx: Tx, ids: Collection[UUID]) -> dict[UUID, tuple[list[Rou
     return found
 
 
-async def ledger(tx: Tx, match_id: UUID) -> list[LedgerEntry]:
+@reading_rows(lambda row: _entry(row["body"]))
+def ledger(match_id: UUID, /) -> Select[Any]:
     """The match's settlement ledger, in order."""
-    rows = await tx.run(_ledger(match_id))
-    return [_entry(row["body"]) for row in rows]
+    entries = LedgerEntryTable
+    return entries.select(entries.body).where(entries.match_id == match_id).order_by(entries.id)
 
 
 async def ledger_since(
@@ -130,12 +132,6 @@ def _history(match_id: UUID, *, table: type[Past]) -> Select[Any]:
 def _of_matches(ids: Collection[UUID], *, table: type[Past]) -> Select[Any]:
     columns = (table.match_id, table.void, table.body)
     return table.select(*columns).where(any_of(table.match_id, ids)).order_by(table.match_id, table.id)
-
-
-@prepared
-def _ledger(match_id: UUID) -> Select[Any]:
-    entries = LedgerEntryTable
-    return entries.select(entries.body).where(entries.match_id == match_id).order_by(entries.id)
 
 
 @prepared

@@ -8,6 +8,7 @@ import msgspec
 from piccolo.query import Delete, Select
 
 from app.store.prepared import prepared
+from app.store.query_functions import reading_ids
 from app.store.sql import holds, not_exists
 from app.store.statements import bulk_writes, reads
 from app.store.tables.alert import Alert
@@ -66,24 +67,15 @@ def save_statements(
     return [*gone, Write(bulk_writes.SAVE_SENDERS, (match_id, msgspec.json.encode(changed)))]
 
 
-async def matches_with_rivals(tx: Tx) -> list[UUID]:
+@reading_ids
+def matches_with_rivals() -> Select[Any]:
     """Matches with an open alert about rival sources."""
-    return [row["match_id"] for row in await tx.run(_matches_with_rivals())]
+    return Alert.select(Alert.match_id).where(*_OPEN_ALERT).distinct()
 
 
-async def rival_sources_gone(tx: Tx, before: int) -> list[UUID]:
+@reading_ids
+def rival_sources_gone(before: int, /) -> Select[Any]:
     """Matches with an open alert about rival sources none of which has sent since `before` (ms)."""
-    rows = await tx.run(_rival_sources_gone(before))
-    return [row["match_id"] for row in rows]
-
-
-@prepared
-def _delete(match_id: UUID, source: str) -> Delete:
-    return LogSenderTable.delete().where(LogSenderTable.match_id == match_id, LogSenderTable.source == source)
-
-
-@prepared
-def _rival_sources_gone(before: int) -> Select[Any]:
     rivals = LogSenderTable.select(LogSenderTable.match_id).where(
         LogSenderTable.match_id == Alert.match_id,
         LogSenderTable.state == "refused",
@@ -94,5 +86,5 @@ def _rival_sources_gone(before: int) -> Select[Any]:
 
 
 @prepared
-def _matches_with_rivals() -> Select[Any]:
-    return Alert.select(Alert.match_id).where(*_OPEN_ALERT).distinct()
+def _delete(match_id: UUID, source: str) -> Delete:
+    return LogSenderTable.delete().where(LogSenderTable.match_id == match_id, LogSenderTable.source == source)

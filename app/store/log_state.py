@@ -13,7 +13,7 @@ from app.store import log_senders
 from app.store.alerts import AlertKind
 from app.store.log_senders import LogSender
 from app.store.prepared import prepared
-from app.store.query_functions import reading_number
+from app.store.query_functions import reading_ids, reading_number, reading_rows
 from app.store.sql import fails
 from app.store.statements import reads
 from app.store.tables.alert import Alert
@@ -101,10 +101,12 @@ async def save_pending(tx: Tx, match_id: UUID, pending: LogRange, now: int) -> N
     await tx.change(_save_pending(match_id, *place, pending.body, pending.arrived_at, now))
 
 
-async def pending(tx: Tx, match_id: UUID) -> list[LogRange]:
+@reading_rows(lambda row: LogRange(*row.values()))
+def pending(match_id: UUID, /) -> Select[Any]:
     """The pending ranges of a match, by instance and offset."""
-    rows = await tx.run(_pending(match_id))
-    return [LogRange(*row.values()) for row in rows]
+    columns = (LogPending.instance, LogPending.begin_offset, LogPending.end_offset)
+    query = LogPending.select(*columns, LogPending.body, LogPending.arrived_at)
+    return query.where(LogPending.match_id == match_id).order_by(LogPending.instance, LogPending.begin_offset)
 
 
 async def delete_pending(tx: Tx, match_id: UUID, pending: LogRange) -> None:
@@ -112,10 +114,10 @@ async def delete_pending(tx: Tx, match_id: UUID, pending: LogRange) -> None:
     await tx.change(_delete_pending(match_id, pending.instance, pending.begin))
 
 
-async def overdue(tx: Tx, before: int) -> list[UUID]:
+@reading_ids
+def overdue(before: int, /) -> Select[Any]:
     """Matches with a range that has been pending since before `before` (ms)."""
-    rows = await tx.run(_overdue(before))
-    return [row["match_id"] for row in rows]
+    return LogPending.select(LogPending.match_id).where(LogPending.kept_at < before).distinct()
 
 
 async def park(tx: Tx, parked: ParkedBatch) -> None:
@@ -128,10 +130,12 @@ def parked_count() -> Query[Any, Any]:
     return LogParked.count()
 
 
-async def parked_and_recovered(tx: Tx) -> list[UUID]:
+@reading_ids
+def parked_and_recovered() -> Select[Any]:
     """Matches with an open alert about a parked batch in which a round has since started completely."""
-    rows = await tx.run(_parked_and_recovered())
-    return [row["match_id"] for row in rows]
+    log = Alert.match_id.join_on(LogOffset.match_id)
+    begun = (Alert.kind == AlertKind.PARKED_BATCH, Alert.ended_at.is_null())
+    return Alert.select(Alert.match_id).where(*begun, fails(log.has_gap))
 
 
 def _log_state(match_id: UUID, row: Row) -> LogState:
@@ -189,21 +193,9 @@ def _save_pending(
 
 
 @prepared
-def _pending(match_id: UUID) -> Select[Any]:
-    columns = (LogPending.instance, LogPending.begin_offset, LogPending.end_offset)
-    query = LogPending.select(*columns, LogPending.body, LogPending.arrived_at)
-    return query.where(LogPending.match_id == match_id).order_by(LogPending.instance, LogPending.begin_offset)
-
-
-@prepared
 def _delete_pending(match_id: UUID, instance: str, begin: int) -> Delete:
     place = (LogPending.instance == instance, LogPending.begin_offset == begin)
     return LogPending.delete().where(LogPending.match_id == match_id, *place)
-
-
-@prepared
-def _overdue(before: int) -> Select[Any]:
-    return LogPending.select(LogPending.match_id).where(LogPending.kept_at < before).distinct()
 
 
 @prepared
@@ -211,10 +203,3 @@ def _park(*values: object) -> Insert[Any]:
     names = "message match_id instance begin_offset end_offset body arrived_at parked_at error"
     row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
     return LogParked.insert(LogParked(**row)).on_conflict(action="DO NOTHING")
-
-
-@prepared
-def _parked_and_recovered() -> Select[Any]:
-    log = Alert.match_id.join_on(LogOffset.match_id)
-    begun = (Alert.kind == AlertKind.PARKED_BATCH, Alert.ended_at.is_null())
-    return Alert.select(Alert.match_id).where(*begun, fails(log.has_gap))

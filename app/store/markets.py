@@ -10,6 +10,7 @@ from piccolo.querystring import QueryString
 from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.domain.types_off import Intervals, markets_in_list, off_now
 from app.store.prepared import prepared
+from app.store.query_functions import reading_ids
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
 from app.store.statements import bulk_writes, reads
 from app.store.tables.market import Market as MarketTable
@@ -87,10 +88,11 @@ async def newest_opened(tx: Tx, type_ids: Collection[int], now: int) -> dict[int
     return {row["type_id"]: row["at"] for row in rows}
 
 
-async def matches_with_active(tx: Tx) -> list[UUID]:
+@reading_ids
+def matches_with_active() -> Select[Any]:
     """The matches with an active market."""
-    rows = await tx.run(_matches_with_active())
-    return [row["match_id"] for row in rows]
+    active = MarketTable.status == QueryString(f"{MarketStatus.ACTIVE:d}")
+    return MarketTable.select(MarketTable.match_id).where(active).distinct()
 
 
 async def _of(tx: Tx, match_ids: Collection[UUID], *, are_open: bool) -> dict[UUID, list[Market]]:
@@ -189,9 +191,3 @@ def _open_of_types(type_ids: Collection[int]) -> Select[Any]:
     query = MarketTable.select(MarketTable.match_id, *_COLUMNS)
     query = query.where(MarketTable.status.is_in(OPEN_CODES), any_of(MarketTable.type_id, type_ids))
     return query.order_by(MarketTable.match_id, MarketTable.type_id, MarketTable.specifiers)
-
-
-@prepared
-def _matches_with_active() -> Select[Any]:
-    active = MarketTable.status == QueryString(f"{MarketStatus.ACTIVE:d}")
-    return MarketTable.select(MarketTable.match_id).where(active).distinct()

@@ -22,7 +22,7 @@ from app.store import cache_invalidation
 from app.store.cache_invalidation import CHANNEL
 from app.store.match_tables import DEPENDENT_TABLES
 from app.store.prepared import Statement, prepared
-from app.store.query_functions import reading_row, writing
+from app.store.query_functions import reading_ids, reading_row, reading_rows, writing
 from app.store.sql import any_of, exists, literals
 from app.store.statements import combined_writes, session
 from app.store.tables.change import Change
@@ -129,10 +129,11 @@ def note_written(tx: Tx, match: Match, book: Book) -> None:
         tx.cache.write(match, book)
 
 
-async def due(tx: Tx, now: int) -> list[UUID]:
+@reading_ids
+def due(now: int, /) -> Select[Any]:
     """Live, not suspended matches whose prices time alone may change at `now` (ms); earliest first."""
-    rows = await tx.run(_due(now))
-    return [row["id"] for row in rows]
+    query = MatchTable.select(MatchTable.id).where(*_RUNNING, MatchTable.reprice_at <= now)
+    return query.order_by(MatchTable.reprice_at)
 
 
 async def lock_due(tx: Tx, match_id: UUID, now: int) -> Match | None:
@@ -214,23 +215,30 @@ async def listing(
     return [_match(row) for row in rows]
 
 
-async def quiet(tx: Tx, before: int) -> list[Match]:
+@reading_rows(_match)
+def quiet(before: int, /) -> Select[Any]:
     """Live, not suspended matches with an active market whose last fact is older than `before` (ms)."""
-    rows = await tx.run(_quiet(before))
-    return [_match(row) for row in rows]
+    active = Market.select(Market.match_id).where(
+        Market.match_id == MatchTable.id, Market.status == QueryString(f"{MarketStatus.ACTIVE:d}")
+    )
+    query = MatchTable.select(*_STATE).where(*_RUNNING, MatchTable.last_fact_at < before, exists(active))
+    return query.order_by(MatchTable.number)
 
 
-async def suspended_before_play(tx: Tx, reason: str) -> list[UUID]:
+@reading_ids
+def suspended_before_play(reason: str, /) -> Select[Any]:
     """Matches that have not begun and are suspended for `reason`: no log line will clear it."""
-    rows = await tx.run(_suspended_before_play(reason))
-    return [row["id"] for row in rows]
+    waiting = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
+    return MatchTable.select(MatchTable.id).where(waiting, MatchTable.suspended == reason)
 
 
-async def written_last_by_0_1_0(tx: Tx) -> list[UUID]:
+@reading_ids
+def written_last_by_0_1_0() -> Select[Any]:
     """Matches that a process of version 0.1.0 wrote after one of ours had, unless one of ours has settled its
     markets since; by number. Reads the state of every match: not for what runs often."""
-    rows = await tx.run(_written_last_by_0_1_0())
-    return [row["id"] for row in rows]
+    written_by_both = "{} ->> 'revision' IS NOT NULL AND {} ->> 'types' IS NULL"
+    found = QueryString(written_by_both, MatchTable.later, MatchTable.state)
+    return MatchTable.select(MatchTable.id).where(found).order_by(MatchTable.number)
 
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
@@ -311,12 +319,6 @@ def _by_number(number: int) -> Select[Any]:
 
 
 @prepared
-def _due(now: int) -> Select[Any]:
-    query = MatchTable.select(MatchTable.id).where(*_RUNNING, MatchTable.reprice_at <= now)
-    return query.order_by(MatchTable.reprice_at)
-
-
-@prepared
 def _lock_due(match_id: UUID, now: int, version: str | None) -> Select[Any]:
     due = (MatchTable.id == match_id, MatchTable.reprice_at <= now)
     return MatchTable.select(*_state_unless(version)).where(*due).lock_rows("UPDATE", skip_locked=True)
@@ -336,34 +338,12 @@ def _state_unless(version: str | None) -> tuple[Column | QueryString, ...]:
 
 
 @prepared
-def _written_last_by_0_1_0() -> Select[Any]:
-    written_by_both = "{} ->> 'revision' IS NOT NULL AND {} ->> 'types' IS NULL"
-    found = QueryString(written_by_both, MatchTable.later, MatchTable.state)
-    return MatchTable.select(MatchTable.id).where(found).order_by(MatchTable.number)
-
-
-@prepared
 def _listing(statuses: Collection[str], *, limit: int, newest_first: bool) -> Select[Any]:
     order = (MatchTable.scheduled_at, MatchTable.number)
     query = MatchTable.select(*_STATE).where(any_of(MatchTable.status, statuses)).limit(limit)
     if newest_first:
         return query.order_by(QueryString("{} DESC NULLS LAST, {}", *order), ascending=False)
     return query.order_by(*order)
-
-
-@prepared
-def _quiet(before: int) -> Select[Any]:
-    active = Market.select(Market.match_id).where(
-        Market.match_id == MatchTable.id, Market.status == QueryString(f"{MarketStatus.ACTIVE:d}")
-    )
-    query = MatchTable.select(*_STATE).where(*_RUNNING, MatchTable.last_fact_at < before, exists(active))
-    return query.order_by(MatchTable.number)
-
-
-@prepared
-def _suspended_before_play(reason: str) -> Select[Any]:
-    waiting = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
-    return MatchTable.select(MatchTable.id).where(waiting, MatchTable.suspended == reason)
 
 
 @prepared

@@ -1,8 +1,12 @@
-"""Functions of the store that run one prepared query: the function that builds it is all that is written."""
+"""Functions of the store that run one prepared query: the function that builds it is all that is written.
+
+Its positional-only parameters are the statement's; what the text depends on is keyword-only (`prepared`).
+"""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
+from uuid import UUID
 
 from piccolo.query.base import Query
 
@@ -23,6 +27,20 @@ def writing(build: Build[P]) -> Run[P, int]:
 def reading_number(build: Build[P]) -> Run[P, int]:
     """Run a query that has one number."""
     return _running(build, Tx.one_value)
+
+
+def reading_optional_number(build: Build[P]) -> Run[P, int | None]:
+    """`reading_number`; None if no row is found."""
+    return _running(build, Tx.one_value)
+
+
+def reading_ids(build: Build[P]) -> Run[P, list[UUID]]:
+    """Run a query whose only column has ids; those of all rows."""
+
+    async def ids(tx: Tx, statement: Statement) -> list[UUID]:
+        return [each for row in await tx.run(statement) for each in row.values()]
+
+    return _running(build, ids)
 
 
 def reading_row(read: Callable[[Row], T]) -> Callable[[Build[P]], Run[P, T | None]]:

@@ -12,6 +12,7 @@ from piccolo.querystring import QueryString
 
 from app.domain.team_rating import DayForm, RatingEvent, TeamRating
 from app.store.prepared import prepared
+from app.store.query_functions import reading_rows
 from app.store.sql import any_of, holds
 from app.store.statements import bulk_writes, reads, session
 from app.store.tables.rating import RatingEvent as EventTable
@@ -74,10 +75,11 @@ async def delete_events(tx: Tx, references: Collection[str]) -> None:
     await tx.change(_delete_events(list(references)))
 
 
-async def events_since(tx: Tx, at: int) -> list[RatingEvent]:
+@reading_rows(lambda row: _event(row["body"]))
+def events_since(at: int, /) -> Select[Any]:
     """The events at this moment and later, in order."""
-    rows = await tx.run(_events_since(at))
-    return [_event(row["body"]) for row in rows]
+    query = EventTable.select(EventTable.body).where(EventTable.at >= at)
+    return query.order_by(EventTable.at, EventTable.reference)
 
 
 async def ratings_before(tx: Tx, teams: Collection[int], at: int) -> dict[int, TeamRating]:
@@ -152,12 +154,6 @@ def _events(references: Collection[str]) -> Select[Any]:
 @prepared
 def _delete_events(references: Collection[str]) -> Delete:
     return EventTable.delete().where(any_of(EventTable.reference, references))
-
-
-@prepared
-def _events_since(at: int) -> Select[Any]:
-    query = EventTable.select(EventTable.body).where(EventTable.at >= at)
-    return query.order_by(EventTable.at, EventTable.reference)
 
 
 @prepared

@@ -65,6 +65,7 @@ _JOB = (
     JobTable.envelopes,
     JobTable.error,
 )
+_REQUEST = ("kind", "request_id", "after", "node_id", "of_match")
 _OPEN = JobTable.state.is_in(literals((RecoveryState.SCHEDULED, RecoveryState.RUNNING)))
 _NODE = QueryString(f"coalesce({{}}, '{IMPLICIT_SLOT}')", JobTable.node_id)  #: whose slot a full job needs
 
@@ -211,7 +212,7 @@ async def _in_flight(tx: Tx, tenant_id: UUID, request: RecoveryRequest, waiting:
 
 
 def _parameters(request: RecoveryRequest) -> tuple[str, str, int, str | None, UUID | None]:
-    """What makes two requests of a tenant the same."""
+    """What makes two requests of a tenant the same: the columns `_REQUEST`."""
     return request.kind, request.request_id, request.after, request.node_id, request.match_id
 
 
@@ -219,7 +220,7 @@ def _job(row: Row) -> RecoveryJob:
     request = RecoveryRequest(
         RecoveryKind(row["kind"]), row["request_id"], row["after"], row["node_id"], row["of_match"]
     )
-    converted = {"kind", "request_id", "after", "node_id", "of_match", "state"}
+    converted = {*_REQUEST, "state"}
     return RecoveryJob(
         request=request,
         state=RecoveryState(row["state"]),
@@ -325,28 +326,10 @@ def _delete_old(tenant_id: UUID, before: int) -> Delete:
 
 
 @prepared
-def _insert(
-    tenant_id: UUID,
-    kind: str,
-    request_id: str,
-    after: int,
-    node_id: str | None,
-    match_id: UUID | None,
-    token: int,
-    now: int,
-) -> Insert[Any]:
-    row = JobTable(
-        tenant_id=tenant_id,
-        kind=kind,
-        request_id=request_id,
-        after=after,
-        node_id=node_id,
-        of_match=match_id,
-        token=token,
-        state=RecoveryState.SCHEDULED,
-        scheduled_at=now,
-    )
-    return JobTable.insert(row).returning(*_JOB)
+def _insert(tenant_id: UUID, *values: object) -> Insert[Any]:
+    row: dict[str, Any] = dict(zip((*_REQUEST, "token", "scheduled_at"), values, strict=True))
+    job = JobTable(tenant_id=tenant_id, state=RecoveryState.SCHEDULED, **row)
+    return JobTable.insert(job).returning(*_JOB)
 
 
 def _of_run(job_id: int, attempt: int) -> tuple[Where, ...]:

@@ -5,8 +5,7 @@ exactly the state at that timestamp; every writer of a match locks that row firs
 order of match numbers, so that two recoveries cannot deadlock.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from operator import itemgetter
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -20,17 +19,16 @@ from app.domain.settlement import LedgerEntry
 from app.store import cache_invalidation
 from app.store.matches import MatchPosition
 from app.store.prepared import prepared
-from app.store.query_functions import reading_rows
+from app.store.query_functions import reading_ids
 from app.store.sql import OPEN_CODES, any_of, booked, literals
 from app.store.statements import claims, reads
 from app.store.tables.history import LedgerEntry as Entry
 from app.store.tables.market import Market
 from app.store.tables.match import Match as MatchTable
-from app.store.transaction import Row, Tx
+from app.store.transaction import Tx
 
 _decode = msgspec.json.Decoder(Match).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
-_id: Callable[[Row], UUID] = itemgetter("id")
 _OPEN = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING, Status.LIVE)))
 _OVER = MatchTable.status.not_in(literals((Status.DISCOVERED, Status.UPCOMING, Status.LIVE)))
 
@@ -61,13 +59,13 @@ class PastFixtureChange(msgspec.Struct, frozen=True):
     body: bytes
 
 
-@reading_rows(_id)
+@reading_ids
 def open_matches(tenant_id: UUID, /) -> Select[Any]:
     """The booked matches that are not over, by number."""
     return MatchTable.select(MatchTable.id).where(_OPEN, booked(tenant_id)).order_by(MatchTable.number)
 
 
-@reading_rows(_id)
+@reading_ids
 def reopened_matches(tenant_id: UUID, /) -> Select[Any]:
     """The booked matches that are over and have an open market: its result was rolled back. By number."""
     with_open = Market.select(Market.match_id).where(Market.status.is_in(OPEN_CODES))
@@ -75,7 +73,7 @@ def reopened_matches(tenant_id: UUID, /) -> Select[Any]:
     return query.order_by(MatchTable.number)
 
 
-@reading_rows(_id)
+@reading_ids
 def ended_matches(tenant_id: UUID, after: int, /) -> Select[Any]:
     """The booked matches whose end, or a settlement, void or rollback of a market, was published after
     `after` (ms); by number. Matches that a process of version 0.1.0 closed have no `closed_at`, and

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import asyncpg
 import msgspec
@@ -25,7 +24,7 @@ from app.kit.errors import Unavailable
 from app.store import changes, cursors, heartbeats
 from app.store.connections import SESSION_NAME
 from app.store.prepared import prepared
-from app.store.query_functions import reading_number, writing
+from app.store.query_functions import reading_ids, reading_number, writing
 from app.store.sql import holds, literals, now
 from app.store.statements import restoration as statements
 from app.store.statements import session, tenant_rows
@@ -112,19 +111,19 @@ async def contradictions(tx: Tx) -> dict[str, int]:
     return {what: count for what, count in counts.items() if count}
 
 
-async def settled(tx: Tx) -> list[UUID]:
+@reading_ids
+def settled() -> Select[Any]:
     """The matches with ledger entries."""
-    return [row["match_id"] for row in await tx.run(_settled())]
+    return LedgerEntry.select(LedgerEntry.match_id).distinct()
 
 
-async def unfinished(tx: Tx) -> list[UUID]:
-    """The ids of the matches that are not over, in the order of their numbers."""
-    return [row["id"] for row in await tx.run(_unfinished())]
-
-
-async def lock_unfinished(tx: Tx) -> list[UUID]:
-    """`unfinished`, their rows locked until the transaction ends."""
-    return [row["id"] for row in await tx.run(_unfinished(locked=True))]
+@reading_ids
+def unfinished(*, locked: bool = False) -> Select[Any]:
+    """The ids of the matches that are not over, in the order of their numbers; `locked`: until the
+    transaction ends."""
+    query = MatchTable.select(MatchTable.id).where(MatchTable.status.not_in(_OVER))
+    query = query.order_by(MatchTable.number)
+    return query.lock_rows("UPDATE") if locked else query
 
 
 @asynccontextmanager
@@ -194,18 +193,6 @@ def spend_codes(step: int, /) -> Update[Any]:
     """End second factors' codes up to `totp_step`: which of them were used may be forgotten."""
     later = QueryString("greatest({}, {}::bigint)", PortalUser.totp_step, step)
     return PortalUser.update({PortalUser.totp_step: later}).where(PortalUser.totp_secret.is_not_null())
-
-
-@prepared
-def _settled() -> Select[Any]:
-    return LedgerEntry.select(LedgerEntry.match_id).distinct()
-
-
-@prepared
-def _unfinished(*, locked: bool = False) -> Select[Any]:
-    query = MatchTable.select(MatchTable.id).where(MatchTable.status.not_in(_OVER))
-    query = query.order_by(MatchTable.number)
-    return query.lock_rows("UPDATE") if locked else query
 
 
 @prepared

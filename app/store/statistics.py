@@ -11,6 +11,7 @@ from piccolo.querystring import QueryString
 from app.domain.analytics import PlayerOnMap, PlayerTally, TeamLine, TeamOnMap
 from app.store.entrants import folded
 from app.store.prepared import prepared
+from app.store.query_functions import reading_rows
 from app.store.sql import any_of
 from app.store.statements import bulk_writes, reads
 from app.store.tables.statistics import PlayerMap, TeamMap
@@ -43,6 +44,10 @@ class MapTally(msgspec.Struct, frozen=True):
     tally: PlayerTally
 
 
+def _map_line(row: Row) -> MapLine:
+    return MapLine(row["match_id"], row["map_name"], row["finished_at"], _line(row["body"]))
+
+
 async def replace(
     tx: Tx, match_id: UUID, finished_at: int, teams: Sequence[TeamOnMap], players: Sequence[PlayerOnMap]
 ) -> None:
@@ -70,10 +75,11 @@ async def of_team(tx: Tx, team_id: int, *, since: int = 0, until: int = EVER, li
     return [_map_line(row) for row in rows]
 
 
-async def of_matches(tx: Tx, team_id: int, match_ids: Sequence[UUID]) -> list[MapLine]:
+@reading_rows(_map_line)
+def of_matches(team_id: int, match_ids: Sequence[UUID], /) -> Select[Any]:
     """A team's counts on the maps of these matches."""
-    rows = await tx.run(_of_matches(team_id, match_ids))
-    return [_map_line(row) for row in rows]
+    team = QueryString("{} = {}::bigint", TeamMap.team_id, team_id)
+    return TeamMap.select(*_LINE).where(any_of(TeamMap.match_id, match_ids), team)
 
 
 async def of_maps(
@@ -91,10 +97,6 @@ async def of_players(
     known = [account for account in accounts if account]
     rows = await tx.fetch(reads.MAPS_OF_PLAYERS, known, since, until, limit)
     return [_map_tally(row) for row in rows]
-
-
-def _map_line(row: Row) -> MapLine:
-    return MapLine(row["match_id"], row["map_name"], row["finished_at"], _line(row["body"]))
 
 
 def _map_tally(row: Row) -> MapTally:
@@ -126,9 +128,3 @@ def _of_team(team_id: int, since: int, until: int, *, limit: int) -> Select[Any]
     query = TeamMap.select(*_LINE).where(team, TeamMap.finished_at >= since, TeamMap.finished_at < until)
     query = query.order_by(TeamMap.finished_at, ascending=False).order_by(TeamMap.match_id)
     return query.order_by(TeamMap.map, ascending=False).limit(limit)
-
-
-@prepared
-def _of_matches(team_id: int, match_ids: Sequence[UUID]) -> Select[Any]:
-    team = QueryString("{} = {}::bigint", TeamMap.team_id, team_id)
-    return TeamMap.select(*_LINE).where(any_of(TeamMap.match_id, match_ids), team)

@@ -30,7 +30,7 @@ from app.store import keys, log_state, markets, matches, stream_queries
 from app.store.connections import Store, open_store
 from app.store.keys import Key
 from app.store.log_state import LogState
-from app.store.prepared import Statement, compiled
+from app.store.prepared import Statement, compiled, prepared
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Tx, Write
 from scripts import services
@@ -68,12 +68,15 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 def built(name: str, sql: str, query: Any, *args: Any, **fixed: Any) -> Subject:
-    """The subject of a prepared query; its constant takes the same arguments."""
+    """The subject of a query of the store, by the function that `prepared` or one of `query_functions` has
+    decorated; its constant takes the same arguments."""
+    build = query.__wrapped__
+    once = prepared(build)
     return Subject(
         name,
         lambda: Statement(sql, args),
-        lambda: query(*args, **fixed),
-        lambda: compiled(query.__wrapped__(*args, **fixed)),
+        lambda: once(*args, **fixed),
+        lambda: compiled(build(*args, **fixed)),
     )
 
 
@@ -94,8 +97,8 @@ async def subjects(store: Store, secret: str) -> list[Subject]:
     (bulk,) = markets.save_statements(match.id, offered)
     log = log_state.save_statement(LogState(match_id=match.id)).args
     return [
-        built("a key by its hash", _KEY, keys._by_hash, digest),
-        built("a match", f"{_STATE} WHERE id = $1", matches._get, match.id),
+        built("a key by its hash", _KEY, keys.by_hash, digest),
+        built("a match", f"{_STATE} WHERE id = $1", matches.get, match.id),
         built("a match, locked", f"{_STATE} WHERE id = $1 FOR UPDATE", matches._lock, match.id),
         built(
             f"{_MARKETS} markets of a match",

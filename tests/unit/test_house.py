@@ -17,7 +17,16 @@ _IN_TEMPLATE = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: Decorators that leave a function to those who name it.
 _OWN = {"property", "staticmethod", "classmethod", "contextmanager", "asynccontextmanager"}
-_OWN |= {"cache", "lru_cache", "writing", "reading_number", "reading_row", "reading_rows"}
+_OWN |= {
+    "cache",
+    "lru_cache",
+    "writing",
+    "reading_ids",
+    "reading_number",
+    "reading_optional_number",
+    "reading_row",
+    "reading_rows",
+}
 #: Functions that our code does not name, and what calls them.
 CALLED_BY_OTHERS = {
     "connection_made": "asyncio, of a protocol",

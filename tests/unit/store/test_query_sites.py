@@ -11,7 +11,14 @@ STATEMENTS = ROOT / "app" / "store" / "statements"
 #: Calls on a `Tx` that take SQL, and those that take what Piccolo has built.
 _RAW = {"fetch", "row", "value", "execute"}
 _BUILT = {"run", "first", "one_value", "change"}
-_DECORATORS = {"writing", "reading_number", "reading_row", "reading_rows"}
+_DECORATORS = {
+    "writing",
+    "reading_ids",
+    "reading_number",
+    "reading_optional_number",
+    "reading_row",
+    "reading_rows",
+}
 _SHARE_BUILT = 0.6
 _LAST_PLAIN = 210  #: the last migration that makes tables with SQL
 
