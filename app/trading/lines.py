@@ -220,6 +220,12 @@ def measured(measure: Measure, ends: Iterable[tuple[Score, float]]) -> Iterator[
     return ((measure(home, away), chance) for (home, away), chance in ends)
 
 
+@lru_cache(maxsize=5120)
+def counted(chances: tuple[float, ...], seen: int) -> Distribution:
+    """The kills of a round or a map, given how many were seen and the chances of 0, 1, 2, … more."""
+    return Distribution.of(enumerate(chances, start=seen))
+
+
 #: Measures of a final score, built in because each map has hundreds of scores: the rounds or maps played, and
 #: home's lead, which is negative when away is ahead.
 total: Measure = add

@@ -11,7 +11,16 @@ from app.trading.lines import LineSequence, Measure, Score, lead, of_away, of_ho
 from app.trading.map_scores import reachable
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void, without_team
+from app.trading.rules import (
+    NO_RESULT,
+    Price,
+    Rule,
+    Settlement,
+    decide,
+    probability_against,
+    void,
+    without_team,
+)
 from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
@@ -99,10 +108,6 @@ def _team_over_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return over_price(_of_team(specifiers), forecast, specifiers)
 
 
-def _team_under_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return under_price(_of_team(specifiers), forecast, specifiers)
-
-
 def _team_count_lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
     return count_lines(_of_team(specifiers), forecast, specifiers)
 
@@ -117,10 +122,6 @@ def _odd(specifiers: Specifiers, home: int, away: int) -> bool:
 
 def _odd_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return forecast.distribution(_parity, specifiers.map).over(0.5)
-
-
-def _even_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return 1 - _odd_price(forecast, specifiers)
 
 
 def negated(condition: Condition) -> Condition:
@@ -181,10 +182,6 @@ def _overtime_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return over_price(total, forecast, _goes_beyond(forecast.facts, specifiers))
 
 
-def _no_overtime_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return 1 - _overtime_price(forecast, specifiers)
-
-
 def _overtime_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     return _final_settle(condition, facts, _goes_beyond(facts, specifiers))
 
@@ -210,7 +207,7 @@ def _final(
     condition: Condition,
     *,
     where: Callable[[Lines, MatchPhase], Iterable[Specifiers]] = for_map_on_offer,
-    price: Callable[[Forecast, Specifiers], float],
+    price: Price,
     shared: Callable[[Specifiers], Specifiers] = without_team,
     about_format: Literal["", "map"] = "map",
     ladder: Ladder | None = None,
@@ -231,9 +228,7 @@ def _final(
     )
 
 
-def _overtime(
-    id: int, key: str, condition: Condition, price: Callable[[Forecast, Specifiers], float]
-) -> Rule:
+def _overtime(id: int, key: str, condition: Condition, price: Price) -> Rule:
     return Rule(
         id=id,
         key=key,
@@ -308,7 +303,7 @@ RULES = (
         "team_rounds",
         team_lines,
         negated(_team_exceeds),
-        price=_team_under_price,
+        price=partial(probability_against, _team_over_price),
         shared=unchanged,
         ladder=_TEAM_TOTALS,
     ),
@@ -319,8 +314,8 @@ RULES = (
         "map_rounds_parity",
         single_line,
         negated(_odd),
-        price=_even_price,
+        price=partial(probability_against, _odd_price),
         about_format="",
     ),
-    _overtime(31, "map_no_overtime", negated(exceeds), _no_overtime_price),
+    _overtime(31, "map_no_overtime", negated(exceeds), partial(probability_against, _overtime_price)),
 )

@@ -25,7 +25,7 @@ from app.trading.map_markets import (
 )
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
+from app.trading.rules import NO_RESULT, Price, Rule, Settlement, decide, void
 from app.trading.specifiers import EMPTY, Specifiers
 
 Lines = Callable[[MatchPhase], Iterable[Specifiers]]
@@ -98,7 +98,7 @@ def _about_score(
     lines: Lines,
     condition: Condition,
     *,
-    price: Callable[[Forecast, Specifiers], float],
+    price: Price,
     shared: Callable[[Specifiers], Specifiers] = unchanged,
     ladder: Ladder | None = None,
 ) -> Rule:

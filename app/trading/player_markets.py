@@ -11,11 +11,11 @@ from app.domain.entrants import account_of
 from app.domain.ids import entrant_number
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
-from app.trading.lines import Distribution, LineSequence, total
+from app.trading.lines import Distribution, LineSequence, counted, total
 from app.trading.match_facts import MatchFacts, PlayerKey
 from app.trading.match_phase import MatchPhase
 from app.trading.player_model import Moments, kills_to_come, rate
-from app.trading.rules import NO_RESULT, Rule, Settlement, Subject, decide, void
+from app.trading.rules import NO_RESULT, Rule, Settlement, Subject, decide, probability_against, void
 from app.trading.specifiers import Specifiers
 
 
@@ -37,20 +37,14 @@ def _kill_count_of(forecast: Forecast, player: PlayerKey) -> Distribution:
     """How many kills the player has at the end of the map."""
     facts, (on_map, account) = forecast.facts, player
     kills = rounds = 0
-    for number, counted in facts.counted_rounds.items():
+    for number, played in facts.counted_rounds.items():
         if (number, account) in facts.kills:
             kills += len(facts.kills[number, account])
-            rounds += len(counted)
+            rounds += len(played)
     seen = len(facts.kills.get(player, ()))
     length = forecast.distribution(total, on_map)
     to_come = Moments(length.mean - facts.play(on_map).rounds_won, length.variance)
-    return _counted(kills_to_come(rate(kills, rounds), to_come), seen)
-
-
-@lru_cache(maxsize=1024)
-def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
-    """The kills of a map, given how many were seen and the chances of 0, 1, 2, … more."""
-    return Distribution.of(enumerate(chances, start=seen))
+    return counted(kills_to_come(rate(kills, rounds), to_come), seen)
 
 
 def _lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
@@ -59,10 +53,6 @@ def _lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
 
 def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return _distribution(forecast, specifiers).over(specifiers.threshold)
-
-
-def _under_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return 1 - _over_price(forecast, specifiers)
 
 
 def _of_player(specifiers: Specifiers) -> Subject:
@@ -105,7 +95,7 @@ RULES = (
         key="player_kills_under",
         family="player_kills",
         opens=_offers,
-        price=_under_price,
+        price=partial(probability_against, _over_price),
         settle=partial(_settle, False),
         subject=_of_player,
         ladder=_KILLS,

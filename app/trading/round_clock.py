@@ -4,21 +4,11 @@ Fewer seconds are left than it takes to plant, or to defuse, or none at all. A s
 certain to win here wins whatever else happens in the round.
 """
 
-from msgspec.structs import replace
-
 from app.domain.match import Side
-from app.trading.round_state import Defuse, RoundState
+from app.trading.round_state import RoundState
 
 #: Seconds of a defuse with a kit and without, and of a plant.
 KIT_SECONDS, DEFUSE_SECONDS, PLANT_SECONDS = 5.0, 10.0, 3.2
-
-
-def later(state: RoundState, seconds: float) -> RoundState:
-    """The round so many seconds on if nothing happens until then but that time passes."""
-    if state.phase == "freeze" or state.seconds_left is None:
-        return state
-    defuse = state.defuse and Defuse(max(state.defuse.seconds_left - seconds, 0.0), state.defuse.kit)
-    return replace(state, seconds_left=max(state.seconds_left - seconds, 0.0), defuse=defuse)
 
 
 def is_over(state: RoundState) -> bool:

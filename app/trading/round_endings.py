@@ -9,7 +9,7 @@ from operator import mul
 from typing import NamedTuple
 
 from app.trading import round_limits
-from app.trading.coefficients import RoundCoefficients, RoundLimits, load
+from app.trading.coefficients import RoundLimits, load
 from app.trading.round_features import FUSE_SECONDS, ROUND_SECONDS
 from app.trading.round_state import RoundState
 
@@ -37,9 +37,9 @@ class Endings(NamedTuple):
         return self.ct_kills + self.t_kills + self.late_kills
 
 
-def endings(state: RoundState, ct_wins: float, fitted: RoundCoefficients | None = None) -> Endings:
+def endings(state: RoundState, ct_wins: float) -> Endings:
     """The ways in which the round ends from `state` on; `ct_wins`: CT's chance to win it."""
-    fitted = fitted or load().rounds
+    fitted = load().rounds
     t_wins, found = 1 - ct_wins, features(state, ct_wins)
     weights = fitted.endings[kind_of(state)]
     if state.phase == "planted":

@@ -1,24 +1,23 @@
 """Market types of one round. They rest on the round's result or on its events."""
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 
 from app.domain.match import TimelineEvent, WinReason
 from app.trading import kill_model, model
 from app.trading.coefficients import load
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
-from app.trading.lines import Distribution, LineSequence
+from app.trading.lines import Distribution, LineSequence, counted
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import MatchPhase
 from app.trading.round_endings import Endings, endings, seconds_of_play
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, of_round, void
+from app.trading.rules import NO_RESULT, Price, Rule, Settlement, decide, of_round, probability_against, void
 from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
 
 Make = Callable[[RoundKey], Iterable[Specifiers]]
-Price = Callable[[Forecast, Specifiers], float]
 
 
 def _round_key(specifiers: Specifiers) -> RoundKey:
@@ -115,10 +114,6 @@ def _awp_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return fitted.poor_awp if _rounds_since_pistol(forecast, specifiers) in (0, 1) else fitted.awp
 
 
-def _probability_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
-    return 1 - price(forecast, specifiers)
-
-
 def _occurs(
     yes: bool,
     proof: Callable[[TimelineEvent], bool],
@@ -177,13 +172,7 @@ def _kill_count_of(forecast: Forecast, round_key: RoundKey) -> Distribution:
     left = seconds_of_play(forecast.state_of(*round_key), forecast.once(_endings_of, round_key))
     seconds = None if left is None else float(round(left))
     chances = kill_model.more_kills(home, away, before, planter, seconds)
-    return _counted(chances, seen)
-
-
-@lru_cache(maxsize=4096)
-def _counted(chances: tuple[float, ...], seen: int) -> Distribution:
-    """The kills of a round, given how many were seen and the chances of 0, 1, 2, … more."""
-    return Distribution.of(enumerate(chances, start=seen))
+    return counted(chances, seen)
 
 
 def _kill_lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
@@ -240,7 +229,7 @@ def _occurrence(
         key=key,
         family=family,
         opens=partial(_in_freeze, _single),
-        price=price if yes else partial(_probability_against, price),
+        price=price if yes else partial(probability_against, price),
         settle=partial(_occurs, yes, proof, what),
         subject=of_round,
         pairs=True,
@@ -253,7 +242,7 @@ def _first_kill_headshot(id: int, key: str, yes: bool) -> Rule:
         key=key,
         family="round_opening_headshot",
         opens=partial(_in_freeze, _single),
-        price=_headshot_price if yes else partial(_probability_against, _headshot_price),
+        price=_headshot_price if yes else partial(probability_against, _headshot_price),
         settle=partial(_first_kill, lambda kill, specifiers: kill.headshot is yes),
         subject=of_round,
         pairs=True,
@@ -307,7 +296,7 @@ RULES = (
         family="round_kills",
         opens=partial(_on_offer, _single),
         ladder=_KILLS,
-        price=partial(_probability_against, _over_price),
+        price=partial(probability_against, _over_price),
         settle=partial(_kill_total, False),
         subject=of_round,
     ),

@@ -40,6 +40,14 @@ def without_team(specifiers: Specifiers) -> Specifiers:
     return msgspec.structs.replace(specifiers, team="")
 
 
+Price = Callable[[Forecast, Specifiers], float]
+
+
+def probability_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
+    """That of the opposite, by the price of a market type."""
+    return 1 - price(forecast, specifiers)
+
+
 Subject = tuple[int, int, int]  #: what events are about: a map, and of it a round or a player's account
 
 
@@ -73,7 +81,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     family: str
     opens: Callable[[MatchPhase], Iterable[Specifiers]]
-    price: Callable[[Forecast, Specifiers], float]
+    price: Price
     settle: Callable[[MatchFacts, Specifiers], Settlement | None]
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
