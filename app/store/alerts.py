@@ -26,18 +26,6 @@ from app.store.transaction import Row, Tx
 
 log = get_logger(__name__)
 _ABOUT = (AlertTable.kind, AlertTable.match_id, AlertTable.tenant, AlertTable.subject)
-_COLUMNS = (
-    AlertTable.id,
-    *_ABOUT,
-    AlertTable.detail,
-    AlertTable.since,
-    AlertTable.ended_at,
-    AlertTable.seen_at,
-    AlertTable.seen_by,
-    AlertTable.taken_at,
-    AlertTable.taken_by,
-    AlertTable.ended_by,
-)
 _HANDLING = ("seen_at", "seen_by", "taken_at", "taken_by", "ended_at", "ended_by")
 _OPEN = AlertTable.ended_at.is_null()
 _MATCH = AlertTable.match_id.join_on(Match.id)
@@ -95,6 +83,9 @@ class Alert(msgspec.Struct, frozen=True):
     @property
     def about(self) -> AlertSubject:
         return AlertSubject(self.kind, self.match_id, self.tenant, self.subject)
+
+
+_COLUMNS = tuple(getattr(AlertTable, name) for name in Alert.__struct_fields__)
 
 
 @prepared

@@ -16,6 +16,7 @@ from piccolo.query import Count, Select
 from app.domain.tenant import Tenant
 from app.store.changes import ChangeRow
 from app.store.prepared import prepared
+from app.store.query_functions import reading_optional_number
 from app.store.sql import TO_ONE_TENANT, booked_then, interval_columns
 from app.store.statements import envelopes as statements
 from app.store.tables.change import Change
@@ -116,10 +117,10 @@ async def has_any(tx: Tx, tenant_id: UUID, match_id: UUID) -> bool:
     return await tx.one_value(_neighbour(*own, 0, LAST, newest_first=True)) is not None
 
 
-async def oldest_at(tx: Tx) -> int | None:
+@reading_optional_number
+def oldest_at() -> Select[Any]:
     """The timestamp (ms) of the oldest envelope in the log; None while it has none."""
-    at: int | None = await tx.one_value(_oldest_at())
-    return at
+    return Change.select(Change.at).where(Change.message != "").order_by(Change.seq).limit(1)
 
 
 async def position(tx: Tx, at: int) -> int:
@@ -151,8 +152,3 @@ def _neighbour(
     query = query.where(booked_then(tenant_id, Change.match_id, Change.envelope_seq))
     query = query.where(Change.seq > after, Change.seq < before)
     return query.order_by(Change.seq, ascending=not newest_first).limit(1)
-
-
-@prepared
-def _oldest_at() -> Select[Any]:
-    return Change.select(Change.at).where(Change.message != "").order_by(Change.seq).limit(1)

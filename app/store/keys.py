@@ -53,29 +53,11 @@ class KeyWithTenant(msgspec.Struct, frozen=True):
 _VALUES = Key.__struct_fields__
 _COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
 _TENANT = ApiKey.tenant_id.join_on(TenantTable.id)
-_WITH_TENANT = (
-    ApiKey.hash,
-    *_COLUMNS,
-    _TENANT.slug.as_alias("slug"),
-    _TENANT.name.as_alias("name"),
-    _TENANT.amqp.as_alias("amqp"),
-    _TENANT.active.as_alias("tenant_active"),
-    _TENANT.probabilities.as_alias("probabilities"),
-    _TENANT.types_off.as_alias("types_off"),
-)
+_WITH_TENANT = (ApiKey.hash, *_COLUMNS, *tenants.joined_columns(_TENANT))
 
 
 def _key_with_tenant(row: Row) -> KeyWithTenant:
-    tenant = Tenant(
-        id=row["tenant_id"],
-        slug=row["slug"],
-        name=row["name"],
-        amqp=row["amqp"],
-        active=row["tenant_active"],
-        probabilities=row["probabilities"],
-        types_off=tenants.decode_intervals(row["types_off"]),
-    )
-    return KeyWithTenant(row["hash"], _key(row), tenant)
+    return KeyWithTenant(row["hash"], _key(row), tenants.read_joined(row, row["tenant_id"]))
 
 
 def _key(row: Row) -> Key:

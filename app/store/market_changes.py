@@ -17,6 +17,7 @@ from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
 from app.domain.types_off import Intervals, off_at_seq, suspended
 from app.store.prepared import prepared
+from app.store.query_functions import reading_optional_number
 from app.store.sql import any_of, interval_columns, literals, offered
 from app.store.tables.change import Change
 from app.store.tenant_rows import TENANT_MARKET, tenant_market_key
@@ -62,10 +63,10 @@ def _seen(row: Row, intervals: Intervals) -> Market | LedgerEntry:
     return suspended(market) if off and market.status is MarketStatus.ACTIVE else market
 
 
-async def begins_at(tx: Tx) -> int | None:
+@reading_optional_number
+def begins_at() -> Select[Any]:
     """The timestamp of the oldest change in the log (Unix ms); None while it is empty."""
-    found: int | None = await tx.one_value(_oldest())
-    return found
+    return Change.select(Change.at).order_by(Change.seq).limit(1)
 
 
 @prepared
@@ -78,8 +79,3 @@ def _newest(
     if off:
         query = query.where(offered(off, QueryString("{}::int", type_id), Change.seq, Change.body))
     return query.order_by(Change.seq, ascending=False).limit(limit)
-
-
-@prepared
-def _oldest() -> Select[Any]:
-    return Change.select(Change.at).order_by(Change.seq).limit(1)

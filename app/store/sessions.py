@@ -11,12 +11,13 @@ from piccolo.query import Delete, Insert, Select, Update
 from app.domain.tenant import Tenant
 from app.domain.user import Session, User
 from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows, writing
+from app.store.query_functions import reading_optional_number, reading_row, reading_rows, writing
 from app.store.sql import any_of
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.user import PortalSession, PortalUser
+from app.store.tenants import joined_columns, read_joined
 from app.store.transaction import Tx
-from app.store.users import read_tenant, read_user, tenant_columns, user_columns
+from app.store.users import read_user, user_columns
 
 _COLUMNS = tuple(getattr(PortalSession, name) for name in Session.__struct_fields__)
 _USER = PortalSession.user_id.join_on(PortalUser.id)
@@ -33,7 +34,8 @@ class FoundSession(msgspec.Struct, frozen=True):
 
 def _found(row: Mapping[str, Any]) -> FoundSession:
     session = Session(**{name: row[name] for name in Session.__struct_fields__})
-    return FoundSession(session, read_user(row), read_tenant(row))
+    user = read_user(row)
+    return FoundSession(session, user, read_joined(row, user.tenant_id))
 
 
 async def insert(tx: Tx, user_id: UUID, session: Session, digest: bytes) -> None:
@@ -65,11 +67,13 @@ def record_seen(session_id: UUID, now: int, /) -> Update[Any]:
     )
 
 
-async def count_password_attempt(tx: Tx, user_id: UUID, session_id: UUID) -> int | None:
+@reading_optional_number
+def count_password_attempt(user_id: UUID, session_id: UUID, /) -> Update[Any]:
     """Count a password that is presented to change the password; how many there were, or None when the user
     has no such session."""
-    count: int | None = await tx.one_value(_count_password_attempt(user_id, session_id))
-    return count
+    more: dict[Column | str, Any] = {PortalSession.password_attempts: PortalSession.password_attempts + 1}
+    query = PortalSession.update(more).where(PortalSession.id == session_id, PortalSession.user_id == user_id)
+    return query.returning(PortalSession.password_attempts)
 
 
 @writing
@@ -114,11 +118,4 @@ def _by_ids(ids: Collection[UUID]) -> Select[PortalSession]:
 
 
 def _with_people() -> Select[PortalSession]:
-    return PortalSession.select(*_COLUMNS, *user_columns(_USER), *tenant_columns(_TENANT))
-
-
-@prepared
-def _count_password_attempt(user_id: UUID, session_id: UUID) -> Update[Any]:
-    more: dict[Column | str, Any] = {PortalSession.password_attempts: PortalSession.password_attempts + 1}
-    query = PortalSession.update(more).where(PortalSession.id == session_id, PortalSession.user_id == user_id)
-    return query.returning(PortalSession.password_attempts)
+    return PortalSession.select(*_COLUMNS, *user_columns(_USER), *joined_columns(_TENANT))

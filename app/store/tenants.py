@@ -6,6 +6,7 @@ from uuid import UUID
 
 import asyncpg
 import msgspec
+from piccolo.columns import Column
 from piccolo.columns.combination import WhereRaw
 from piccolo.query import Delete, Insert, Select, Update
 
@@ -20,21 +21,24 @@ from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Tx
 
-_COLUMNS = (
-    TenantTable.id,
-    TenantTable.slug,
-    TenantTable.name,
-    TenantTable.amqp,
-    TenantTable.active,
-    TenantTable.probabilities,
-    TenantTable.types_off,
-)
+_FIELDS = Tenant.__struct_fields__
+_COLUMNS = tuple(getattr(TenantTable, name) for name in _FIELDS)
 _NO_END = 2**63 - 1
 _decode_intervals = msgspec.json.Decoder(tuple[TypeOff, ...]).decode
 
 
 def _tenant(row: Row) -> Tenant:
     return Tenant(**{**row, "types_off": decode_intervals(row["types_off"])})
+
+
+def joined_columns(tenant: Any) -> list[Column]:
+    """The columns of a tenant for `read_joined`; `tenant` is a join to the table."""
+    return [getattr(tenant, name).as_alias(f"tenant_{name}") for name in _FIELDS if name != "id"]
+
+
+def read_joined(row: Row, tenant_id: UUID) -> Tenant:
+    """The tenant of that id, whose other columns a row has by the names of `joined_columns`."""
+    return _tenant({name: row[f"tenant_{name}"] for name in _FIELDS if name != "id"} | {"id": tenant_id})
 
 
 async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
@@ -196,19 +200,10 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
 
 
 @prepared
-def _insert(
-    tenant_id: UUID, slug: str, name: str, amqp: bool, active: bool, probabilities: bool, now: int
-) -> Insert[Any]:
-    row = TenantTable(
-        id=tenant_id,
-        slug=slug,
-        name=name,
-        amqp=amqp,
-        active=active,
-        probabilities=probabilities,
-        created_at=now,
-    )
-    return TenantTable.insert(row)
+def _insert(*values: object) -> Insert[Any]:
+    names = "id slug name amqp active probabilities created_at"
+    row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
+    return TenantTable.insert(TenantTable(**row))
 
 
 @prepared

@@ -17,7 +17,7 @@ from app.store.query_functions import reading_row, reading_rows
 from app.store.sql import NEWEST, holds
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.tables.user import PortalUser
-from app.store.tenants import decode_intervals
+from app.store.tenants import joined_columns, read_joined
 from app.store.transaction import Row, Tx
 
 _NO_USER = "There is no such user."
@@ -31,7 +31,6 @@ _OWN = (
     *("active", "created_at", "last_sign_in_at"),
 )
 _CHECKS = ("password_hash", "totp_secret", "totp_pending", "totp_step", "wrong_codes")
-_TENANT = ("slug", "name", "amqp", "active", "probabilities", "types_off")
 
 
 class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +52,8 @@ class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 def _record(row: Row) -> UserRecord:
     checks = {name: row[name] for name in _CHECKS}
-    return UserRecord(user=read_user(row), tenant=read_tenant(row), **checks)
+    user = read_user(row)
+    return UserRecord(user=user, tenant=read_joined(row, user.tenant_id), **checks)
 
 
 def user_columns(user: Any) -> list[Any]:
@@ -63,22 +63,11 @@ def user_columns(user: Any) -> list[Any]:
     return columns + [QueryString("{} IS NOT NULL", of, alias=f"user_{name}") for name, of in present.items()]
 
 
-def tenant_columns(tenant: Any) -> list[Column]:
-    """The columns of a user's tenant for `read_tenant`; `tenant` is a join to the table."""
-    return [getattr(tenant, name).as_alias(f"tenant_{name}") for name in _TENANT]
-
-
 def read_user(row: Row) -> User:
     fields = {name: row[f"user_{name}"] for name in (*_OWN, "has_password", "second_factor")}
     of_operator = fields["operator_role"]
     operator_role = OperatorRole(of_operator) if of_operator else None
     return User(**fields | {"role": Role(fields["role"]), "operator_role": operator_role})
-
-
-def read_tenant(row: Row) -> Tenant:
-    fields = {name: row[f"tenant_{name}"] for name in _TENANT}
-    fields["types_off"] = decode_intervals(fields["types_off"])
-    return Tenant(id=row["user_tenant_id"], **fields)
 
 
 async def insert(tx: Tx, user: User) -> None:
@@ -146,31 +135,16 @@ async def save(tx: Tx, record: UserRecord) -> None:
 
 
 @prepared
-def _insert(
-    user_id: UUID,
-    tenant_id: UUID,
-    email: str,
-    name: str,
-    role: str,
-    created_at: int,
-    operator_role: str | None,
-) -> Insert[PortalUser]:
-    row = PortalUser(
-        id=user_id,
-        tenant_id=tenant_id,
-        email=email,
-        name=name,
-        role=role,
-        created_at=created_at,
-        operator_role=operator_role,
-    )
-    return PortalUser.insert(row)
+def _insert(*values: object) -> Insert[PortalUser]:
+    names = "id tenant_id email name role created_at operator_role"
+    row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
+    return PortalUser.insert(PortalUser(**row))
 
 
 def _records() -> Select[PortalUser]:
     tenant = PortalUser.tenant_id.join_on(TenantTable.id)
     checks = [getattr(PortalUser, name) for name in _CHECKS]
-    return PortalUser.select(*user_columns(PortalUser), *tenant_columns(tenant), *checks)
+    return PortalUser.select(*user_columns(PortalUser), *joined_columns(tenant), *checks)
 
 
 @prepared
