@@ -3,7 +3,8 @@
 import asyncio
 import hmac
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
 from ipaddress import ip_address, ip_network
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from app.kit.logging import get_logger
 from app.store import keys, notifications
 from app.store.connections import Store
 from app.store.keys import KeyWithTenant
+from app.store.transaction import Tx
 
 _REFUSAL = "This API key is not valid. Check it, or ask your account manager for a new one."
 _SAVE_LAST_USED_SECONDS = 30.0
@@ -83,6 +85,14 @@ class Grants:
     def recently_valid(self, raw_key: str) -> bool:
         """Whether the key was valid when it was last read; no query."""
         return _keyed_hash(raw_key, self._secret) in self._valid
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[Tx]:
+        """A transaction that changes keys or tenants: this process applies it at once, the others when they
+        are notified."""
+        async with self._store.transaction() as tx:
+            yield tx
+        self.invalidate()
 
     def invalidate(self) -> None:
         """Empty the cache, since something has changed. A change made in this process need not wait for its

@@ -1,8 +1,5 @@
 """The dependencies of the operators' handlers."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import msgspec
 
 from app.access import log_tokens
@@ -11,7 +8,6 @@ from app.access.grants import Grants
 from app.domain.match import Match
 from app.kit.clock import Clock
 from app.store.connections import Store
-from app.store.transaction import Tx
 from app.trading.pricing_config import PricingConfig
 
 
@@ -30,14 +26,6 @@ class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
     public_url: str
     sandbox: bool = False
     consent_seconds: int = 0
-
-    @asynccontextmanager
-    async def changing_grants(self) -> AsyncIterator[Tx]:
-        """A transaction that changes keys or tenants: this process applies it at once, the others when they
-        are notified."""
-        async with self.store.transaction() as tx:
-            yield tx
-        self.grants.invalidate()
 
     def sink_url(self, match: Match) -> str:
         """Where the match's game server sends its log."""

@@ -38,7 +38,7 @@ async def issue_key(
     """Issue a key; its secret is in this response and never shown again."""
     signed = audit_fields(request, ops.clock) | {"secret": ops.secret}
     with invalid_in_body():
-        async with ops.changing_grants() as tx:
+        async with ops.grants.changing() as tx:
             if data.request_id is None:
                 return Single(issued_view(await admin.issue_key(tx, slug, data.properties(), **signed)))
             once = await admin.issue_key_once(tx, slug, data.properties(), data.request_id, **signed)
@@ -61,7 +61,7 @@ async def rotate_key(
     key_id: FromPath[UUID],
 ) -> Single[IssuedView]:
     """Replace a key by a new one with the same rights; the old one is invalid at once."""
-    async with ops.changing_grants() as tx:
+    async with ops.grants.changing() as tx:
         await _of_tenant(tx, slug, key_id)
         issued = await admin.rotate_key(tx, key_id, secret=ops.secret, **audit_fields(request, ops.clock))
     return Single(issued_view(issued))
@@ -75,7 +75,7 @@ async def revoke_key(
     key_id: FromPath[UUID],
 ) -> Single[KeyView]:
     """Revoke a key without replacement."""
-    async with ops.changing_grants() as tx:
+    async with ops.grants.changing() as tx:
         await _of_tenant(tx, slug, key_id)
         return Single(key_view(await admin.revoke_key(tx, key_id, **audit_fields(request, ops.clock))))
 
@@ -88,7 +88,7 @@ async def reactivate_key(
     key_id: FromPath[UUID],
 ) -> Single[KeyView]:
     """Reactivate a revoked key; a key that was rotated stays revoked."""
-    async with ops.changing_grants() as tx:
+    async with ops.grants.changing() as tx:
         await _of_tenant(tx, slug, key_id)
         return Single(key_view(await admin.reactivate_key(tx, key_id, **audit_fields(request, ops.clock))))
 
@@ -104,7 +104,7 @@ async def alter_key(
     """Change a key's rate, sports, networks or label."""
     change = KeyAlteration(**msgspec.structs.asdict(data))
     with invalid_in_body():
-        async with ops.changing_grants() as tx:
+        async with ops.grants.changing() as tx:
             await _of_tenant(tx, slug, key_id)
             return Single(
                 key_view(await admin.alter_key(tx, key_id, change, **audit_fields(request, ops.clock)))

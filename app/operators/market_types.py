@@ -51,7 +51,7 @@ async def switch_market_type(
 ) -> Single[TypeView]:
     """Switch a market type on or off for a tenant. Off: its open markets are suspended for the tenant, new
     ones are not offered to it, and results of those that were still arrive."""
-    async with ops.changing_grants() as tx:
+    async with ops.grants.changing() as tx:
         states = await set_market_types(tx, slug, (type_id,), data.on, **audit_fields(request, ops.clock))
     (switched,) = (each for each in states if each.type.id == type_id)
     return Single(_view(switched))

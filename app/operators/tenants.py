@@ -81,7 +81,7 @@ async def create_tenant(
 ) -> Single[TenantView]:
     """Create a tenant; a repeated request with the same slug and name returns the same tenant."""
     with invalid_in_body():
-        async with ops.changing_grants() as tx:
+        async with ops.grants.changing() as tx:
             made = await admin.create_tenant(
                 tx,
                 data.slug,
@@ -138,7 +138,7 @@ async def set_probabilities(
     data: JSONBody[Probabilities],
 ) -> Single[TenantView]:
     """Send a tenant the model's probabilities with the odds, or no longer; in force within a second."""
-    async with ops.changing_grants() as tx:
+    async with ops.grants.changing() as tx:
         tenant = await admin.set_probabilities(
             tx, slug, data.probabilities, **audit_fields(request, ops.clock)
         )
@@ -175,7 +175,7 @@ async def set_booking(
 async def _set_active(
     request: AuthenticatedRequest, ops: OperatorDependencies, slug: str, active: bool
 ) -> Single[TenantView]:
-    async with ops.changing_grants() as tx:
+    async with ops.grants.changing() as tx:
         tenant = await admin.set_tenant_active(tx, slug, active, **audit_fields(request, ops.clock))
     return Single(tenant_view(tenant))
 

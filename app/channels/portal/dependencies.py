@@ -1,8 +1,5 @@
 """The dependencies of the portal's handlers."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import msgspec
 
 from app.access.admin import BrokerConfig
@@ -16,7 +13,6 @@ from app.pages.people import SignedInRequest as SignedInRequest
 from app.recovery.request import RecoveryService
 from app.store.connections import Store
 from app.store.counters import Counters
-from app.store.transaction import Tx
 
 
 class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,11 +42,3 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
             secret=self.secret,
             secure=self.public_url.startswith("https://"),
         )
-
-    @asynccontextmanager
-    async def changing_grants(self) -> AsyncIterator[Tx]:
-        """A transaction that changes keys or the tenant: this process applies it at once, the others when
-        they are notified."""
-        async with self.store.transaction() as tx:
-            yield tx
-        self.grants.invalidate()

@@ -82,7 +82,7 @@ async def issue_key(request: SignedInRequest, portal: NamedDependency[PortalDepe
     form, signed_in = Form(await request.form()), request.auth
     try:
         properties, request_id = _properties(form), _request_id(form)
-        async with portal.changing_grants() as tx:
+        async with portal.grants.changing() as tx:
             made = await own_keys.issue_once(
                 tx,
                 signed_in.tenant,
@@ -108,7 +108,7 @@ async def rotate_key(
     """Replace a key by one with the same rights, which this response shows; the old one ends at once."""
     signed_in = request.auth
     try:
-        async with portal.changing_grants() as tx:
+        async with portal.grants.changing() as tx:
             old = await own_keys.lock_own(tx, signed_in.tenant.id, key_id)
             made = await admin.rotate_key(
                 tx, key_id, secret=portal.secret, by=signed_in.actor, now=portal.clock()
@@ -125,7 +125,7 @@ async def revoke_key(
     """End a key without replacement."""
     signed_in = request.auth
     try:
-        async with portal.changing_grants() as tx:
+        async with portal.grants.changing() as tx:
             await own_keys.lock_own(tx, signed_in.tenant.id, key_id)
             await admin.revoke_key(tx, key_id, by=signed_in.actor, now=portal.clock())
     except Refusal as refusal:
@@ -141,7 +141,7 @@ async def alter_key(
     form, signed_in = Form(await request.form()), request.auth
     try:
         alteration = KeyAlteration(label=_label(form), networks=_networks(form))
-        async with portal.changing_grants() as tx:
+        async with portal.grants.changing() as tx:
             await own_keys.lock_own(tx, signed_in.tenant.id, key_id)
             await admin.alter_key(tx, key_id, alteration, by=signed_in.actor, now=portal.clock())
     except Refusal as refusal:

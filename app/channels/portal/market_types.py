@@ -37,7 +37,7 @@ async def switch_market_types(
         checked = [_type_id(value) for value in form.many("type")]
         if not checked:
             raise Invalid(Field(("type",), "Check the market types that you mean.", "no_type_checked"))
-        async with portal.changing_grants() as tx:
+        async with portal.grants.changing() as tx:
             await set_market_types(
                 tx, signed_in.tenant.slug, checked, on, by=signed_in.actor, now=portal.clock()
             )
