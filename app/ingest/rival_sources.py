@@ -15,14 +15,11 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.match_checks import for_each_match
 from app.ingest.source_selection import SourceDecision
-from app.kit.logging import get_logger
 from app.store import alerts, log_senders, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_senders import LogSender
 from app.store.transaction import Tx
-
-log = get_logger(__name__)
 
 
 async def refuse(tx: Tx, match: Match, batch: Batch, decision: SourceDecision, now: int) -> None:

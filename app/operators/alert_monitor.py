@@ -8,7 +8,6 @@ import asyncio
 
 from app.kit import metrics
 from app.kit.clock import Clock, iso_seconds
-from app.kit.logging import get_logger
 from app.kit.retry import retry_while_unavailable
 from app.store import alerts, cursors, heartbeats, live_matches, log_state
 from app.store.alerts import AlertKind, AlertSubject
@@ -19,7 +18,6 @@ from app.store.transaction import Tx
 OK = "ok"
 _EVERY_SECONDS = 2.0
 _PROCESSES = (heartbeats.INGEST, heartbeats.FEED)
-log = get_logger(__name__)
 
 
 class AlertMonitor:

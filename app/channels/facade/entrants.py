@@ -76,10 +76,7 @@ async def tournament_info(
 ) -> RenderedResponse[Any]:
     """One tournament and its participating teams."""
     parse_locale(locale)
-    number, finished_only = (
-        parse_number(tournament_id, "tournament"),
-        request.auth.finished_only,
-    )
+    number, finished_only = parse_number(tournament_id, "tournament"), request.auth.finished_only
     async with facade.store.snapshot() as tx:
         found = await match_entrants.tournament(tx, number, finished_only=finished_only) if number else None
     if found is None:
@@ -96,10 +93,7 @@ async def competitor_profile(
 ) -> RenderedResponse[Any]:
     """One team and its squad."""
     parse_locale(locale)
-    number, finished_only = (
-        parse_number(competitor_id, "competitor"),
-        request.auth.finished_only,
-    )
+    number, finished_only = parse_number(competitor_id, "competitor"), request.auth.finished_only
     async with facade.store.snapshot() as tx:
         found = await match_entrants.competitor(tx, number, finished_only=finished_only) if number else None
     if found is None:

@@ -72,14 +72,8 @@ async def odds(
     """Replay the open markets of one match, active and suspended, over AMQP; without a request id, one
     is generated and returned."""
     check_product(product, facade.producer)
-    return await _accept(
-        facade,
-        recoveries,
-        request,
-        RecoveryKind.EVENT_ODDS,
-        RecoveryParameters(None, request_id, node_id),
-        event_id,
-    )
+    parameters = RecoveryParameters(None, request_id, node_id)
+    return await _accept(facade, recoveries, request, RecoveryKind.EVENT_ODDS, parameters, event_id)
 
 
 @post(
@@ -99,14 +93,8 @@ async def stateful(
     """Replay the settlements and cancellations of one match over AMQP; without a request id, one is
     generated."""
     check_product(product, facade.producer)
-    return await _accept(
-        facade,
-        recoveries,
-        request,
-        RecoveryKind.EVENT_STATEFUL,
-        RecoveryParameters(None, request_id, node_id),
-        event_id,
-    )
+    parameters = RecoveryParameters(None, request_id, node_id)
+    return await _accept(facade, recoveries, request, RecoveryKind.EVENT_STATEFUL, parameters, event_id)
 
 
 async def _accept(
