@@ -1,9 +1,13 @@
 """Internal queues of one test's own."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 import msgspec
 
+from app.ingest.batch import Batch
+from app.ingest.consumer import subscribe
+from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.settings import Settings
 from scripts.bench.own_data import internal_vhost
@@ -16,6 +20,23 @@ def private_vhost(settings: Settings) -> AbstractAsyncContextManager[Settings]:
 
 def queues_of(settings: Settings) -> IngestQueues:
     return IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True))
+
+
+def consumer_of(settings: Settings, handle: Callable[[Batch], Awaitable[None]]) -> IngestQueues:
+    """Queues whose batches a worker handles so that has all of them."""
+    queues = queues_of(settings)
+    subscribe(queues, handle, PartitionAssignment("w1"))
+    return queues
+
+
+def taking(settings: Settings) -> tuple[IngestQueues, list[Batch]]:
+    """Queues whose batches a worker takes, and those that it has taken."""
+    taken: list[Batch] = []
+
+    async def take(batch: Batch) -> None:
+        taken.append(batch)
+
+    return consumer_of(settings, take), taken
 
 
 async def empty() -> bool:

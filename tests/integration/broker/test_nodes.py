@@ -1,6 +1,5 @@
 """Several nodes of a broker: the next one is used when one refuses, is cut off, or goes."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from unittest.mock import Mock
@@ -15,13 +14,11 @@ from app.broker.client_session import client_session
 from app.broker.connection import reachable
 from app.broker.management import Management
 from app.ingest.batch import Batch
-from app.ingest.consumer import subscribe
-from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import PARTITIONS
 from app.kit.errors import Unavailable
 from app.settings import Settings
 from tests.support.eventually import eventually, succeeds
-from tests.support.queues import queues_of
+from tests.support.queues import queues_of, taking
 from tests.support.route import Route
 
 REFUSES = Node("127.0.0.1", 1)
@@ -91,14 +88,8 @@ def batch(place: int) -> Batch:
 
 async def test_the_internal_queues_move_to_the_node_that_is_left(private: Settings) -> None:
     """Publisher and consumer, twice: from the first node to the second, and back."""
-    seen: list[str] = []
-
-    async def handle(taken: Batch) -> None:
-        seen.append(taken.id)
-
     async with routes(private) as (several, one, other):
-        consuming = queues_of(several)
-        subscribe(consuming, handle, PartitionAssignment("w"))
+        consuming, seen = taking(several)
         async with queues_of(several) as publishing, consuming:
             for place, (gone, left) in enumerate([(one, other), (other, one)]):
                 await publishing.ready()
@@ -108,34 +99,18 @@ async def test_the_internal_queues_move_to_the_node_that_is_left(private: Settin
                 await gone.cut()
                 sent = batch(place)
                 await eventually(lambda sent=sent: succeeds(publishing.publish(sent), Unavailable))
-                await eventually(lambda place=place: has(seen, str(place)), seconds=60)
+                await eventually(lambda sent=sent: sent.id in [each.id for each in seen])
                 assert left.taken > taken
-
-
-async def has(seen: list[str], wanted: str) -> bool:
-    await asyncio.sleep(0)
-    return wanted in seen
 
 
 async def test_quorum_queues_are_declared_and_handled_in_order(private: Settings) -> None:
     quorum = msgspec.structs.replace(private, ingest_queue_type="quorum")
-    seen: list[Batch] = []
-
-    async def handle(taken: Batch) -> None:
-        seen.append(taken)
-
-    consuming = queues_of(quorum)
-    subscribe(consuming, handle, PartitionAssignment("w"))
+    consuming, seen = taking(quorum)
     async with queues_of(quorum) as publishing:
         await publishing.ready()
         for place in range(4 * PARTITIONS):
             await publishing.publish(batch(place))
         async with consuming:
-            await eventually(lambda: all_of(seen, 4 * PARTITIONS), seconds=60)
+            await eventually(lambda: len(seen), lambda count: count == 4 * PARTITIONS)
     for number in range(PARTITIONS):
         assert [each.arrived_at // PARTITIONS for each in seen if each.number == number] == [0, 1, 2, 3]
-
-
-async def all_of(seen: list[Batch], count: int) -> bool:
-    await asyncio.sleep(0)
-    return len(seen) == count

@@ -12,13 +12,11 @@ from msgspec.structs import replace
 from app.broker.address import parse
 from app.broker.management import Management
 from app.ingest.batch import Batch
-from app.ingest.consumer import subscribe
-from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import PARTITIONS
 from app.kit.errors import Unavailable
 from app.settings import Settings
 from tests.support.eventually import eventually, succeeds
-from tests.support.queues import queues_of
+from tests.support.queues import consumer_of, queues_of, taking
 
 
 def batches(count: int, number: int = 3) -> list[Batch]:
@@ -48,8 +46,7 @@ async def test_each_queue_is_handled_in_order_and_one_at_a_time(private: Setting
         busy.discard(batch.number % PARTITIONS)
 
     sent = [batch for pair in zip(batches(60, 3), batches(60, 4), strict=True) for batch in pair]
-    consuming = queues_of(private)
-    subscribe(consuming, handle, PartitionAssignment("w1"))
+    consuming = consumer_of(private, handle)
     async with queues_of(private) as publishing:
         await publishing.ready()
         for batch in sent:
@@ -69,8 +66,7 @@ async def test_a_batch_whose_handling_failed_comes_again_before_the_next(private
         if len(seen) < 3:
             raise Unavailable("not now")
 
-    consuming = queues_of(private)
-    subscribe(consuming, handle, PartitionAssignment("w1"))
+    consuming = consumer_of(private, handle)
     async with queues_of(private) as publishing:
         await publishing.ready()
         for batch in batches(2):
@@ -82,16 +78,11 @@ async def test_a_batch_whose_handling_failed_comes_again_before_the_next(private
 
 async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(private: Settings) -> None:
     received: list[AbstractIncomingMessage] = []
-    seen: list[str] = []
 
     async def receive(message: AbstractIncomingMessage) -> None:
         received.append(message)
 
-    async def handle(batch: Batch) -> None:
-        seen.append(batch.id)
-
-    second = queues_of(private)
-    subscribe(second, handle, PartitionAssignment("w1"))
+    second, seen = taking(private)
     async with queues_of(private) as publishing:
         await publishing.ready()
         url = parse(private.rabbitmq_url).url(private.rabbitmq_internal_vhost)
@@ -107,7 +98,7 @@ async def test_a_second_worker_takes_over_what_the_first_has_not_acknowledged(pr
                 assert seen == []
                 await first.close()
                 await eventually(lambda: len(seen), lambda count: count == 3)
-    assert seen == ["3/0", "3/1", "3/2"]
+    assert [batch.id for batch in seen] == ["3/0", "3/1", "3/2"]
 
 
 async def test_a_long_name_of_a_server_does_not_end_the_connection(private: Settings) -> None:
@@ -140,13 +131,7 @@ async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
 
 async def test_a_vhost_that_is_lost_and_made_again_costs_only_its_time(private: Settings) -> None:
     vhost = private.rabbitmq_internal_vhost
-    seen: list[str] = []
-
-    async def handle(batch: Batch) -> None:
-        seen.append(batch.id)
-
-    consuming = queues_of(private)
-    subscribe(consuming, handle, PartitionAssignment("w1"))
+    consuming, seen = taking(private)
     async with queues_of(private) as queues, consuming, Management(private.rabbitmq_api_url) as management:
         await queues.ready()
         await consuming.ready()
@@ -181,8 +166,7 @@ async def test_they_are_empty_once_everything_was_taken(private: Settings) -> No
         taken.set()
         await let_go.wait()
 
-    consuming = queues_of(private)
-    subscribe(consuming, handle, PartitionAssignment("w1"))
+    consuming = consumer_of(private, handle)
     async with queues_of(private) as publishing:
         await publishing.ready()
         assert await publishing.empty()
