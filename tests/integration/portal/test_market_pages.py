@@ -20,6 +20,7 @@ from app.settings import Settings
 from app.store import matches
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
+from tests.support.clocks import ManualClock
 from tests.support.portal import SCRIPT, Person
 from tests.support.story import Story, offer
 from tests.support.tenants import switch
@@ -28,23 +29,13 @@ from tests.support.web import issuing
 SUSPENDED = MarketStatus.SUSPENDED
 
 
-class Times:
-    """A clock that moves when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 1_700_000_000_000
-
-    def __call__(self) -> int:
-        return self.now
+@pytest.fixture
+def times() -> ManualClock:
+    return ManualClock(1_700_000_000_000)
 
 
 @pytest.fixture
-def times() -> Times:
-    return Times()
-
-
-@pytest.fixture
-def story(store: Store, times: Times) -> Story:
+def story(store: Store, times: ManualClock) -> Story:
     return Story(store, times)
 
 
@@ -62,7 +53,7 @@ def history_of(match: Match, number: int = 1) -> str:
     return f"{markets_of(match)}/{quote(market_name(*offer(number).key))}"
 
 
-async def lived(story: Story, times: Times) -> Match:
+async def lived(story: Story, times: ManualClock) -> Match:
     """A match whose market was priced, suspended for two reasons, released, repriced, settled and rolled
     back, ten seconds apart."""
     match = await story.match()
@@ -83,7 +74,7 @@ async def lived(story: Story, times: Times) -> Match:
 
 
 async def test_the_plot_has_prices_suspensions_with_reasons_and_settlements(
-    person: Person, story: Story, times: Times
+    person: Person, story: Story, times: ManualClock
 ) -> None:
     begin = times.now
     match = await lived(story, times)
@@ -102,7 +93,7 @@ async def test_the_plot_has_prices_suspensions_with_reasons_and_settlements(
     assert drawn["complete"]
 
 
-async def test_the_table_says_what_the_plot_shows(person: Person, story: Story, times: Times) -> None:
+async def test_the_table_says_what_the_plot_shows(person: Person, story: Story, times: ManualClock) -> None:
     match = await lived(story, times)
     page = await person.get(history_of(match))
     rows = page.text.split("<tbody>")[1].count("<tr>")
@@ -176,7 +167,7 @@ async def test_what_a_tenant_does_not_see_does_not_exist(
 
 
 async def test_a_market_never_offered_does_not_exist(
-    person: Person, story: Story, times: Times, store: Store, monkeypatch: pytest.MonkeyPatch
+    person: Person, story: Story, times: ManualClock, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page of the list is full without them."""
     monkeypatch.setattr("app.channels.portal.market_pages._MARKETS", 2)
@@ -203,7 +194,7 @@ async def test_a_market_never_offered_does_not_exist(
 
 
 async def test_a_history_is_suspended_while_its_type_is_off(
-    person: Person, sign_in: SignIn, story: Story, times: Times, store: Store, settings: Settings
+    person: Person, sign_in: SignIn, story: Story, times: ManualClock, store: Store, settings: Settings
 ) -> None:
     """From the switch on, with what was published before as it was; a later market begins with the next
     switch. Another tenant sees all prices."""

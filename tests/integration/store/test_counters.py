@@ -17,20 +17,11 @@ from redis.asyncio import Redis
 from app.kit.errors import Unavailable
 from app.store.counters import Count, Counters
 from scripts.services import Services
+from tests.support.clocks import ManualClock
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
 
 START = 1_900_000_000_000
-
-
-class Turned:
-    """A clock that the test turns."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @pytest.fixture
@@ -45,7 +36,7 @@ def private(tmp_path: Path) -> Iterator[PrivateRedis]:
 
 
 async def test_a_request_over_the_limit_returns_when_the_next_may_come(services: Services, name: str) -> None:
-    clock = Turned()
+    clock = ManualClock(START)
     async with Counters(services.redis_url, clock) as counters:
         assert await counters.count(name, 2) == Count(True, 1, 60_000)
         clock.now += 10_000
@@ -78,7 +69,7 @@ async def test_a_reply_of_another_length_leaves_nobody_waiting(
 
 async def test_a_burst_at_the_edge_of_a_minute_gains_nothing(services: Services, name: str) -> None:
     """What a fixed window lets through twice: a full burst just before its edge and one just after."""
-    clock = Turned()
+    clock = ManualClock(START)
     async with Counters(services.redis_url, clock) as counters:
         clock.now += 59_999 - START % 60_000
         first = await asyncio.gather(*[counters.count(name, 600) for _ in range(601)])
@@ -97,7 +88,7 @@ async def test_no_sliding_minute_has_more_than_the_limit(
     services_url: str, steps: list[int], limit: int
 ) -> None:
     """Against a model: the moments that counted in the last minute."""
-    clock, model, name = Turned(), deque[int](), f"test:{secrets.token_hex(8)}"
+    clock, model, name = ManualClock(START), deque[int](), f"test:{secrets.token_hex(8)}"
     async with Counters(services_url, clock) as counters:
         for step in steps:
             clock.now += step
@@ -123,7 +114,7 @@ async def test_two_processes_share_one_limit(services: Services, name: str) -> N
 
 
 async def test_a_lowered_limit_holds_at_once(services: Services, name: str) -> None:
-    clock = Turned()
+    clock = ManualClock(START)
     async with Counters(services.redis_url, clock) as counters:
         for _ in range(5):
             await counters.count(name, 5)
@@ -132,7 +123,7 @@ async def test_a_lowered_limit_holds_at_once(services: Services, name: str) -> N
 
 
 async def test_time_that_steps_back_frees_nothing(services: Services, name: str) -> None:
-    clock = Turned()
+    clock = ManualClock(START)
     async with Counters(services.redis_url, clock) as counters:
         await counters.count(name, 1)
         clock.now -= 3_600_000
