@@ -16,6 +16,7 @@ from app.ingest.partition_assignment import PartitionAssignment
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from tests.support import logs
+from tests.support.clocks import ManualClock
 from tests.support.matches import create_match
 from tests.support.queues import empty
 from tests.support.stored import present
@@ -23,6 +24,11 @@ from tests.support.web import issuing, serving
 
 NOW = 1_800_000_000_000
 CONFIG = IngestConfig()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
 
 
 @pytest.fixture

@@ -11,17 +11,12 @@ from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import TenantReport
-from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.clocks import ManualClock
+from tests.support.stored import open_alerts
 
 DEAD = 15
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(NOW)
 
 
 @pytest.fixture
@@ -30,12 +25,7 @@ def monitor(store: Store, clock: ManualClock) -> AlertMonitor:
 
 
 async def subjects(store: Store, kind: AlertKind) -> list[str]:
-    async with store.autocommit() as tx:
-        return sorted(str(one.match_id or one.subject) for one in await _open(tx, kind))
-
-
-async def _open(tx: Tx, kind: AlertKind) -> list[alerts.Alert]:
-    return await alerts.listing(tx, kinds=[kind], ended=False)
+    return sorted(str(one.match_id or one.subject) for one in await open_alerts(store, kind))
 
 
 async def test_a_process_that_beats_no_more_is_dead_until_one_beats(
@@ -94,8 +84,7 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
         tenant_id = await tx.value("SELECT tenant_id FROM tenant_cursor")
         await cursors.save_reports(tx, "feed", {tenant_id: TenantReport("", 0, dropped, -1, owed, bound)})
     await AlertMonitor(store, ManualClock(NOW), dead_seconds=DEAD).update()
-    async with store.autocommit() as tx:
-        return "".join(alert.detail for alert in await _open(tx, AlertKind.TENANT_LOSING_MESSAGES))
+    return "".join(alert.detail for alert in await open_alerts(store, AlertKind.TENANT_LOSING_MESSAGES))
 
 
 async def test_an_alert_about_losses_counts_from_its_beginning(store: Store) -> None:

@@ -10,7 +10,7 @@ from app.store import history, markets, matches
 from app.store.connections import Store, open_store
 from app.trading.registry import RULES
 from tests.integration.ingest.conftest import CONFIG, Server
-from tests.support import logs
+from tests.support import logs, stored
 
 NO_PLANT, ROUND, SECOND = 34, "map=1|round=1", "map=1|round=2"
 #: As it was before the round ended: suspended, without a result.
@@ -72,8 +72,7 @@ async def test_what_it_did_not_roll_back_is_rolled_back_by_the_next_line(
 ) -> None:
     await settled_by_both.send('World triggered "Nothing"')
     assert not await differences(store, settled_by_both)
-    async with store.autocommit() as tx:
-        ledger = await history.ledger(tx, settled_by_both.match.id)
+    ledger = await stored.ledger(store, settled_by_both.match)
     last = [entry for entry in ledger if entry.key == (NO_PLANT, SECOND)][-1]
     assert (last.message, last.reason) == ("rollback_bet_settlement", "facts that it rested on are void")
 
@@ -90,8 +89,7 @@ async def test_a_round_that_it_restored_and_played_is_settled_anew(
         await tx.execute(_FORGET, settled_by_both.match.id)
     await settled_by_both.send(*logs.freeze(2, 0))
     assert not await differences(store, settled_by_both)
-    async with store.autocommit() as tx:
-        market = (await markets.book(tx, settled_by_both.match.id))[NO_PLANT, SECOND]
+    market = (await stored.book(store, settled_by_both.match))[NO_PLANT, SECOND]
     assert market.result is Result.LOST
 
 

@@ -8,16 +8,13 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.ingest.batch import Batch
-from app.ingest.consumer import subscribe
-from app.ingest.partition_assignment import PartitionAssignment
 from app.settings import Settings
 from app.store import audit, tenants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW
 from tests.support.clocks import ManualClock
 from tests.support.eventually import eventually
-from tests.support.queues import queues_of
+from tests.support.queues import taking
 from tests.support.web import Headers, IssueKey, serving
 
 NEW = {
@@ -28,11 +25,6 @@ NEW = {
     "scheduled_at": NOW,
     "allow_unrated": True,
 }
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(NOW)
 
 
 @pytest.fixture
@@ -113,11 +105,6 @@ async def test_a_log_body_travels_unchanged(
     client: httpx.AsyncClient, operator: Headers, private: Settings
 ) -> None:
     made = await create(client, operator)
-    seen: list[Batch] = []
-
-    async def handle(batch: Batch) -> None:
-        seen.append(batch)
-
     body = b'L 01/19/2026 - 18:55:38: "\xff\x00 \xe2\x98\x83"\n'
     offsets = {"X-Logbytes-Beginoffset": "100", "X-Logbytes-Endoffset": str(100 + len(body))}
     answer = await post_log(
@@ -126,8 +113,7 @@ async def test_a_log_body_travels_unchanged(
     assert (answer.status_code, answer.text) == (200, "OK")
     assert answer.headers["content-type"].startswith("text/plain")
     assert (await post_log(client, made["log_sink_url"])).status_code == 200
-    queues = queues_of(private)
-    subscribe(queues, handle, PartitionAssignment("w1"))
+    queues, seen = taking(private)
     async with queues:
         await eventually(lambda: len(seen), lambda number: number == 2)
     full, bare = seen

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from app.commands import match_commands
-from app.domain.match import Match, Status
+from app.domain.match import Status
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan
-from app.store import history, markets, matches, statistics
+from app.store import history, markets, statistics
 from app.store.connections import Store
 from app.trading.settlement_check import check_settlements
 from tests.integration.ingest.conftest import NOW
@@ -40,9 +40,8 @@ async def test_a_series_leaves_statistics_and_sound_settlements(store: Store, pl
     assert len({one.account for one in players}) == 5
     assert sum(one.tally.kills for one in players) == sum(one.line.kills for one in home)
     assert not any(market.open for market in book.values())
-    finished = await _named(store, match)
-    assert finished.status is Status.FINISHED
-    assert check_settlements(finished, *facts, ledger) == []
+    assert match.status is Status.FINISHED
+    assert check_settlements(match, *facts, ledger) == []
 
 
 @pytest.mark.parametrize("best_of", short_then_long([1, 3]))
@@ -54,8 +53,3 @@ async def test_statistics_stay_with_a_team_that_is_renamed_afterwards(
     await execute(store, match, rename, NOW)
     async with store.autocommit() as tx:
         assert len(await statistics.of_team(tx, match.home_id, limit=10)) == len(truth.maps)
-
-
-async def _named(store: Store, match: Match) -> Match:
-    async with store.transaction() as tx:
-        return await matches.lock(tx, match.id)
