@@ -105,6 +105,27 @@ async def end_sessions(store: Store, query: str = "%") -> int:
     return ended
 
 
+async def sessions(store: Store, query: str) -> int:
+    """How many sessions on the store's database have a last query like this one."""
+    async with store.autocommit() as tx:
+        count: int = await tx.value(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND query ILIKE $1",
+            query,
+        )
+    return count
+
+
+async def waiting(store: Store) -> int:
+    """How many statements on the store's database wait for a lock of another one."""
+    async with store.autocommit() as tx:
+        count: int = await tx.value(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND wait_event_type = 'Lock'"
+        )
+    return count
+
+
 async def drop(server_url: str, name: str) -> None:
     await _execute(server_url, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 

@@ -13,6 +13,7 @@ from app.kit.errors import Forbidden, Unavailable
 from app.store.connections import Store
 from app.store.keys import listing
 from tests.integration.access.conftest import BY, SECRET, Issue, running
+from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
 
 
@@ -203,9 +204,5 @@ async def test_the_last_use_is_saved(store: Store, issue: Issue) -> None:
 
 
 async def end_listening(store: Store) -> None:
-    async with store.autocommit() as tx:
-        await tx.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            " AND (query ILIKE 'LISTEN%' OR query = 'SELECT 1')"
-        )
+    for query in ("LISTEN%", "SELECT 1"):
+        await end_sessions(store, query)

@@ -10,14 +10,12 @@ from app.kit.clock import system_clock
 from app.kit.errors import Invalid
 from app.store import changes, matches, tenant_rows, tenants
 from app.store.connections import Store
+from tests.support.databases import waiting
 from tests.support.eventually import eventually
 from tests.support.story import Story, offer
 from tests.support.tenants import ROUND_WINNER, switch
 
 MATCH_WINNER = 1
-_WAITING = (
-    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-)
 
 
 @pytest.fixture
@@ -75,15 +73,9 @@ async def test_a_switch_is_newer_than_what_was_published(store: Store, story: St
 async def test_a_switch_waits_for_a_step_of_a_recovery(store: Store, tenant: Tenant) -> None:
     async with store.transaction() as step:
         assert await tenants.lock_types_off(step, tenant.id) == ()
-        waiting = asyncio.create_task(switch(store, False))
-
-        async def blocked() -> int:
-            async with store.autocommit() as tx:
-                count: int = await tx.value(_WAITING)
-            return count
-
-        await eventually(blocked)
-        assert not waiting.done()
-    await waiting
+        switching = asyncio.create_task(switch(store, False))
+        await eventually(lambda: waiting(store))
+        assert not switching.done()
+    await switching
     async with store.transaction() as step:
         assert len(await tenants.lock_types_off(step, tenant.id)) == 1

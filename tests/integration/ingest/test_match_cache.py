@@ -24,7 +24,7 @@ from app.store.transaction import Tx
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.clocks import ManualClock
-from tests.support.databases import end_sessions
+from tests.support.databases import end_sessions, waiting
 from tests.support.eventually import eventually, succeeds
 from tests.support.matches import create_match, execute
 
@@ -186,24 +186,13 @@ async def test_a_lock_that_had_to_be_waited_for_shows_what_the_other_wrote(
     """The row is compared as it is under the lock, not as it was when the wait began."""
     async with store.transaction() as other:
         await matches.lock(other, match.id)
-        waiting = asyncio.create_task(seen(worker, match.id))
-        await until_it_waits(store)
+        locking = asyncio.create_task(seen(worker, match.id))
+        await eventually(lambda: waiting(store))
         changed = replace((await stored(store, match.id))[0], home="Others")
         await other.write([matches.save_statement(changed)])
-    locked, book, from_cache = await waiting
+    locked, book, from_cache = await locking
     assert (locked.home, from_cache) == ("Others", False)
     assert text((locked, book)) == text(await stored(store, match.id))
-
-
-async def until_it_waits(store: Store) -> None:
-    """Until some statement waits for a lock of another one."""
-    blocked = """
-    SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'
-    """
-    async with asyncio.timeout(60), store.autocommit() as tx:
-        while not await tx.value(blocked):
-            pass
 
 
 async def test_a_price_that_time_moved_in_another_worker_is_seen(

@@ -17,6 +17,7 @@ from app.kit.metrics import rate_limit_unchecked, unauthenticated
 from app.settings import Settings
 from app.store import counters
 from app.store.connections import Store
+from tests.support.databases import sessions
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
 from tests.support.web import Headers, IssueKey, serving
@@ -136,12 +137,7 @@ async def test_without_redis_every_request_passes_and_is_counted(
 
 async def listeners(store: Store) -> int:
     """How many processes LISTEN for changes to keys; only such a process caches keys."""
-    query = """
-    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%grants%'
-    """
-    async with store.autocommit() as tx:
-        found: int = await tx.value(query)
-    return found
+    return await sessions(store, "LISTEN%grants%")
 
 
 async def test_a_valid_key_is_served_whatever_others_at_its_address_do(

@@ -13,8 +13,8 @@ from app.kit.errors import Unavailable
 from app.restoration.failover import DatabaseFailover
 from app.store import changes
 from app.store.alerts import AlertKind
-from app.store.connections import Store, open_store
-from tests.integration.restoration.test_failover import used
+from app.store.connections import SESSION_NAME, Store, open_store
+from tests.integration.restoration.test_failover import cut, used
 from tests.integration.restoration.test_suspension import CONFIG, active, played
 from tests.support import logs, standby, stored
 from tests.support.standby import Pair
@@ -69,11 +69,8 @@ async def test_no_number_means_two_things_and_what_was_lost_is_said(
         await servers.primary.start()
         async with await open_store(servers.primary.url(), 1) as former, former.autocommit() as tx:
             assert await changes.head(tx) == committed[-1]
-        async with await open_store(servers.standby.url(), 1) as present, present.autocommit() as tx:
-            await tx.fetch(
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-                "AND application_name = 'matchfeed' AND datname = current_database()"
-            )
+        async with await open_store(servers.standby.url(), 1, session_name="tests") as present:
+            await cut(present, SESSION_NAME)
         assert (await used(process))["mark"] == row["mark"]
 
 

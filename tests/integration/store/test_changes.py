@@ -13,6 +13,8 @@ from app.store import changes, history, matches, recovery_queries
 from app.store.changes import ChangeDraft, ChangeRow
 from app.store.connections import Store
 from tests.integration.store.conftest import NewMatch
+from tests.support.databases import waiting
+from tests.support.eventually import eventually
 
 Drafts = Callable[..., ChangeDraft]
 
@@ -126,7 +128,7 @@ async def test_a_slow_commit_delays_later_seqs(store: Store, new_match: NewMatch
     slow_task = asyncio.create_task(write_slowly())
     await numbered.wait()
     fast_task = asyncio.create_task(append(store, fast, [draft()]))
-    await _until_waiting_for_the_log(store)
+    await eventually(lambda: waiting(store))
     assert await read(store) == []
     may_commit.set()
     first, second = await slow_task, await fast_task
@@ -216,9 +218,3 @@ async def test_one_prunes_at_a_time(store: Store, match: Match, draft: Drafts) -
     async with store.transaction() as one, store.transaction() as other:
         assert await changes.prune(one, 5000) == 3
         assert await changes.prune(other, 5000) == 0
-
-
-async def _until_waiting_for_the_log(store: Store) -> None:
-    async with store.autocommit() as tx, asyncio.timeout(60):
-        while not await tx.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
-            await asyncio.sleep(0.01)

@@ -5,7 +5,8 @@ import pytest
 
 from app.store import notifications
 from app.store.connections import Store
-from tests.support.databases import end_sessions
+from tests.support.databases import end_sessions, sessions
+from tests.support.eventually import eventually
 
 
 class Listener:
@@ -69,12 +70,7 @@ async def test_a_lost_connection_is_reported_and_replaced(store: Store, listener
 async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: Listener) -> None:
     await listener.stop()
     assert listener.states[-1] is False
-    async with store.autocommit() as tx, asyncio.timeout(60):
-        while await tx.value(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE query ILIKE 'LISTEN%' AND datname = current_database()"
-        ):
-            await asyncio.sleep(0.01)
+    await eventually(lambda: sessions(store, "LISTEN%"), lambda left: not left)
 
 
 async def test_a_listener_can_be_cancelled_as_it_receives() -> None:

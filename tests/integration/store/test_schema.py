@@ -1,5 +1,6 @@
 import asyncio
-from urllib.parse import urlsplit, urlunsplit
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import asyncpg
@@ -9,6 +10,7 @@ from app.store.connections import Store, open_store
 from app.store.match_tables import DEPENDENT_TABLES
 from app.store.migrations import migrate
 from app.store.piccolo_app import APP_CONFIG
+from tests.support import databases
 from tests.support.eventually import eventually
 
 _ALIASES = {"timestamp": "timestamp without time zone", "int": "integer", "array": "ARRAY"}
@@ -65,17 +67,20 @@ def _type(of_class: str) -> str:
     return "ARRAY" if name.endswith("[]") else _ALIASES.get(name, name)
 
 
-async def test_processes_that_migrate_at_once_take_turns(database_url: str) -> None:
-    fresh = f"matchfeed_test_{uuid4().hex[:12]}"
-    url = urlunsplit(urlsplit(database_url)._replace(path=f"/{fresh}"))
-    try:
-        await asyncio.gather(migrate(url), migrate(url))
-        await migrate(url)
-        async with await open_store(url, 1) as store, store.autocommit() as tx:
-            assert await tx.value("SELECT count(*) FROM migration WHERE app_name = 'matchfeed'") >= 3
-            assert await tx.value("SELECT count(*) - count(DISTINCT name) FROM migration") == 0
-    finally:
-        await _drop(database_url, fresh)
+@pytest.fixture
+async def fresh(database_url: str) -> AsyncIterator[str]:
+    """The URL of a database that there is not yet; it is dropped afterwards."""
+    name = f"matchfeed_test_{uuid4().hex[:12]}"
+    yield databases.named(database_url, name)
+    await databases.drop(database_url, name)
+
+
+async def test_processes_that_migrate_at_once_take_turns(fresh: str) -> None:
+    await asyncio.gather(migrate(fresh), migrate(fresh))
+    await migrate(fresh)
+    async with await open_store(fresh, 1) as store, store.autocommit() as tx:
+        assert await tx.value("SELECT count(*) FROM migration WHERE app_name = 'matchfeed'") >= 3
+        assert await tx.value("SELECT count(*) - count(DISTINCT name) FROM migration") == 0
 
 
 _LAST = "2031-01-01T00:05:20:000000"
@@ -83,48 +88,31 @@ _COLUMN = "SELECT count(*) FROM information_schema.columns WHERE column_name = '
 _WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'tenant_cursor'::regclass"
 
 
-async def test_a_migration_that_waits_for_a_table_does_not_hold_others_up(database_url: str) -> None:
+async def test_a_migration_that_waits_for_a_table_does_not_hold_others_up(fresh: str) -> None:
     """A dump reads the table for longer than anybody can wait."""
-    fresh = f"matchfeed_test_{uuid4().hex[:12]}"
-    url = urlunsplit(urlsplit(database_url)._replace(path=f"/{fresh}"))
-    try:
-        await migrate(url)
-        dump, other = await asyncpg.connect(url), await asyncpg.connect(url)
-        await other.execute("ALTER TABLE tenant_cursor DROP COLUMN former_holders")
-        await other.execute("DELETE FROM migration WHERE name = $1", _LAST)
-        async with dump.transaction():
-            await dump.execute("LOCK TABLE tenant_cursor IN ACCESS SHARE MODE")
-            migrating = asyncio.create_task(migrate(url))
-            await eventually(lambda: other.fetchval(_WAITING))
-            await other.execute("SELECT * FROM tenant_cursor", timeout=10)
-            assert not migrating.done()
-        await migrating
-        assert await other.fetchval(_COLUMN) == 1
-        await asyncio.gather(dump.close(), other.close())
-    finally:
-        await _drop(database_url, fresh)
+    await migrate(fresh)
+    dump, other = await asyncpg.connect(fresh), await asyncpg.connect(fresh)
+    await other.execute("ALTER TABLE tenant_cursor DROP COLUMN former_holders")
+    await other.execute("DELETE FROM migration WHERE name = $1", _LAST)
+    async with dump.transaction():
+        await dump.execute("LOCK TABLE tenant_cursor IN ACCESS SHARE MODE")
+        migrating = asyncio.create_task(migrate(fresh))
+        await eventually(lambda: other.fetchval(_WAITING))
+        await other.execute("SELECT * FROM tenant_cursor", timeout=10)
+        assert not migrating.done()
+    await migrating
+    assert await other.fetchval(_COLUMN) == 1
+    await asyncio.gather(dump.close(), other.close())
 
 
-async def test_a_failed_migration_raises_its_output(database_url: str) -> None:
-    fresh = f"matchfeed_test_{uuid4().hex[:12]}"
-    url = urlunsplit(urlsplit(database_url)._replace(path=f"/{fresh}"))
+async def test_a_failed_migration_raises_its_output(database_url: str, fresh: str) -> None:
     administrator = await asyncpg.connect(database_url)
-    await administrator.execute(f"CREATE DATABASE {fresh}")
+    await administrator.execute(f"CREATE DATABASE {urlsplit(fresh).path[1:]}")
     await administrator.close()
-    async with await open_store(url, 1) as store:
+    async with await open_store(fresh, 1) as store:
         async with store.autocommit() as tx:
             await tx.execute("CREATE TABLE match (id integer)")
-        try:
-            with pytest.raises(RuntimeError, match="match"):
-                await migrate(url)
-            async with store.autocommit() as tx:
-                assert await tx.value("SELECT to_regclass('market')") is None
-        finally:
-            await store.close()
-            await _drop(database_url, fresh)
-
-
-async def _drop(database_url: str, name: str) -> None:
-    administrator = await asyncpg.connect(database_url)
-    await administrator.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-    await administrator.close()
+        with pytest.raises(RuntimeError, match="match"):
+            await migrate(fresh)
+        async with store.autocommit() as tx:
+            assert await tx.value("SELECT to_regclass('market')") is None
