@@ -64,6 +64,7 @@ def test_the_table_is_complete_and_equal_to_the_document(document: Json) -> None
         else:
             shown = operation.get("x-sport"), tuple(operation["x-required-scopes"])
             assert (path, shown) == (path, expected[path])
+            assert all(f"`{scope}`" in operation["description"] for scope in operation["x-required-scopes"])
 
 
 async def test_every_address_requires_its_scope_in_every_format(

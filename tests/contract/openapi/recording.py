@@ -19,11 +19,11 @@ from app.broker.management import Management
 from app.http.openapi.operation import Examples
 from app.settings import Settings
 from app.store.connections import Store, open_store
+from tests.contract.openapi.present import Json, followed, operations
 from tests.support import world
 from tests.support.queues import private_vhost
 from tests.support.web import issuing, serving
 
-Json = dict[str, Any]
 TENANT, OPERATOR = "acme", "house"
 _BUNDLES = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
 _SPORTS = ("cs2", "soccer")
@@ -42,7 +42,7 @@ class Asker:
         """By operation, the answer in each of its formats; operations that refuse their own example are
         left out."""
         found = {}
-        for path, method, operation in sorted(_operations(document), key=_order):
+        for path, method, operation in sorted(operations(document), key=_order):
             answers: Json = {}
             for kind in _kinds(operation):
                 response = await self._request(document, path, method, operation, kind)
@@ -56,7 +56,7 @@ class Asker:
     ) -> httpx.Response:
         sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
         for parameter in operation["parameters"]:
-            described = _followed(document, parameter)
+            described = followed(document, parameter)
             if described["required"] or described["name"] in ("limit", "parts"):
                 sent[described["in"]][described["name"]] = described["example"]
         if "key_id" in sent["path"]:
@@ -81,11 +81,6 @@ class Asker:
         return issued.key.id
 
 
-def _operations(document: Json) -> list[tuple[str, str, Json]]:
-    paths = document["paths"].items()
-    return [(path, method, operation) for path, methods in paths for method, operation in methods.items()]
-
-
 def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
     """Recoveries are requested before their progress is, the canonical one last, because the newest is
     returned; what ends access or deletes comes last."""
@@ -103,11 +98,6 @@ def _kinds(operation: Json) -> list[str]:
         return []
     answer = operation["responses"][min(operation["responses"])]
     return [kind for kind in answer.get("content", {}) if kind in ("application/json", "application/xml")]
-
-
-def _followed(document: Json, node: Json) -> Json:
-    name = node.get("$ref", "").rpartition("/")[2]
-    return document["components"]["parameters"][name] if name else node
 
 
 def shortened(response: httpx.Response) -> Any:

@@ -159,22 +159,6 @@ def test_every_operation_lists_its_errors(everything: Any) -> None:
             assert "406" in statuses, path
 
 
-def test_scopes_are_those_of_the_table(documents: dict[str, Json]) -> None:
-    """`tests/contract/access` calls them; here they are only documented."""
-    paths = documents["public"]["paths"]
-    for path, scopes in {
-        "/cs2/v1/matches": ["cs2:matches:list"],
-        "/cs2/v1/matches/{match_id}": ["cs2:matches:list", "cs2:matches:read"],
-        "/cs2/v1/matches/{match_id}/markets": ["cs2:markets:read"],
-        "/cs2/v1/maps/pool": ["cs2:maps:read"],
-        "/v1/whoami": [],
-    }.items():
-        operation = paths[path]["get"]
-        assert operation["x-required-scopes"] == scopes
-        assert all(f"`{scope}`" in operation["description"] for scope in scopes)
-        assert (operation.get("x-sport") == "cs2") == path.startswith("/cs2/")
-
-
 def test_the_xml_siblings_and_the_facade_return_xml_only(documents: dict[str, Json]) -> None:
     siblings = 0
     for path, _, operation in operations(documents["public"]):

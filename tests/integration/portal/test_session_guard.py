@@ -138,11 +138,6 @@ async def test_signing_in_leads_to_no_other_site(
     assert response.headers["location"] == "/portal"
 
 
-async def test_a_page_that_does_not_exist_is_a_page(person: Person) -> None:
-    missing = await person.get("/portal/people/nobody")
-    assert missing.status_code == 404
-
-
 @pytest.mark.parametrize("language", ["en", "ru"])
 @pytest.mark.parametrize("path", ["/portal", SIGN_IN, "/portal/assets/x/pages.css"])
 async def test_an_unknown_parameter_is_refused_with_a_page(

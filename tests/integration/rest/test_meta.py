@@ -103,29 +103,6 @@ async def test_every_path_requires_a_key(client: httpx.AsyncClient, path: str) -
     assert "X-API-Key" in answer.json()["detail"]
 
 
-async def test_key_headers(client: httpx.AsyncClient, basic: Headers) -> None:
-    raw = basic["X-API-Key"]
-    for name in ("X-API-Key", "x-access-token", "$x$access-token"):
-        assert (await client.get("/v1/whoami", headers={name: raw})).status_code == 200
-    both = {"X-API-Key": raw, "x-access-token": raw}
-    assert (await client.get("/v1/whoami", headers=both)).status_code == 200
-    assert (await client.get("/v1/whoami", headers=both | {"x-access-token": "other"})).status_code == 400
-    assert (await client.get("/v1/whoami", headers={"X-API-Key": raw[:-1]})).status_code == 403
-
-
-async def test_a_missing_scope_is_named(client: httpx.AsyncClient, issue: IssueKey) -> None:
-    raw = await issue(scopes=(scopes.MARKETS,))
-    answer = await client.get("/cs2/v1/matches", headers={"X-API-Key": raw})
-    assert answer.status_code == 403
-    assert scopes.LIST in answer.json()["detail"] and "account manager" in answer.json()["detail"]
-
-
-async def test_a_sport_outside_the_allowlist_is_refused(client: httpx.AsyncClient, issue: IssueKey) -> None:
-    raw = await issue(bundles=("cs2.odds.basic",), sports=("soccer",))
-    answer = await client.get("/cs2/v1/matches", headers={"X-API-Key": raw})
-    assert answer.status_code == 403 and "cs2" in answer.json()["detail"]
-
-
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [

@@ -170,13 +170,6 @@ async def test_a_key_for_finished_matches_learns_nothing_of_others(
     assert (await check(client, headers, held(match, suspended(2))))["kinds"] == {"extra": 1}
 
 
-async def test_it_needs_the_scope_of_markets(client: httpx.AsyncClient, issue: IssueKey) -> None:
-    headers = {"X-API-Key": await issue(bundles=("cs2.stats",))}
-    answer = await client.post("/cs2/v1/selfcheck", json={"matches": []}, headers=headers)
-    assert answer.status_code == 403
-    assert scopes.MARKETS in answer.json()["detail"]
-
-
 MATCH = "od:match:1"
 
 

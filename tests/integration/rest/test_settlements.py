@@ -14,6 +14,7 @@ from app.store import changes, matches
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from app.store.transaction import Tx
+from tests.support.databases import waiting
 from tests.support.eventually import eventually
 from tests.support.story import Story, offer
 from tests.support.web import IssueKey
@@ -155,21 +156,11 @@ async def test_a_late_commit_is_not_passed_by(store: Store, story: Story, read: 
     async with store.transaction() as tx:
         first = await append_entry(tx, slow)
         running = asyncio.create_task(second())
-        async with store.autocommit() as other:
-            await eventually(lambda: _waits(other))
+        await eventually(lambda: waiting(store))
         assert (done, await read()) == ([], [])
     await running
     assert first < done[0]
     assert [entry["id"] for entry in await followed(read, 1)] == [first, done[0]]
-
-
-async def _waits(tx: Tx) -> bool:
-    """Whether somebody waits for the lock under which numbers are assigned."""
-    waiting: bool = await tx.value(
-        "SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database"
-        " WHERE locktype = 'advisory' AND NOT granted AND datname = current_database())"
-    )
-    return waiting
 
 
 async def test_keys_for_finished_matches_see_theirs_and_miss_none(
@@ -208,9 +199,3 @@ async def test_what_does_not_fit_is_refused(
 
 async def test_the_largest_id_has_none_after_it(read: Read) -> None:
     assert await read(2**63 - 1) == []
-
-
-async def test_settlements_require_their_scope(client: httpx.AsyncClient, issue: IssueKey) -> None:
-    headers = {"X-API-Key": await issue("stats", bundles=("cs2.stats",))}
-    refused = await client.get("/cs2/v1/settlements", headers=headers)
-    assert refused.status_code == 403 and scopes.SETTLEMENTS in refused.json()["detail"]
