@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from app.commands import change_drafts
 from app.domain import changes as c
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import MapPlay, Match, Status
+from app.domain.match import MapPlay, Match, MatchPlayer, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.kit.clock import system_clock
 from app.store import changes, history, markets, matches
@@ -28,6 +28,23 @@ def offer(round_number: int, **fields: object) -> Market:
     """An open market on a round."""
     market = Market(13, f"map=1|round={round_number}|team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5)
     return replace(market, **fields)
+
+
+def kill(at: int, offset_ms: int, killer: str = "Ann") -> TimelineEvent:
+    """The first event of a match: somebody of the home team kills Bob."""
+    return TimelineEvent(
+        id=1,
+        type="kill",
+        map=1,
+        round=1,
+        at=at,
+        offset_ms=offset_ms,
+        actor=MatchPlayer(1, killer),
+        actor_team="home",
+        target=MatchPlayer(2, "Bob"),
+        target_team="away",
+        weapon="ak47",
+    )
 
 
 class Story:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from app.commands import execution
 from app.commands import match_commands as c
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
@@ -14,23 +13,11 @@ from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, Invalid, NotFound
 from app.store import audit
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, NOW, Server
+from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs, stored
 from tests.support.stored import book, changes_after, head
 
 FIRST = (13, "map=1|round=1|team=home")
-
-
-@pytest.fixture
-def execute(store: Store, match: Match) -> Any:
-    """Execute a command as `tester`."""
-
-    async def give(command: c.Command, now: int = NOW) -> Match:
-        return await execution.execute(
-            store, str(match.id), command, by="tester", now=now, pricing=CONFIG.pricing
-        )
-
-    return give
 
 
 async def ledger(store: Store, match: Match, key: tuple[int, str]) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from app.commands import creation, execution, match_update, rating_import
+from app.commands import creation, match_update, rating_import
 from app.commands import match_commands as c
 from app.commands.creation import NewMatch
 from app.commands.rating_import import ImportCounts, Imported, ImportedResult, ImportedStrength
@@ -22,6 +22,7 @@ from app.store.connections import Store
 from app.trading.rating_history import RatingHistory
 from app.trading.ratings import rating_model
 from tests.support import stored
+from tests.support.matches import execute
 
 NOW = 1_800_000_000_000
 PRICING = IngestConfig().pricing
@@ -235,9 +236,7 @@ async def test_a_match_before_play_follows_when_results_are_taken_back(store: St
 
 async def test_an_operators_strength_stays(store: Store) -> None:
     match = await new_match(store)
-    await execution.execute(
-        store, str(match.id), c.Rate(strength_a=1900.0), by="tester", now=NOW, pricing=PRICING
-    )
+    await execute(store, match, c.Rate(strength_a=1900.0), NOW)
     await do_import(store, *(result(str(at), NOW + at, NORTH, HARBOUR) for at in range(3)))
     after = await refreshed(store, match)
     assert (after.home_strength, after.home_strength_sd) == (1900.0, 0.0)

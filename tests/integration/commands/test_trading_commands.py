@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.commands import execution
 from app.commands import match_commands as c
 from app.commands import trading_commands as t
 from app.commands.command_fields import Command
@@ -23,14 +22,6 @@ from tests.support import stored
 
 MAP_WINNER = {"market_id": 6, "specifiers": "map=1|team=home"}
 KEY = (6, "map=1|team=home")
-
-
-@pytest.fixture
-def execute(store: Store, match: Match) -> Any:
-    async def give(command: Command, by: str = "tester", now: int = NOW) -> Match:
-        return await execution.execute(store, str(match.id), command, by=by, now=now, pricing=CONFIG.pricing)
-
-    return give
 
 
 async def market(store: Store, match: Match, key: tuple[int, str] = KEY) -> Market:

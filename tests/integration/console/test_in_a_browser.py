@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from app.channels.console.paths import market_path
 from app.domain import changes as c
 from app.domain.market import MarketStatus, Result
-from app.domain.match import Doubt, MapPlay, Match, MatchPlayer, Round, TimelineEvent
+from app.domain.match import Doubt, MapPlay, Match, Round
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.user import OperatorRole
 from app.main import create_app
@@ -21,13 +21,12 @@ from scripts.local_services import chromium
 from tests.support import browser
 from tests.support.portal import PASSWORD, add_operator
 from tests.support.queues import private_vhost
-from tests.support.story import Story, offer
+from tests.support.story import Story, kill, offer
 from tests.support.trading import TASKS, close_a_type_and_open_it, see_the_matches_move
 from tests.support.visitor import Visitor
 from tests.support.wire import listening
 
 _SECONDS = 60.0
-ANN, BOB = MatchPlayer(1, "Ann"), MatchPlayer(2, "Bob")
 
 
 @pytest.fixture
@@ -52,23 +51,11 @@ async def settled_by_a_kill(story: Story) -> Match:
     match = await story.match()
     for odds in ("1.85", "1.7", "1.6"):
         await story.offer(match, offer(1, odds=Decimal(odds)))
-    kill = TimelineEvent(
-        id=1,
-        type="kill",
-        map=1,
-        round=1,
-        at=story.at,
-        offset_ms=35_000,
-        actor=ANN,
-        actor_team="home",
-        target=BOB,
-        target_team="away",
-        weapon="ak47",
-    )
+    killed = kill(story.at, 35_000)
     played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, story.at, story.at + 1, events=(1,))
     play = MapPlay(1, "de_dust2", "live", home_score=1, home_side="CT", rounds=(played,))
     strengths = {"home_strength": 1500.0, "away_strength": 1500.0}
-    happened = (c.EventAdded(kill), c.RoundFinished(played))
+    happened = (c.EventAdded(killed), c.RoundFinished(played))
     await story.happen(match, *happened, maps=(play,), next_history_id=3, **strengths)
     won = replace(offer(1), status=MarketStatus.SETTLED, result=Result.WON, rests_on=(1, 2))
     entry = LedgerEntry(

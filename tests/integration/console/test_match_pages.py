@@ -4,21 +4,18 @@ import msgspec
 import pytest
 
 from app.channels.console.paths import market_path
-from app.commands import execution
 from app.commands.trading_commands import SetMaxMove
 from app.domain import changes as c
 from app.domain.ids import match_urn
 from app.domain.market import market_name
-from app.domain.match import MapPlay, MatchPlayer, Round, TimelineEvent
+from app.domain.match import MapPlay, Round
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.store import changes, history
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
-from app.trading.pricing_config import PricingConfig
+from tests.support.matches import execute
 from tests.support.portal import Person
-from tests.support.story import Story, offer
-
-ANN, BOB = MatchPlayer(1, "Ann <b>"), MatchPlayer(2, "Bob")
+from tests.support.story import Story, kill, offer
 
 
 async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story: Story) -> None:
@@ -37,29 +34,10 @@ async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story
 
 async def test_prices_stand_beside_what_happened(person: Person, store: Store, story: Story) -> None:
     match = await story.match(offer(1))
-    kill = TimelineEvent(
-        id=1,
-        type="kill",
-        map=1,
-        round=1,
-        at=story.at + 5,
-        offset_ms=5,
-        actor=ANN,
-        actor_team="home",
-        target=BOB,
-        target_team="away",
-        weapon="ak47",
-    )
+    killed = kill(story.at + 5, 5, "Ann <b>")
     played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, story.at, story.at + 9, events=(1,))
-    await story.happen(match, c.EventAdded(kill), c.RoundFinished(played))
-    await execution.execute(
-        store,
-        str(match.id),
-        SetMaxMove(max_move=0.3),
-        by="operator tara",
-        now=story.at + 99,
-        pricing=PricingConfig(),
-    )
+    await story.happen(match, c.EventAdded(killed), c.RoundFinished(played))
+    await execute(store, match, SetMaxMove(max_move=0.3), story.at + 99, by="operator tara")
     own = market_path(match.number, offer(1).key)
     page = await person.get(own)
     assert "operator tara: Limit price moves" in page.text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.commands import execution, match_commands
+from app.commands import match_commands
 from app.ingest.repricing import reprice_due
 from app.kit import metrics
 from app.store import alerts
@@ -12,6 +12,7 @@ from app.trading.forecast import Forecast
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs, stored
 from tests.support.clocks import ManualClock
+from tests.support.matches import execute
 
 NOTHING = 'World triggered "Nothing"'
 
@@ -70,8 +71,7 @@ async def test_the_next_round_ends_it(store: Store, even: Server, monkeypatch: p
 async def test_an_operator_ends_it(store: Store, even: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     break_model(monkeypatch)
     await even.send(NOTHING)
-    lift, ref = match_commands.Unsuspend(), str(even.match.id)
-    await execution.execute(store, ref, lift, by="trader", now=even.now, pricing=CONFIG.pricing)
+    await execute(store, even.match, match_commands.Unsuspend(), even.now)
     assert 13 in await active(store, even)
     assert (await alert(store)).ended_at == even.now
 
