@@ -9,7 +9,7 @@ from app.broker.address import parse
 from app.channels.feed.session import FeedConfig, FeedSession
 from app.settings import Settings
 from app.store.connections import Store
-from tests.faults.rig import Rig, rigged
+from tests.faults.rig import Consumer, Rig, consuming, rigged
 
 Running = Callable[..., AbstractAsyncContextManager[FeedSession]]
 
@@ -18,6 +18,14 @@ Running = Callable[..., AbstractAsyncContextManager[FeedSession]]
 async def rig(settings: Settings, store: Store, tmp_path: Path) -> AsyncIterator[Rig]:
     async with rigged(settings, store, tmp_path) as rig:
         yield rig
+
+
+@pytest.fixture
+async def consumer(rig: Rig) -> AsyncIterator[Consumer]:
+    """A client of a new tenant, to which everything comes that is published to it."""
+    _, url = await rig.tenant()
+    async with consuming(url, rig.settings.exchange) as consumer:
+        yield consumer
 
 
 @pytest.fixture

@@ -45,12 +45,9 @@ async def everything_happens(story: Story) -> tuple[Match, Match]:
     return played, called_off
 
 
-async def test_every_live_message(rig: Rig, feed: Running) -> None:
+async def test_every_live_message(rig: Rig, feed: Running, consumer: Consumer) -> None:
     story = Story(rig.store)
-    async with AsyncExitStack() as stack:
-        _, url = await rig.tenant()
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        await stack.enter_async_context(feed(alive_seconds=0.5))
+    async with feed(alive_seconds=0.5):
         played, called_off = await everything_happens(story)
         await until("the end", lambda: consumer.live and b'status="4"' in consumer.live[-1].body)
         await until("alive", lambda: consumer.alives)

@@ -20,9 +20,7 @@ ALIVE = 0.5
 
 async def test_an_overflow_is_notified_once_and_publishing_continues(rig: Rig, feed: Running) -> None:
     tenant, url = await rig.tenant()
-    async with AsyncExitStack() as stack:
-        consumer = await stack.enter_async_context(overflowing(rig, url))
-        await stack.enter_async_context(feed(alive_seconds=ALIVE))
+    async with overflowing(rig, url) as consumer, feed(alive_seconds=ALIVE):
         await until("alive", lambda: consumer.alives)
         match = await rig.match()
         seqs = set(await rig.write_changes(match, 30))
@@ -76,9 +74,7 @@ async def test_a_loss_is_notified_while_the_management_api_is_away(
         raise Unavailable("The broker's management cannot be reached.")
 
     _, url = await rig.tenant()
-    async with AsyncExitStack() as stack:
-        consumer = await stack.enter_async_context(overflowing(rig, url))
-        await stack.enter_async_context(feed(alive_seconds=ALIVE))
+    async with overflowing(rig, url) as consumer, feed(alive_seconds=ALIVE):
         await until("alive", lambda: consumer.alives)
         monkeypatch.setattr(rig.management, "queues", away)
         await rig.write_changes(await rig.match(), 30)
@@ -96,17 +92,14 @@ async def overflowing(rig: Rig, url: str) -> AsyncIterator[Consumer]:
 
 
 async def test_a_tenant_that_lags_too_far_is_moved_to_the_present_and_notified(
-    rig: Rig, feed: Running
+    rig: Rig, feed: Running, consumer: Consumer
 ) -> None:
-    async with AsyncExitStack() as stack:
-        _, url = await rig.tenant()
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        match = await rig.match()
-        await rig.write_changes(match, 20)
-        async with rig.store.transaction() as tx:
-            await tx.execute("UPDATE change SET at = at - 61000")
-        young = await rig.write_changes(match, 3)
-        await stack.enter_async_context(feed(alive_seconds=ALIVE, lag_millis=60_000))
+    match = await rig.match()
+    await rig.write_changes(match, 20)
+    async with rig.store.transaction() as tx:
+        await tx.execute("UPDATE change SET at = at - 61000")
+    young = await rig.write_changes(match, 3)
+    async with feed(alive_seconds=ALIVE, lag_millis=60_000):
         await until("notified", lambda: consumer.downs)
         new = await rig.write_changes(match, 3)
         await until("new changes are published", lambda: consumer.seqs >= set(new))
@@ -117,14 +110,13 @@ async def test_a_tenant_that_lags_too_far_is_moved_to_the_present_and_notified(
         assert down < is_alive.index(False), "a client recovers from what it received last"
 
 
-async def test_after_a_long_silence_the_notice_comes_before_anything_else(rig: Rig, feed: Running) -> None:
-    async with AsyncExitStack() as stack:
-        _, url = await rig.tenant()
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        seqs = await rig.write_changes(await rig.match(), 100)
-        async with rig.store.transaction() as tx:
-            await tx.execute("UPDATE tenant_cursor SET epoch = 1, said_at = said_at - 30000")
-        await stack.enter_async_context(feed())
+async def test_after_a_long_silence_the_notice_comes_before_anything_else(
+    rig: Rig, feed: Running, consumer: Consumer
+) -> None:
+    seqs = await rig.write_changes(await rig.match(), 100)
+    async with rig.store.transaction() as tx:
+        await tx.execute("UPDATE tenant_cursor SET epoch = 1, said_at = said_at - 30000")
+    async with feed():
         await until("all published", lambda: consumer.seqs == set(seqs))
         assert b'subscribed="0"' in consumer.got[0].body
         assert consumer.downs == 1
@@ -154,20 +146,17 @@ async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) ->
 
 
 async def test_old_changes_are_pruned_and_lagging_tenants_still_receive_the_rest(
-    rig: Rig, feed: Running
+    rig: Rig, feed: Running, consumer: Consumer
 ) -> None:
-    async with AsyncExitStack() as stack:
-        _, url = await rig.tenant()
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        match = await rig.match()
-        old = await rig.write_changes(match, 20)
-        async with rig.store.transaction() as tx:
-            await tx.execute("UPDATE change SET at = at - 61000")
-        young = await rig.write_changes(match, 3)
-        config = retention.RetentionConfig(changes_millis=60_000, recovery_window_millis=60_000)
-        assert await retention.prune(rig.store, config, system_clock()) == 2 * len(old)
-        async with rig.store.autocommit() as tx:
-            assert await changes.oldest(tx) == old[-1] + 1
-        await stack.enter_async_context(feed(alive_seconds=ALIVE))
+    match = await rig.match()
+    old = await rig.write_changes(match, 20)
+    async with rig.store.transaction() as tx:
+        await tx.execute("UPDATE change SET at = at - 61000")
+    young = await rig.write_changes(match, 3)
+    config = retention.RetentionConfig(changes_millis=60_000, recovery_window_millis=60_000)
+    assert await retention.prune(rig.store, config, system_clock()) == 2 * len(old)
+    async with rig.store.autocommit() as tx:
+        assert await changes.oldest(tx) == old[-1] + 1
+    async with feed(alive_seconds=ALIVE):
         await until("the rest is published", lambda: consumer.seqs == set(young))
         await until("notified of the loss", lambda: consumer.downs)

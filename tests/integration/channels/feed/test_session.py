@@ -34,11 +34,9 @@ async def listening(rig: Rig, stack: AsyncExitStack, count: int = 1) -> list[tup
     return found
 
 
-async def test_an_envelope_arrives_valid(rig: Rig, feed: Running) -> None:
+async def test_an_envelope_arrives_valid(rig: Rig, feed: Running, consumer: Consumer) -> None:
     schema = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
-    async with AsyncExitStack() as stack:
-        [(_, consumer)] = await listening(rig, stack)
-        await stack.enter_async_context(feed())
+    async with feed():
         match = await rig.match()
         first, second = await rig.write_changes(match, 2)
         await until("both are there", lambda: consumer.seqs == {first, second})
@@ -129,16 +127,16 @@ async def test_a_process_whose_broker_user_is_gone_begins_anew(rig: Rig) -> None
     assert error.value.__cause__.subgroup(LoginRefused)
 
 
-async def test_a_holder_before_one_that_crashed_is_expelled_too(rig: Rig, feed: Running) -> None:
+async def test_a_holder_before_one_that_crashed_is_expelled_too(
+    rig: Rig, feed: Running, consumer: Consumer
+) -> None:
     """The second took over and crashed before it had expelled the first, whose connection is still there."""
-    async with AsyncExitStack() as stack:
-        [(_, consumer)] = await listening(rig, stack)
-        async with rig.store.transaction() as tx:
-            for holder in ("first", "second"):
-                await publisher_users.create_publisher_user(rig.management, holder)
-                assert await cursors.acquire(tx, holder, 1, 60_000)
-                await tx.execute("UPDATE tenant_cursor SET expires_at = 1")
-        await stack.enter_async_context(feed())
+    async with rig.store.transaction() as tx:
+        for holder in ("first", "second"):
+            await publisher_users.create_publisher_user(rig.management, holder)
+            assert await cursors.acquire(tx, holder, 1, 60_000)
+            await tx.execute("UPDATE tenant_cursor SET expires_at = 1")
+    async with feed():
         await until("alive", lambda: consumer.alives)
         users = await rig.management.user_tags()
         assert not {publisher_users.publisher_user(holder) for holder in ("first", "second")} & set(users)
@@ -247,24 +245,20 @@ async def test_a_tenant_far_behind_catches_up_in_order(rig: Rig, feed: Running) 
         behind.check_order()
 
 
-async def test_pruned_changes_are_notified_as_a_loss(rig: Rig, feed: Running) -> None:
-    async with AsyncExitStack() as stack:
-        [(_, consumer)] = await listening(rig, stack)
-        match = await rig.match()
-        seqs = await rig.write_changes(match, 1300)
-        async with rig.store.transaction() as tx:
-            await tx.execute("DELETE FROM change WHERE seq <= $1", seqs[99])
-        await stack.enter_async_context(feed(alive_seconds=0.5))
+async def test_pruned_changes_are_notified_as_a_loss(rig: Rig, feed: Running, consumer: Consumer) -> None:
+    match = await rig.match()
+    seqs = await rig.write_changes(match, 1300)
+    async with rig.store.transaction() as tx:
+        await tx.execute("DELETE FROM change WHERE seq <= $1", seqs[99])
+    async with feed(alive_seconds=0.5):
         await until("the rest is published", lambda: consumer.seqs == set(seqs[100:]))
         await until("notified of the loss", lambda: consumer.downs)
         await until("alive again", lambda: b'subscribed="1"' in consumer.alives[-1].body)
         assert consumer.downs == 1
 
 
-async def test_the_watchdog_notice_is_published_once(rig: Rig, feed: Running) -> None:
-    async with AsyncExitStack() as stack:
-        [(_, consumer)] = await listening(rig, stack)
-        await stack.enter_async_context(feed(alive_seconds=0.5))
+async def test_the_watchdog_notice_is_published_once(rig: Rig, feed: Running, consumer: Consumer) -> None:
+    async with feed(alive_seconds=0.5):
         await until("alive", lambda: consumer.alives)
         rig.watch.dead_heartbeat = 7
         rig.watch.died.set()
@@ -318,10 +312,10 @@ async def test_two_sessions_share_and_neither_repeats(rig: Rig, feed: Running) -
         assert [each.repeats for each in consumers] == [0] * 4
 
 
-async def test_changes_are_published_though_the_database_disconnects(rig: Rig, feed: Running) -> None:
-    async with AsyncExitStack() as stack:
-        [(_, consumer)] = await listening(rig, stack)
-        await stack.enter_async_context(feed())
+async def test_changes_are_published_though_the_database_disconnects(
+    rig: Rig, feed: Running, consumer: Consumer
+) -> None:
+    async with feed():
         match = await rig.match()
         seqs = set(await rig.write_changes(match, 5))
         for _ in range(3):
@@ -333,7 +327,7 @@ async def test_changes_are_published_though_the_database_disconnects(rig: Rig, f
 
 
 async def test_a_tenant_is_served_though_the_reply_of_its_lease_was_lost(
-    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch, consumer: Consumer
 ) -> None:
     """The database broke off after the commit."""
     round_, lost = FeedSession._renew, list[list[LeasedTenant]]()
@@ -346,9 +340,7 @@ async def test_a_tenant_is_served_though_the_reply_of_its_lease_was_lost(
         return leased
 
     monkeypatch.setattr(FeedSession, "_renew", unanswered)
-    async with AsyncExitStack() as stack:
-        [(_, consumer)] = await listening(rig, stack)
-        await stack.enter_async_context(feed())
+    async with feed():
         seqs = set(await rig.write_changes(await rig.match(), 5))
         await until("all published", lambda: consumer.seqs == seqs)
         assert lost
