@@ -34,11 +34,15 @@ def _inspect(name: str) -> Operation:
     return lambda channel, slug: channel.declare_queue(name, passive=True)
 
 
-def _bind(key: str, exchange: str = EXCHANGE, queue: str = "") -> Operation:
+def _with_queue(name: str, do: Callable[[AbstractQueue], Awaitable[object]]) -> Operation:
     async def operation(channel: AbstractChannel, slug: str) -> object:
-        return await (await _queue(channel, queue)).bind(exchange, key)
+        return await do(await _queue(channel, name))
 
     return operation
+
+
+def _bind(key: str, exchange: str = EXCHANGE, queue: str = "") -> Operation:
+    return _with_queue(queue, lambda found: found.bind(exchange, key))
 
 
 async def _unbind(channel: AbstractChannel, slug: str) -> object:
@@ -50,24 +54,15 @@ async def _unbind(channel: AbstractChannel, slug: str) -> object:
 def _consume(name: str = "") -> Operation:
     async def ignore(message: AbstractIncomingMessage) -> None: ...
 
-    async def operation(channel: AbstractChannel, slug: str) -> object:
-        return await (await _queue(channel, name)).consume(ignore)
-
-    return operation
+    return _with_queue(name, lambda queue: queue.consume(ignore))
 
 
 def _get(name: str = "") -> Operation:
-    async def operation(channel: AbstractChannel, slug: str) -> object:
-        return await (await _queue(channel, name)).get(fail=False)
-
-    return operation
+    return _with_queue(name, lambda queue: queue.get(fail=False))
 
 
 def _purge(name: str = "") -> Operation:
-    async def operation(channel: AbstractChannel, slug: str) -> object:
-        return await (await _queue(channel, name)).purge()
-
-    return operation
+    return _with_queue(name, lambda queue: queue.purge())
 
 
 def _publish(exchange: str, key: str = "a.b") -> Operation:

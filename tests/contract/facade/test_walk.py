@@ -7,16 +7,14 @@ from lxml import etree
 from app.domain.ids import match_urn
 from app.domain.market import specifier_values
 from app.domain.match import Match, Status
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
 from app.recovery.plan import RecoveryPlan
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
+from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
+from app.sandbox.simulator.match_simulation import MatchPlan
 from app.store import matches, recovery_jobs
 from app.store.connections import Store
 from tests.contract.facade.walker import Walker
+from tests.support import season
 from tests.support.facade import LOCALES, document
 from tests.support.matches import create_match
 from tests.support.story import Story
@@ -27,34 +25,30 @@ HOUR = 3_600_000
 _LINES = 200
 
 
-async def create(store: Store, pair: int, event: str, scheduled_at: int | None) -> Match:
+def teams(pair: int) -> tuple[FictionalTeam, FictionalTeam]:
     home, away = fictional_world().teams[2 * pair : 2 * pair + 2]
+    return home, away
+
+
+async def create(store: Store, pair: int, event: str, scheduled_at: int | None) -> Match:
+    home, away = teams(pair)
     fields = {"home": home.name, "away": away.name, "event": event, "scheduled_at": scheduled_at}
     return await create_match(store, system_clock(), **fields)
 
 
-async def play(store: Store, match: Match, pair: int, share: float) -> None:
-    """Play this share of a map, as if its log had been sent since some time ago."""
-    home, away = fictional_world().teams[2 * pair : 2 * pair + 2]
-    begin = system_clock() - HOUR
-    log, _ = simulate(MatchPlan(home, away, seed=pair, begin=begin, brief=True))
-    for start in range(0, int(len(log) * share), _LINES):
-        lines = log[start : start + _LINES]
-        body = "".join(f"{line.text}\n" for line in lines).encode()
-        at = begin + round(lines[-1].at * 1000)
-        batch = Batch(id=str(start), match_id=match.id, number=match.number, arrived_at=at, body=body)
-        await apply(store, batch, at, IngestConfig())
+async def play(store: Store, pair: int, share: float) -> Match:
+    """A match of which this share is played, as if its log had been sent since some time ago."""
+    plan = MatchPlan(*teams(pair), seed=pair, begin=system_clock() - HOUR, brief=True)
+    return (await season.play(store, plan, "Spring Cup", lines=_LINES, share=share)).match
 
 
 @pytest.fixture
 async def played(store: Store) -> dict[Status, list[Match]]:
     """Matches in every state, those that were played from a simulated log; one of them nobody can link."""
     now = system_clock()
-    finished, live, cancelled = [await create(store, pair, "Spring Cup", now) for pair in range(3)]
-    await play(store, finished, 0, 1)
-    await play(store, live, 1, 0.5)
+    finished, live = await play(store, 0, 1), await play(store, 1, 0.5)
     story = Story(store)
-    await story.cancel(cancelled)
+    await story.cancel(await create(store, 2, "Spring Cup", now))
     upcoming = [await create(store, pair, f"Cup {pair}", now + pair * HOUR) for pair in range(3, 7)]
     discovered = await create(store, 0, "Autumn Cup", None)
     unlinked = [await story.match(status=status) for status in (Status.UPCOMING, Status.LIVE)]

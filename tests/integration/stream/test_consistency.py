@@ -24,7 +24,6 @@ from app.kit.errors import Conflict, NotFound
 from app.sandbox.simulator.anomalies import Anomalies
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.settings import Settings
 from app.store import history
 from app.store.connections import open_store
 from scripts.services import Services
@@ -34,6 +33,7 @@ from tests.support.eventually import eventually
 from tests.support.folding import Message, in_order
 from tests.support.lengths import short_then_long
 from tests.support.matches import create_match, execute
+from tests.support.services import settings_for
 from tests.support.streaming import streaming
 from tests.support.tenants import book
 from tests.support.web import issuing
@@ -217,17 +217,8 @@ class Life(RuleBasedStateMachine):
 
 async def start(stack: AsyncExitStack, services: Services, template: str, vhost: str) -> Service:
     url = await stack.enter_async_context(databases.copied(services.database_url, template))
-    settings = Settings(
-        database_url=url,
-        redis_url=services.redis_url,
-        rabbitmq_url=services.rabbitmq_url,
-        rabbitmq_api_url=services.rabbitmq_api_url,
-        rabbitmq_internal_vhost=vhost,
-        stream_poll_all_millis=100,
-        stream_poll_match_millis=100,
-        stream_backlog=100_000,
-        alive_seconds=1,
-    )
+    often = {"stream_poll_all_millis": 100, "stream_poll_match_millis": 100, "alive_seconds": 1}
+    settings = settings_for(services, url, rabbitmq_internal_vhost=vhost, stream_backlog=100_000, **often)
     store = await stack.enter_async_context(await open_store(settings.database_url, 2))
     issue = issuing(store, settings.secret_key)
     keys = {name: await issue(rate_limit_rpm=1_000_000, **properties) for name, properties in KEYS.items()}
