@@ -1,5 +1,7 @@
 """People at the portal and the console (`scripts.soak.person`), for tests."""
 
+import html
+import re
 from typing import Any
 
 import httpx
@@ -14,7 +16,7 @@ from app.store.connections import Store
 from scripts.soak import person
 from scripts.soak.person import PASSWORD, Person, add_operator
 
-__all__ = ["PASSWORD", "SCRIPT", "Person", "add_operator", "add_user", "cheap_passwords", "read_routes"]
+__all__ = ["PASSWORD", "Person", "add_operator"]  # of a module of scripts
 SCRIPT = "<script>alert(1)</script>"  #: a name that must be no markup
 
 
@@ -22,6 +24,13 @@ SCRIPT = "<script>alert(1)</script>"  #: a name that must be no markup
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash as little as argon2 can: what passwords cost is tested where they are (`access`)."""
     monkeypatch.setattr(passwords, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+def found_in(text: str, pattern: str) -> str:
+    """The group of a pattern where a page has it first, without the escapes of markup."""
+    found = re.search(pattern, text, re.DOTALL)
+    assert found, text
+    return html.unescape(found[1])
 
 
 def read_routes(client: httpx.AsyncClient) -> set[str]:

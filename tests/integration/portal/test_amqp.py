@@ -13,7 +13,7 @@ from app.settings import Settings
 from app.store import audit
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import Person
+from tests.support.portal import Person, found_in
 from tests.support.web import IssueKey
 
 PATH = "/portal/amqp"
@@ -21,15 +21,11 @@ PATH = "/portal/amqp"
 
 async def seen(person: Person) -> dict[str, str]:
     """The fields of the form for a new password, as the page shows it now."""
-    found = re.search(r'name="seen" value="(\d+)"', (await person.get(PATH)).text)
-    assert found
-    return {"seen": found[1]}
+    return {"seen": found_in((await person.get(PATH)).text, r'name="seen" value="(\d+)"')}
 
 
 def url_in(page: httpx.Response) -> str:
-    found = re.search(r'<code class="secret" id="url">([^<]+)</code>', page.text)
-    assert found, page.text
-    return html.unescape(found[1])
+    return found_in(page.text, r'<code class="secret" id="url">([^<]+)</code>')
 
 
 def steps(page: httpx.Response) -> list[str]:

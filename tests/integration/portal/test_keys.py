@@ -14,7 +14,7 @@ from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.keys import Key
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import SCRIPT, Person
+from tests.support.portal import SCRIPT, Person, found_in
 from tests.support.web import IssueKey
 
 PATH = "/portal/keys"
@@ -33,15 +33,12 @@ async def about(store: Store, subject: str) -> list[AuditRecord]:
 
 async def fresh(person: Person) -> dict[str, str]:
     """The fields of the form for a new key, as the page shows it now."""
-    found = re.search(r'name="request_id" value="([^"]+)"', (await person.get(PATH)).text)
-    assert found
-    return {**NEW, "request_id": found[1]}
+    page = await person.get(PATH)
+    return {**NEW, "request_id": found_in(page.text, r'name="request_id" value="([^"]+)"')}
 
 
 def secret_in(page: httpx.Response) -> str:
-    found = re.search(r'<code class="secret" id="key">(mfk_\w+)</code>', page.text)
-    assert found, page.text
-    return found[1]
+    return found_in(page.text, r'<code class="secret" id="key">(mfk_\w+)</code>')
 
 
 async def whoami(client: httpx.AsyncClient, raw: str) -> httpx.Response:
@@ -198,9 +195,7 @@ async def test_many_keys_are_paged(person: Person, issue: IssueKey) -> None:
     for number in range(60):
         await issue(bundles=("cs2.stats",), label=f"number {number}")
     page = await person.get(PATH)
-    found = re.search(r'href="(/portal/keys\?list=active&amp;before=[^"]+)"', page.text)
-    assert found
-    rest = await person.get(found[1].replace("&amp;", "&"))
+    rest = await person.get(found_in(page.text, r'href="(/portal/keys\?list=active&amp;before=[^"]+)"'))
     seen = [re.findall(r"number \d+", each.text.replace('value="number', "")) for each in (page, rest)]
     assert [len(set(each)) for each in seen] == [50, 10]
     assert len(set(seen[0] + seen[1])) == 60
@@ -210,6 +205,4 @@ async def test_many_keys_are_paged(person: Person, issue: IssueKey) -> None:
 
 
 def alert(page: httpx.Response, key_id: UUID) -> str:
-    found = re.search(r'role="alert"><p>(.*?)</p>', page.text, re.DOTALL)
-    assert found
-    return found[1].replace(str(key_id), "")
+    return found_in(page.text, r'role="alert"><p>(.*?)</p>').replace(str(key_id), "")

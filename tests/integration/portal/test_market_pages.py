@@ -21,7 +21,7 @@ from app.store import matches
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.clocks import ManualClock
-from tests.support.portal import SCRIPT, Person
+from tests.support.portal import SCRIPT, Person, found_in
 from tests.support.story import Story, offer
 from tests.support.tenants import switch
 from tests.support.web import issuing
@@ -115,9 +115,7 @@ async def test_a_long_history_is_shown_in_pages_and_the_plot_is_cut(
     for price in prices:
         await story.offer(match, offer(1, odds=price))
     first = await person.get(history_of(match))
-    older = re.search(r'href="([^"]+\?before=\d+)"', first.text)
-    assert older
-    second = await person.get(older[1])
+    second = await person.get(found_in(first.text, r'href="([^"]+\?before=\d+)"'))
     shown = re.findall(r'<td class="number">([\d.]+)</td>', first.text + second.text)
     assert shown == [str(price) for price in reversed(prices)]
     drawn = (await person.get(f"{history_of(match)}/history.json")).json()
@@ -181,9 +179,7 @@ async def test_a_market_never_offered_does_not_exist(
         for path in (history_of(match, number), f"{history_of(match, number)}/history.json"):
             assert (await person.get(path)).status_code == (200 if number in offered else 404), path
     first = await person.get(markets_of(match))
-    following = re.search(r'href="([^"]+\?after=[^"]+)"', first.text)
-    assert following
-    pages = [first, await person.get(following[1])]
+    pages = [first, await person.get(found_in(first.text, r'href="([^"]+\?after=[^"]+)"'))]
     listed = [re.findall(r'<th scope="row"><a href="([^"]+)"', page.text) for page in pages]
     shown = [[unquote(path) for path in each] for each in listed]
     expected = [unquote(history_of(match, number)) for number in offered]

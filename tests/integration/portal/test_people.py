@@ -8,7 +8,7 @@ import pyotp
 from app.domain.user import Role
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
-from tests.support.portal import PASSWORD, SCRIPT, Person
+from tests.support.portal import PASSWORD, SCRIPT, Person, found_in
 
 NEW = {"email": "new@acme.test", "name": SCRIPT, "role": "reader"}
 #: A third of them have ended; seven were created in each millisecond.
@@ -20,24 +20,16 @@ _MORE_USERS = """
 """
 
 
-def link_in(text: str) -> str:
-    found = re.search(r"https?://[^<\"\s]+(/portal/link/[^<\"\s]+)", text)
-    assert found, text
-    return found[1]
-
-
 def action(page: httpx.Response, end: str, near: str) -> str:
     """The address of the form that ends so in the row of a user."""
     row = next(each for each in page.text.split("<tr") if near in each)
-    found = re.search(rf'action="(/portal/people/[^"]+/{end})"', row)
-    assert found, row
-    return found[1]
+    return found_in(row, rf'action="(/portal/people/[^"]+/{end})"')
 
 
 async def test_an_invitation_works_once_and_is_shown_once(sign_in: SignIn, client: httpx.AsyncClient) -> None:
     owner = await sign_in()
     invited = await owner.post("/portal/people", **NEW)
-    path = link_in(invited.text)
+    path = found_in(invited.text, r"https?://[^<\"\s]+(/portal/link/[^<\"\s]+)")
     assert (await client.get(path)).status_code == 200
     assert "passwords differ" in (await client.post(path, data={"password": PASSWORD, "again": "x"})).text
     fields = {"password": PASSWORD, "again": PASSWORD}
@@ -103,10 +95,10 @@ async def test_ids_of_another_tenant_do_not_exist(sign_in: SignIn) -> None:
 async def test_a_second_factor_is_required_once_it_is_confirmed(sign_in: SignIn) -> None:
     person = await sign_in(Role.READER)
     begun = await person.post("/portal/account/second-factor")
-    found = re.search(r'<code class="secret">([A-Z2-7]+)</code>', begun.text)
-    assert found and "<svg" in begun.text
+    secret = found_in(begun.text, r'<code class="secret">([A-Z2-7]+)</code>')
+    assert "<svg" in begun.text
     assert (await person.post("/portal/account/second-factor/confirm", code="000000")).status_code != 303
-    code = pyotp.TOTP(found[1]).now()
+    code = pyotp.TOTP(secret).now()
     assert (await person.post("/portal/account/second-factor/confirm", code=code)).status_code == 303
     assert (await person.sign_in()).status_code == 401
     assert (await person.sign_in(code=code)).status_code == 401, "a code works once"

@@ -12,6 +12,7 @@ from app.kit.clock import system_clock
 from app.store import audit, recovery_jobs, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
+from tests.support.portal import found_in
 from tests.support.story import Story, offer
 from tests.support.tenants import give_vhost
 
@@ -67,12 +68,11 @@ async def test_a_recovery_is_requested_audited_and_followed(sign_in: SignIn, sto
 async def test_from_an_envelope_on(sign_in: SignIn, store: Store, acme: Any) -> None:
     developer, story = await sign_in(Role.DEVELOPER), Story(store)
     await story.offer(await story.match(), offer(1))
-    link = re.search(rf'href="({PAGE}\?since=\d+)"', (await developer.get("/portal/envelopes")).text)
-    assert link
-    form = await developer.get(link[1])
-    shown = re.search(r'name="since"[^>]* value="([^"]+)"', form.text)
-    assert shown and 'value="since" checked' in form.text
-    for index, since in enumerate((shown[1], str(story.at)), start=1):
+    envelopes = await developer.get("/portal/envelopes")
+    form = await developer.get(found_in(envelopes.text, rf'href="({PAGE}\?since=\d+)"'))
+    shown = found_in(form.text, r'name="since"[^>]* value="([^"]+)"')
+    assert 'value="since" checked' in form.text
+    for index, since in enumerate((shown, str(story.at)), start=1):
         fields = FULL | {"what": "since", "since": since, "node_id": str(index)}
         location(await developer.post(PAGE, **fields))
     assert {job.request.after for job in await jobs(store, acme)} == {story.at}
@@ -155,7 +155,7 @@ async def test_the_history_is_paged(sign_in: SignIn, store: Store, acme: Any) ->
             await recovery_jobs.queue(tx, acme.id, request, system_clock(), 1_000, by="tester")
     page = await owner.get(PAGE)
     found = re.findall(rf'href="{PAGE}/(\d+)"', page.text)
-    older = re.search(rf'href="({PAGE}\?before=\d+)"', page.text)
-    assert older and len(found) == 50
-    found += re.findall(rf'href="{PAGE}/(\d+)"', (await owner.get(older[1])).text)
+    assert len(found) == 50
+    older = await owner.get(found_in(page.text, rf'href="({PAGE}\?before=\d+)"'))
+    found += re.findall(rf'href="{PAGE}/(\d+)"', older.text)
     assert [int(each) for each in found] == [job.id for job in await jobs(store, acme)]
