@@ -109,6 +109,19 @@ async def test_without_a_key_there_is_nothing_but_open_pages(
     for path, method, how in example_requests(document):
         answer = await client.request(method, **how)
         assert answer.status_code == (200 if path in OPEN else 401), path
+        assert path in OPEN or "X-API-Key" in answer.json()["detail"], path
+
+
+async def test_operators_addresses_are_for_operators_alone(
+    client: httpx.AsyncClient, issue: IssueKey
+) -> None:
+    """Not for a tenant's key, whatever its scopes; a game server's log comes with a token instead."""
+    document = made()["operators"]
+    key = {"X-API-Key": await issue(scopes=tuple(SCOPES), rate_limit_rpm=RATE)}
+    for path, method, how in example_requests(document):
+        if document["paths"][path][method]["security"]:
+            assert (await client.request(method, **how, headers=key)).status_code == 403, (path, method)
+            assert (await client.request(method, **how)).status_code == 401, (path, method)
 
 
 async def test_xml_by_accept_is_what_the_sibling_answers(

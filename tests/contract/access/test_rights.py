@@ -107,18 +107,6 @@ async def test_scopes_that_open_no_fields_open_none(
     assert set((await fetch(client, path, more)).json()["data"]) == set(plain.json()["data"])
 
 
-async def test_every_path_requires_its_scope_and_names_it(
-    client: httpx.AsyncClient, upcoming: Match, issue: IssueKey
-) -> None:
-    for path, scope in PATHS.items():
-        place = path.format(id=upcoming.id)
-        lacking = await fetch(client, place, await issue(scopes=tuple(sorted(SCOPES - {scope}))))
-        assert lacking.status_code == 403, path
-        assert scope in lacking.json()["detail"]
-        assert "account manager" in lacking.json()["detail"]
-        assert (await fetch(client, place, await issue(scopes=(scope,)))).status_code != 403, path
-
-
 async def test_every_sport_list_opens_its_namespaces(
     client: httpx.AsyncClient, upcoming: Match, issue: IssueKey
 ) -> None:

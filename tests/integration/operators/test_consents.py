@@ -19,7 +19,7 @@ from app.store import markets
 from app.store.connections import Store, open_store
 from tests.support.command_line import set_environment
 from tests.support.story import Story
-from tests.support.web import Headers, IssueKey, serving
+from tests.support.web import IssueKey, serving
 
 LONG_AGO = 1_700_000_000_000
 
@@ -94,13 +94,6 @@ async def test_a_match_that_cannot_be_read_is_named(client: httpx.AsyncClient, i
     for path in ("consents", "alerts"):
         answer = await client.get(f"/ops/v1/{path}?match=x", headers=house)
         assert [field["loc"] for field in answer.json()["detail"]] == [["query", "match"]]
-
-
-async def test_bookmakers_have_no_part_in_it(client: httpx.AsyncClient, basic: Headers) -> None:
-    for path in ("", "/1/preview"):
-        assert (await client.get(f"/ops/v1/consents{path}", headers=basic)).status_code == 403
-    refused = await client.post("/ops/v1/consents/1/decision", headers=basic, json={"decision": "refuse"})
-    assert refused.status_code == 403
 
 
 def test_it_is_decided_on_the_command_line(

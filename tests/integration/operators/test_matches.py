@@ -121,13 +121,6 @@ async def test_what_does_not_fit_is_refused_with_its_field(
     assert (answer.status_code, [str(part) for part in answer.json()["detail"][0]["loc"]]) == (422, loc)
 
 
-async def test_commands_are_for_operators(client: httpx.AsyncClient, issue: IssueKey, match: str) -> None:
-    basic = {"X-API-Key": await issue(bundles=("cs2.odds.basic",))}
-    refused = await client.post(f"{match}/commands", headers=basic, json={"command": "cancel"})
-    assert refused.status_code == 403
-    assert (await client.get(f"{match}/audit", headers=basic)).status_code == 403
-
-
 async def test_only_known_teams_and_tournaments_are_named(
     client: httpx.AsyncClient, operator: Headers, match: str
 ) -> None:

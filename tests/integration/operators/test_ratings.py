@@ -62,11 +62,6 @@ async def test_what_is_wrong_is_named(
     assert (await client.get(PATH, headers=operator)).json()["data"] == []
 
 
-async def test_only_operators_rate(client: httpx.AsyncClient, basic: Headers) -> None:
-    assert (await client.post(PATH, headers=basic, json={})).status_code == 403
-    assert (await client.get(PATH, headers=basic)).status_code == 403
-
-
 def test_a_file_is_imported_once(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     rows = [{"kind": "result"} | RESULT | {"at": 1}, {"kind": "strength"} | STRENGTH | {"at": 0}]

@@ -142,20 +142,6 @@ async def test_everything_is_audited_and_no_secret_is(api: OperatorClient, store
         assert raw[12:] not in kept
 
 
-COMMANDS = (
-    *(("GET", path) for path in ("", "/beta", "/beta/audit", "/beta/keys")),
-    *(("POST", path) for path in ("", "/beta/revoke", "/beta/reactivate", "/beta/amqp", "/beta/keys")),
-    *(("POST", f"/beta/keys/{uuid4()}/{command}") for command in ("rotate", "revoke", "reactivate")),
-    ("PATCH", f"/beta/keys/{uuid4()}"),
-)
-
-
-async def test_operators_only(client: httpx.AsyncClient, basic: Headers) -> None:
-    for method, path in COMMANDS:
-        assert (await client.request(method, f"{TENANTS}{path}", headers=basic)).status_code == 403
-        assert (await client.request(method, f"{TENANTS}{path}")).status_code == 401
-
-
 async def test_amqp_access_is_returned_once_it_works(
     api: OperatorClient, settings: Settings, slug: str
 ) -> None:

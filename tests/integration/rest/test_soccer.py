@@ -92,13 +92,6 @@ async def test_pages_list_every_competitor_once(client: httpx.AsyncClient, heade
     assert [one["external_id"] for one in await data(client, "tournaments", headers)] == [4, 9]
 
 
-async def test_soccer_is_for_keys_that_may_use_it(
-    client: httpx.AsyncClient, headers: dict[str, str], basic: dict[str, str]
-) -> None:
-    assert (await client.get("/soccer/v1/competitors/1", headers=basic)).status_code == 403
-    assert (await client.get("/cs2/v1/markets/descriptions", headers=headers)).status_code == 403
-
-
 async def test_the_prefix_of_urns_is_a_setting(settings: Settings, headers: dict[str, str]) -> None:
     async with private_vhost(replace(settings, soccer_urn_prefix="fd")) as private, serving(private) as other:
         assert (await data(other, "competitors/1", headers))["id"] == "fd:competitor:1"
