@@ -26,6 +26,9 @@ from app.store.migrations import migrate as bring_up_to_date
 from app.workers import BrokerKeys, run_ingest
 
 GRACE_SECONDS = 5
+#: How long a connection may stay open without a request: longer than clients (httpx: 5 s) and balancers
+#: (mostly 60 s) reuse theirs, so that no request meets the closing of its connection.
+IDLE_SECONDS = 75
 _BACKLOG = 2048
 
 
@@ -89,6 +92,7 @@ def server_config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config
         server_header=False,
         headers=[("x-content-type-options", "nosniff")],
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
     )
 
 

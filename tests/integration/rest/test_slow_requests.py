@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import msgspec
 import pytest
 
+from app.cli.process_commands import server_config
 from app.main import create_app
 from app.settings import Settings
 from tests.support.queues import private_vhost
@@ -55,6 +56,11 @@ async def drip(transport: asyncio.WriteTransport, text: bytes) -> None:
     while not transport.is_closing():
         transport.write(text)
         await asyncio.sleep(SECONDS / 10)
+
+
+async def test_a_connection_outlasts_what_clients_and_balancers_reuse(settings: Settings) -> None:
+    """Else a request on a connection that the server closes at that moment fails, and may not be repeated."""
+    assert server_config(create_app(settings), settings).timeout_keep_alive > 60
 
 
 async def ended(port: int, begin: bytes, drop: bytes = b"") -> bytes:
