@@ -49,7 +49,9 @@ def _page(of_match: str) -> str:
     """A page of envelopes, newest first, from a bounded number of rows; `of_match` restricts these. Where
     nothing is left for a tenant because types were off for it, an envelope is an `odds_change`.
 
-    An envelope that the bound cuts is left to the next page, which begins below `next`.
+    An envelope that the bound cuts is left to the next page, which begins below `next`. Rows below the floor
+    are passed over afterwards: with a floor in the scan, PostgreSQL without statistics of the log expects few
+    rows, and sorts all that there are.
     """
     return f"""
 WITH scanned AS MATERIALIZED (
@@ -57,15 +59,15 @@ WITH scanned AS MATERIALIZED (
         CASE WHEN {_OWN_OF_PAGE} THEN 'odds_change' ELSE message END AS message,
         CASE WHEN cardinality($10::int[]) > 0 AND entity IN ('market', 'settlement')
             THEN {_LISTED} ELSE true END AS listed
-    FROM change WHERE seq < $2 AND seq >= $3 {of_match} ORDER BY seq DESC LIMIT $4
+    FROM change WHERE seq < $2 {of_match} ORDER BY seq DESC LIMIT $4
 ), ends AS (
-    SELECT CASE WHEN count(*) < $4 THEN 0
+    SELECT CASE WHEN count(*) < $4 OR min(seq) < $3 THEN 0
         ELSE (SELECT envelope_seq + 1 FROM scanned ORDER BY seq LIMIT 1) END AS next FROM scanned
 ), found AS (
     SELECT c.envelope_seq AS seq, c.match_id, c.number, c.at,
         CASE WHEN bool_or(c.listed) THEN c.message ELSE 'odds_change' END AS name
     FROM scanned c, ends
-    WHERE c.message <> '' AND c.envelope_seq >= ends.next AND c.envelope_seq < $2
+    WHERE c.message <> '' AND c.seq >= $3 AND c.envelope_seq >= ends.next AND c.envelope_seq < $2
         AND c.at BETWEEN $7 AND $8
         AND {_booked("$1")}
     GROUP BY c.envelope_seq, c.match_id, c.number, c.at, c.message

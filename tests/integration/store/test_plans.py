@@ -8,10 +8,12 @@ from uuid import UUID
 import pytest
 
 from app.domain.reach import Reach
+from app.domain.tenant import Tenant
 from app.store import (
     changes,
     cursors,
     entrants,
+    envelopes,
     history,
     past_matches,
     search,
@@ -22,6 +24,7 @@ from app.store import (
 )
 from app.store.connections import Store
 from app.store.entrants import MAX_FILE_NUMBER, PLAYERS, TEAMS, TOURNAMENTS
+from app.store.envelopes import EnvelopeSearch
 from app.store.settlements import LedgerFilter, LedgerResult
 from app.store.transaction import Row, Tx
 
@@ -178,6 +181,33 @@ async def test_no_large_table_is_read_whole(explained: Explained) -> None:
             spared = _NAMES if name.startswith("search") else ()
             whole = [table for table in _LARGE if table not in spared and f"Seq Scan on {table} " in plan]
             assert not whole, f"{name}\n{plan}"
+
+
+class Positioned(Explained):
+    """Answers as well: with an empty page, and a position in the change log."""
+
+    async def fetch(self, sql: str, *args: Any) -> Any:
+        await super().fetch(sql, *args)
+        return [{"seq": None, "next": None}]
+
+    async def value(self, sql: str, *args: Any) -> Any:
+        await super().value(sql, *args)
+        return 79_000
+
+
+@pytest.mark.parametrize(
+    "statements", [(_CHANGES,), (_CHANGES, "ANALYZE change")], ids=["no statistics", "usual"]
+)
+async def test_people_read_envelopes_by_the_index(store: Store, statements: tuple[str, ...]) -> None:
+    await fill(store, statements)
+    tenant, recent = Tenant(UUID(int=1), "acme", "Acme"), EnvelopeSearch(first=79_000, last=79_900)
+    async with store.autocommit() as tx:
+        explained = Positioned(tx.connection)
+        for search in (EnvelopeSearch(), recent):
+            await envelopes.page(explained, tenant, search, limit=50, scanned=500)
+        await envelopes.count_since(explained, tenant.id, 79_000)
+    whole = [plan for plan in explained.plans if "Seq Scan on change " in plan or "Sort Key: change." in plan]
+    assert (len(explained.plans), whole) == (6, [])
 
 
 @pytest.mark.parametrize(
