@@ -45,7 +45,7 @@ def by_hash(digest: bytes, now: int, /) -> Select[PortalLink]:
 
 @writing
 def end(link_id: UUID, now: int, /) -> Update[Any]:
-    """End a link; whether this call did."""
+    """End a link; 1 if this call did, 0 if it had ended before."""
     query = PortalLink.update({PortalLink.ended_at: now}).where(PortalLink.id == link_id)
     return query.where(PortalLink.ended_at.is_null())
 

@@ -83,7 +83,7 @@ def forget_password_attempts(session_id: UUID, /) -> Update[Any]:
 
 @writing
 def end(user_id: UUID, session_id: UUID, /) -> Delete:
-    """End a session of the user; whether there was one."""
+    """End a session of the user; 1 if there was one, else 0."""
     return PortalSession.delete().where(PortalSession.id == session_id, PortalSession.user_id == user_id)
 
 
