@@ -96,20 +96,18 @@ async def _copy(server_url: str, template: str) -> str:
 
 async def end_sessions(store: Store, query: str = "%") -> int:
     """End every other session on the store's database whose last query is like this one; how many."""
-    async with store.autocommit() as tx:
-        ended: int = await tx.value(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE $1",
-            query,
-        )
-    return ended
+    return await _of_sessions(store, "count(pg_terminate_backend(pid))", query)
 
 
 async def sessions(store: Store, query: str) -> int:
     """How many sessions on the store's database have a last query like this one."""
+    return await _of_sessions(store, "count(*)", query)
+
+
+async def _of_sessions(store: Store, what: str, query: str) -> int:
     async with store.autocommit() as tx:
         count: int = await tx.value(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            f"SELECT {what} FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid() AND query ILIKE $1",
             query,
         )

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+from tests.support.query_functions import DECORATORS
+
 ROOT = Path(__file__).resolve().parents[2]
 FILE_LINES, FUNCTION_LINES, MEDIAN_LINES = 400, 60, 10
 GENERATED = (
@@ -17,16 +19,7 @@ _IN_TEMPLATE = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: Decorators that leave a function to those who name it.
 _OWN = {"property", "staticmethod", "classmethod", "contextmanager", "asynccontextmanager"}
-_OWN |= {
-    "cache",
-    "lru_cache",
-    "writing",
-    "reading_ids",
-    "reading_number",
-    "reading_optional_number",
-    "reading_row",
-    "reading_rows",
-}
+_OWN |= {"cache", "lru_cache", *DECORATORS}
 #: Functions that our code does not name, and what calls them.
 CALLED_BY_OTHERS = {
     "connection_made": "asyncio, of a protocol",

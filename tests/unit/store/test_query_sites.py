@@ -6,19 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.query_functions import DECORATORS
+
 ROOT = Path(__file__).resolve().parents[3]
 STATEMENTS = ROOT / "app" / "store" / "statements"
 #: Calls on a `Tx` that take SQL, and those that take what Piccolo has built.
 _RAW = {"fetch", "row", "value", "execute"}
 _BUILT = {"run", "first", "one_value", "change"}
-_DECORATORS = {
-    "writing",
-    "reading_ids",
-    "reading_number",
-    "reading_optional_number",
-    "reading_row",
-    "reading_rows",
-}
 _SHARE_BUILT = 0.6
 _LAST_PLAIN = 210  #: the last migration that makes tables with SQL
 
@@ -50,7 +44,7 @@ def sites(path: Path) -> Iterator[Site]:
 def _runs(function: ast.FunctionDef) -> bool:
     """Whether a decorator of `store.query_functions` makes it one that runs the query that it builds."""
     names = [each.func if isinstance(each, ast.Call) else each for each in function.decorator_list]
-    return any(isinstance(each, ast.Name) and each.id in _DECORATORS for each in names)
+    return any(isinstance(each, ast.Name) and each.id in DECORATORS for each in names)
 
 
 ALL = [site for path in sorted((ROOT / "app").rglob("*.py")) for site in sites(path)]
