@@ -66,12 +66,6 @@ def pytest_collection_finish() -> None:
     freeze_existing_objects()
 
 
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Collect between two modules, and spare the collector what they leave behind."""
-    if nextitem is None or nextitem.path != item.path:
-        freeze_existing_objects()
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show with a failure how the logs end of the processes that the test started."""

@@ -8,9 +8,10 @@ route's `query_rule`, or checked by its handler. A refusal names everything that
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
-from typing import NamedTuple, cast
+from functools import wraps
+from typing import NamedTuple, TypeVar, cast
 from urllib.parse import parse_qsl
+from weakref import WeakKeyDictionary
 
 import msgspec
 from litestar.handlers import HTTPRouteHandler
@@ -20,6 +21,7 @@ from msgspec.structs import FieldInfo
 
 from app.kit.errors import Field, Invalid, NotFound, with_others
 
+T = TypeVar("T")
 Pairs = Sequence[tuple[str, str]]
 #: What is wrong with the parameters that were sent.
 QueryRule = Callable[[Mapping[str, str]], Iterable[Field]]
@@ -122,7 +124,21 @@ def _misread(value: str, types: frozenset[object]) -> str:
     return "This must be a whole number, in digits." if int in types and not _WHOLE.match(value) else ""
 
 
-@lru_cache(maxsize=1024)
+def _once(read: Callable[[HTTPRouteHandler], T]) -> Callable[[HTTPRouteHandler], T]:
+    """Read what a route declares once for its function: by its handler, the application that has it would
+    live as long as this module."""
+    by_function: WeakKeyDictionary[Callable[..., object], T] = WeakKeyDictionary()
+
+    @wraps(read)
+    def read_once(handler: HTTPRouteHandler) -> T:
+        if handler.fn not in by_function:
+            by_function[handler.fn] = read(handler)
+        return by_function[handler.fn]
+
+    return read_once
+
+
+@_once
 def _misreadable(handler: HTTPRouteHandler) -> dict[str, frozenset[object]]:
     """The types of each parameter of a route that is a number, or that is optional and no text."""
     found = {}
@@ -183,7 +199,7 @@ class _Declared(NamedTuple):
     description: str
 
 
-@lru_cache(maxsize=1024)
+@_once
 def _declared(handler: HTTPRouteHandler) -> dict[str, _Declared]:
     """The query parameters of a route."""
     fields = {field.name: field for field in msgspec.structs.fields(handler.signature_model)}

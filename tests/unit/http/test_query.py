@@ -1,9 +1,11 @@
+import gc
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
+from weakref import ref
 
 import pytest
-from litestar import Litestar, get
+from litestar import Litestar, Response, get
 from litestar.params import QueryParameter
 
 from app.http.query import misread, pairs_of, unfit_fields, unknown, wrong_fields
@@ -97,6 +99,22 @@ async def test_what_is_absent_hides_nothing() -> None:
     }
 
 
-def _routed(handler: Any) -> Any:
-    (route,) = [route for route in Litestar([handler], openapi_config=None).routes if route.path == "/"]
+def test_what_is_known_of_a_function_keeps_no_application_alive() -> None:
+    @get("/", opt={"query": ("need",)})
+    async def handler(need: Annotated[int, QueryParameter()]) -> None: ...
+
+    class OfTheApplication(Response[None]): ...
+
+    function, routed = handler.fn, _routed(handler, response_class=OfTheApplication)
+    assert [field.loc[1] for field in wrong_fields(scope_of(b"need=1e2&x=", routed))] == ["need", "x"]
+    part = ref(OfTheApplication)
+    del handler, routed, OfTheApplication
+    gc.collect()
+    assert function is not None and part() is None
+
+
+def _routed(handler: Any, **application: Any) -> Any:
+    (route,) = [
+        route for route in Litestar([handler], openapi_config=None, **application).routes if route.path == "/"
+    ]
     return route.route_handler_map["GET"][0]
