@@ -187,7 +187,6 @@ def draw(by_source: Mapping[str, Returns], path: Path) -> None:
             for style, (source, returns) in zip(_STYLES, by_source.items(), strict=False):
                 _line(axes, returns.get(type_id, {}), f"C{index}", style, _label(type_id, source, style))
         axes.set(title=title, ylim=(-1.05, 1.5))
-        axes.grid(visible=True, alpha=0.3)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize=7, loc="upper left")
     figure.supxlabel("seconds that the bettor is ahead of our log")

@@ -213,7 +213,6 @@ def draw(everything: list[Figure], path: Path) -> None:
             tenants, values = [each.tenants for each in found], [getattr(each, name) for each in found]
             axes.plot(tenants, values, marker="o", markersize=3, label=way)
         axes.set(xlabel="tenants", ylabel=label, xscale="log", ylim=(0, None))
-        axes.grid(visible=True, alpha=0.3)
     panels[0].legend()
     save(figure, path)
 

@@ -227,7 +227,6 @@ def draw(calibrations: Calibrations, path: Path) -> None:
             alpha=0.7,
         )
         axes.set(title=title, xlim=(0, 1), ylim=(0, 1))
-        axes.grid(visible=True, alpha=0.3)
     figure.supxlabel("quoted probability")
     figure.supylabel("share that came true")
     save(figure, path)
