@@ -13,6 +13,7 @@ from app.settings import Settings
 from app.store.connections import open_store
 from scripts.bench.feed_rig import ROOT, Playing, operator_key
 from scripts.local_services.postgresql import value
+from scripts.local_services.processes import output_of
 from scripts.restore import findings
 from scripts.restore.backups import ARCHIVE_SECONDS, Backup
 from scripts.restore.findings import Kept
@@ -148,19 +149,12 @@ async def _begin_again(
 
 
 async def _matchfeed_restored(service: SoakedService) -> str:
-    """Run it; its output. Raises `RuntimeError` with that when it fails."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "app.cli", "restored"),
-        cwd=ROOT,
-        env=service.environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+    """Run it; its output. Raises `ServiceError` with how that ends when it fails."""
+    command = [sys.executable, "-m", "app.cli", "restored"]
+    environment = service.environment
+    return await asyncio.to_thread(
+        output_of, "matchfeed restored", command, environment=environment, directory=ROOT
     )
-    output, _ = await process.communicate()
-    text = output.decode(errors="replace")
-    if process.returncode:
-        raise RuntimeError(f"matchfeed restored failed:\n{text}")
-    return text
 
 
 async def _play(service: SoakedService, seconds: float) -> None:
