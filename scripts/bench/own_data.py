@@ -29,15 +29,21 @@ async def database(settings: Settings) -> AsyncIterator[Settings]:
 
 @asynccontextmanager
 async def internal_vhost(settings: Settings, prefix: str = "bench") -> AsyncIterator[Settings]:
-    """The settings, with a vhost of our own for the internal queues, deleted afterwards."""
+    """The settings, with a vhost of our own for the internal queues."""
+    async with Management(settings.rabbitmq_api_url) as management, vhost(management, prefix) as name:
+        yield replace(settings, rabbitmq_internal_vhost=name)
+
+
+@asynccontextmanager
+async def vhost(management: Management, prefix: str = "bench") -> AsyncIterator[str]:
+    """A vhost in which we may do everything, deleted afterwards."""
     name = f"{prefix}-{secrets.token_hex(4)}"
-    async with Management(settings.rabbitmq_api_url) as management:
-        await management.put_vhost(name)
-        await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
-        try:
-            yield replace(settings, rabbitmq_internal_vhost=name)
-        finally:
-            await management.delete_vhost(name)
+    await management.put_vhost(name)
+    await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
+    try:
+        yield name
+    finally:
+        await management.delete_vhost(name)
 
 
 async def issue_key(store: Store, settings: Settings, properties: KeyProperties, slug: str = "bench") -> str:
