@@ -70,8 +70,8 @@ class KeyStore(msgspec.Struct, frozen=True):
 
     def environment(self, server_url: str) -> dict[str, str]:
         """The settings' variables that lead to them on this PostgreSQL."""
-        url = urlsplit(server_url)._replace(path=f"/{self.database}")
-        return {"DATABASE_URL": url.geturl(), "SECRET_KEY": self.secret_key}
+        url = postgresql.named(server_url, self.database)
+        return {"DATABASE_URL": url, "SECRET_KEY": self.secret_key}
 
 
 def start(

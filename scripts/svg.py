@@ -8,7 +8,9 @@ matplotlib.use("svg")
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-matplotlib.rcParams.update({"svg.hashsalt": "matchfeed", "font.size": 9})
+matplotlib.rcParams.update(
+    {"svg.hashsalt": "matchfeed", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}
+)
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -37,7 +37,7 @@ from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import http_client, services
-from scripts.bench.feed_rig import operator_key, processes, provisioned
+from scripts.bench.feed_rig import answering, operator_key, processes, provisioned
 from scripts.bench.own_data import database, internal_vhost, issue_key
 
 MOST_TIMES = 3.0
@@ -73,8 +73,8 @@ def hostile_bodies() -> list[bytes]:
 
 
 async def attack_selfcheck(base_url: str, key: str) -> None:
-    headers = {"X-API-Key": key, "Content-Type": "application/json"}
-    async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=60, trust_env=False) as client:
+    async with http_client.client(base_url, key, 60) as client:
+        client.headers["Content-Type"] = "application/json"
 
         async def one(bodies: list[bytes]) -> None:
             for body in cycle(bodies):
@@ -186,14 +186,7 @@ def _rights(rpm: int) -> KeyProperties:
 
 async def _ready(client: httpx.AsyncClient) -> str:
     """Wait for the service, and create a match: the path of its log sink."""
-    async with asyncio.timeout(120):
-        while True:
-            try:
-                if (await client.get("/v1/ready")).status_code == 200:
-                    break
-            except httpx.TransportError:
-                pass
-            await asyncio.sleep(0.2)
+    await answering(client)
     body = {"team_a": "One", "team_b": "Two", "event": "Bench", "bo_type": "bo1"}
     made = (await client.post("/ops/v1/matches", json=body)).raise_for_status().json()["data"]
     return str(httpx.URL(made["log_sink_url"]).raw_path.decode())

@@ -8,11 +8,9 @@ they are measured in short turns, in the same run. Figures are medians. Fails wh
 database of its own, which it removes.
 """
 
-import os
 import statistics
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 import click
 import msgspec
@@ -28,6 +26,7 @@ from app.store.connections import open_store
 from scripts import services
 from scripts.bench.load import Load
 from scripts.bench.own_data import database, issue_key
+from scripts.bench.processors import processor_seconds
 from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE = 0.7
@@ -61,12 +60,6 @@ class Figure(msgspec.Struct, frozen=True):
 
     rate: float
     cpu: float
-
-
-def processor_seconds(process: int) -> float:
-    """What a process has used of the processor so far."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def figure(load: Load, server: int, seconds: float) -> Figure:

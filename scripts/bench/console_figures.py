@@ -124,7 +124,6 @@ def draw(runs: Sequence[Run], path: Path) -> None:
     labels = ("from log line to screen, ms", "tasks over 50 ms, a minute", "heap after a collection, MB")
     for axes, label in zip((delay, tasks, memory), labels, strict=True):
         axes.set(xlabel="minutes", ylabel=label, xlim=0, ylim=0)
-        axes.grid(visible=True, alpha=0.3)
         axes.legend(fontsize=7)
     save(figure, path)
 

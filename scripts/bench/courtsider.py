@@ -13,10 +13,8 @@ there. Intervals are 95 %, over maps; one log has none.
 """
 
 import math
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -30,12 +28,11 @@ from app.sandbox.simulator.match_simulation import new_truth, play
 from app.trading.registry import RULES
 from scripts.bench.courtsider_play import LEADS, Observation, Tallies, Tally, batches
 from scripts.bench.engine import recorded
-from scripts.bench.simulated_maps import BEGIN, match_of, plan_of
+from scripts.bench.simulated_maps import BEGIN, in_batches, match_of, plan_of
 from scripts.svg import save
 
 REAL_LOG = Path("../shared/data/cs2-server-inferno.log.gz")
 _GOAL_LEAD, _DEAREST = 2, 12
-_BATCH = 10  #: maps that a process takes at a time
 #: Titles of the picture's panels, and the market types in each.
 PANELS: dict[str, tuple[int, ...]] = {
     "round winner, kills": (13, 19, 20),
@@ -150,19 +147,11 @@ def expected(maps: Sequence[Tallies]) -> Iterator[str]:
 
 
 def play_maps(maps: int, processes: int, share: float, minutes: float) -> list[Tallies]:
-    until = time.monotonic() + 60 * minutes
-    seeds = [range(start, min(start + _BATCH, maps)) for start in range(0, maps, _BATCH)]
     tallies: list[Tallies] = []
-    with (
-        ProcessPoolExecutor(processes) as pool,
-        click.progressbar(length=maps, label="maps") as progress,
-    ):
-        for found in pool.map(measure, seeds, [share] * len(seeds)):
+    with click.progressbar(length=maps, label="maps") as progress:
+        for found in in_batches(measure, maps, processes, share, minutes):
             tallies += found
             progress.update(len(found))
-            if time.monotonic() > until:
-                pool.shutdown(wait=False, cancel_futures=True)
-                break
     return tallies
 
 
@@ -187,7 +176,6 @@ def draw(by_source: Mapping[str, Returns], path: Path) -> None:
             for style, (source, returns) in zip(_STYLES, by_source.items(), strict=False):
                 _line(axes, returns.get(type_id, {}), f"C{index}", style, _label(type_id, source, style))
         axes.set(title=title, ylim=(-1.05, 1.5))
-        axes.grid(visible=True, alpha=0.3)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize=7, loc="upper left")
     figure.supxlabel("seconds that the bettor is ahead of our log")

@@ -9,7 +9,6 @@ when it lies in the tenant's queue. Uses the servers that the settings lead to, 
 
 import argparse
 import asyncio
-import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -34,6 +33,7 @@ from app.broker.address import Address, parse
 from app.broker.management import Management
 from app.store.cursors import LeasedTenant
 from scripts import services
+from scripts.bench.own_data import vhost
 from scripts.svg import save
 
 EXCHANGE = "oddsfeed"
@@ -213,7 +213,6 @@ def draw(everything: list[Figure], path: Path) -> None:
             tenants, values = [each.tenants for each in found], [getattr(each, name) for each in found]
             axes.plot(tenants, values, marker="o", markersize=3, label=way)
         axes.set(xlabel="tenants", ylabel=label, xscale="log", ylim=(0, None))
-        axes.grid(visible=True, alpha=0.3)
     panels[0].legend()
     save(figure, path)
 
@@ -221,27 +220,19 @@ def draw(everything: list[Figure], path: Path) -> None:
 async def main(tenants: list[int], copies: int, plot: Path | None) -> None:
     loaded = configuration.load()
     broker = parse(loaded.rabbitmq_url)
-    async with Management(loaded.rabbitmq_api_url) as management:
-        vhosts = [f"bench-{secrets.token_hex(3)}-{n}" for n in range(max(tenants))]
-        try:
-            for vhost in vhosts:
-                await management.put_vhost(vhost)
-                await management.set_permissions(
-                    vhost, management.user, configure=".*", write=".*", read=".*"
-                )
-                await management.put_exchange(vhost, EXCHANGE, "topic")
-            print(f"bodies of {len(BODY)} bytes; one run, every copy confirmed and counted in its queue")
-            print(f"{'tenants':>8} {'way':>12} {'copies/s':>10} {'us of CPU a copy':>18} {'to ours':>8}")
-            everything: list[Figure] = []
-            for count in tenants:
-                figures = [await measure(way, broker, vhosts[:count], copies) for way in WAYS]
-                everything += figures
-                for figure in figures:
-                    told_as = f"{count:>8} {figure.way:>12} {figure.rate:>10.0f} {figure.cpu:>18.1f}"
-                    print(f"{told_as} {figures[0].rate / figure.rate:>7.1f}x", flush=True)
-        finally:
-            for vhost in vhosts:
-                await management.delete_vhost(vhost)
+    async with Management(loaded.rabbitmq_api_url) as management, AsyncExitStack() as stack:
+        vhosts = [await stack.enter_async_context(vhost(management)) for _ in range(max(tenants))]
+        for each in vhosts:
+            await management.put_exchange(each, EXCHANGE, "topic")
+        print(f"bodies of {len(BODY)} bytes; one run, every copy confirmed and counted in its queue")
+        print(f"{'tenants':>8} {'way':>12} {'copies/s':>10} {'us of CPU a copy':>18} {'to ours':>8}")
+        everything: list[Figure] = []
+        for count in tenants:
+            figures = [await measure(way, broker, vhosts[:count], copies) for way in WAYS]
+            everything += figures
+            for figure in figures:
+                told_as = f"{count:>8} {figure.way:>12} {figure.rate:>10.0f} {figure.cpu:>18.1f}"
+                print(f"{told_as} {figures[0].rate / figure.rate:>7.1f}x", flush=True)
     if plot:
         draw(everything, plot)
 

@@ -87,7 +87,6 @@ class Rig(msgspec.Struct):
     """`consumers` are the tenants', in their order; `probe` measures the broker alone; `pids` are the
     service's processes, by command."""
 
-    settings: Settings
     store: Store
     tenants: list[Tenant]
     consumers: list[Consumer]
@@ -153,7 +152,7 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
         probe = Probe(parse(settings.rabbitmq_url).url(tenants[0].slug))
         task = asyncio.create_task(probe.run())
         stack.callback(task.cancel)
-        yield Rig(settings, store, tenants, consumers, client, probe, pids)
+        yield Rig(store, tenants, consumers, client, probe, pids)
 
 
 async def answering(client: httpx.AsyncClient) -> None:

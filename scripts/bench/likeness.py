@@ -8,9 +8,7 @@ how many rounds are still played after how many seconds. Lengths of maps and hal
 `cs2_results_2026`.
 """
 
-import csv
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -27,6 +25,8 @@ from app.trading.round_state import RoundState
 from app.trading.round_view import round_state
 from scripts.bench.courtsider_play import batches
 from scripts.bench.simulated_maps import BEGIN, match_of, plan_of
+from scripts.fit.maps import RESULTS_FILE
+from scripts.reality import cs2_results
 from scripts.reality.labels import round_winners
 from scripts.reality.place import real_data
 from scripts.reality.snapshots import half_of, read
@@ -34,7 +34,6 @@ from scripts.reality.snapshots import half_of, read
 #: Seconds between two looks at a round, and how often the first one comes how late.
 _PERIOD, _OFFSETS, _OFFSET_SHARES = 20, (0, 5, 10, 15), (70, 16, 11, 3)
 _HALF_MAPS, _LEAST = 12, 15
-_SCORE = re.compile(r"\((\d+):(\d+); ?(\d+):(\d+)\)")
 
 
 class SeenRound(msgspec.Struct):
@@ -162,27 +161,17 @@ def _near(state: RoundState, seconds: float) -> bool:
     return state.seconds_left is not None and -half <= state.seconds_left - seconds < half
 
 
-def result(scores: tuple[int, int, int, int]) -> MapResult:
-    """From the rounds of both halves: home's, away's, home's, away's."""
-    home, away = scores[0] + scores[2], scores[1] + scores[3]
-    level = home == away
-    lead = max(scores[:2]) if scores[0] != scores[1] else 0
-    return MapResult(lead, (scores[0] > scores[1]) == (home > away), home + away, level)
-
-
-def real_maps(path: Path) -> Iterator[MapResult]:
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.reader(file):
-            for found in _SCORE.finditer(" ".join(row)):
-                first, second, third, fourth = (int(text) for text in found.groups())
-                yield result((first, second, third, fourth))
+def result(half: tuple[int, int], regulation: tuple[int, int]) -> MapResult:
+    """From the scores at half-time and after regulation."""
+    lead = max(half) if half[0] != half[1] else 0
+    leader_won = (half[0] > half[1]) == (regulation[0] > regulation[1])
+    return MapResult(lead, leader_won, sum(regulation), regulation[0] == regulation[1])
 
 
 def simulated_map(play: MapPlay) -> MapResult:
     rounds = [one for one in play.counted if one.number <= 2 * _HALF_MAPS]
     middle, last = rounds[_HALF_MAPS - 1], rounds[-1]
-    first = middle.home_score, middle.away_score
-    return result((*first, last.home_score - first[0], last.away_score - first[1]))
+    return result((middle.home_score, middle.away_score), (last.home_score, last.away_score))
 
 
 def map_shares(maps: Iterable[MapResult]) -> Shares:
@@ -216,8 +205,9 @@ def main(maps: int) -> None:
     theirs = shares(real(folder / "csgo_round_snapshots.csv.gz"))
     click.echo("\n".join(table(shares(rounds), theirs)))
     click.echo()
-    ours = map_shares(map(simulated_map, plays))
-    click.echo("\n".join(table(ours, map_shares(real_maps(folder / "cs2_results_2026.csv")))))
+    results = cs2_results.read(folder / RESULTS_FILE)
+    found = map_shares(result(one.half, one.regulation) for one in results)
+    click.echo("\n".join(table(map_shares(map(simulated_map, plays)), found)))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,7 @@
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 from msgspec.structs import replace
 
 from app.access import admin
@@ -14,33 +12,38 @@ from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store
 from app.store.migrations import migrate
+from scripts.local_services.postgresql import named, value
 
 
 @asynccontextmanager
 async def database(settings: Settings) -> AsyncIterator[Settings]:
     """The settings, with a migrated database of our own, dropped afterwards; only errors are logged."""
-    server, name = settings.database_url, f"matchfeed_bench_{secrets.token_hex(4)}"
-    url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    name = f"matchfeed_bench_{secrets.token_hex(4)}"
+    url = named(settings.database_url, name)
     await migrate(url)
     try:
         yield replace(settings, database_url=url, log_level="ERROR")
     finally:
-        administrator = await asyncpg.connect(urlunsplit(urlsplit(server)._replace(path="/postgres")))
-        await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
-        await administrator.close()
+        await value(named(url, "postgres"), f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @asynccontextmanager
 async def internal_vhost(settings: Settings, prefix: str = "bench") -> AsyncIterator[Settings]:
-    """The settings, with a vhost of our own for the internal queues, deleted afterwards."""
+    """The settings, with a vhost of our own for the internal queues."""
+    async with Management(settings.rabbitmq_api_url) as management, vhost(management, prefix) as name:
+        yield replace(settings, rabbitmq_internal_vhost=name)
+
+
+@asynccontextmanager
+async def vhost(management: Management, prefix: str = "bench") -> AsyncIterator[str]:
+    """A vhost in which we may do everything, deleted afterwards."""
     name = f"{prefix}-{secrets.token_hex(4)}"
-    async with Management(settings.rabbitmq_api_url) as management:
-        await management.put_vhost(name)
-        await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
-        try:
-            yield replace(settings, rabbitmq_internal_vhost=name)
-        finally:
-            await management.delete_vhost(name)
+    await management.put_vhost(name)
+    await management.set_permissions(name, management.user, configure=".*", write=".*", read=".*")
+    try:
+        yield name
+    finally:
+        await management.delete_vhost(name)
 
 
 async def issue_key(store: Store, settings: Settings, properties: KeyProperties, slug: str = "bench") -> str:

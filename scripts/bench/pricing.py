@@ -13,11 +13,8 @@ mean distance of quote and frequency in ten bins.
 import argparse
 import math
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -38,11 +35,10 @@ from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settling import settlement_of
 from app.trading.specifiers import Specifiers
-from scripts.bench.simulated_maps import BEGIN, match_of, plan_of
+from scripts.bench.simulated_maps import BEGIN, in_batches, match_of, plan_of
 from scripts.svg import save
 
 BINS = 10
-_BATCH = 10  #: maps that a process takes at a time
 _IN_PLAY = 0.2  #: of the share of freeze times, that of kills and plants
 Quote = tuple[int, Specifiers, float]
 Phase = Literal["freeze", "play"]
@@ -117,17 +113,12 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     found, lengths = _empty(), list[int]()
-    until = time.monotonic() + options.minutes * 60
-    batches = [range(start, min(start + _BATCH, options.maps)) for start in range(0, options.maps, _BATCH)]
-    with ProcessPoolExecutor(options.processes) as pool:
-        for some, rounds in pool.map(_measure, batches, repeat(options.share)):
-            for key, calibration in some.items():
-                found[key].merge(calibration)
-            lengths += rounds
-            print(f"\r{len(lengths)} of {options.maps} maps", end="", file=sys.stderr)
-            if time.monotonic() > until:
-                pool.shutdown(wait=False, cancel_futures=True)
-                break
+    measured = in_batches(_measure, options.maps, options.processes, options.share, options.minutes)
+    for some, rounds in measured:
+        for key, calibration in some.items():
+            found[key].merge(calibration)
+        lengths += rounds
+        print(f"\r{len(lengths)} of {options.maps} maps", end="", file=sys.stderr)
     print(file=sys.stderr)
     _report(found, lengths)
     if options.plot:
@@ -227,7 +218,6 @@ def draw(calibrations: Calibrations, path: Path) -> None:
             alpha=0.7,
         )
         axes.set(title=title, xlim=(0, 1), ylim=(0, 1))
-        axes.grid(visible=True, alpha=0.3)
     figure.supxlabel("quoted probability")
     figure.supylabel("share that came true")
     save(figure, path)

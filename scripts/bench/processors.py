@@ -27,7 +27,7 @@ class Processors:
         return {name: (used[name] - self._before[name]) / seconds for name in used}
 
     def _used(self) -> dict[str, float]:
-        alone = {name: _seconds(psutil.Process(process)) for name, process in self._parts.items()}
+        alone = {name: processor_seconds(process) for name, process in self._parts.items()}
         return alone | {name: _with_children(process) for name, process in self._servers.items()}
 
 
@@ -37,8 +37,9 @@ def _listener(url: str) -> int | None:
     return next((each.pid for each in listening if each.laddr.port == port), None)
 
 
-def _seconds(process: psutil.Process) -> float:
-    times = process.cpu_times()
+def processor_seconds(process: int) -> float:
+    """What a process has used of the processor so far."""
+    times = psutil.Process(process).cpu_times()
     return float(times.user + times.system)
 
 
@@ -47,5 +48,5 @@ def _with_children(process: int) -> float:
     parent, total = psutil.Process(process), 0.0
     for each in (parent, *parent.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):  # a session may have ended meanwhile
-            total += _seconds(each)
+            total += processor_seconds(each.pid)
     return total

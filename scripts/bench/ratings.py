@@ -9,8 +9,7 @@ Then csgo_maps_2021, learnt from winners and from scores.
 """
 
 import argparse
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 from app.domain.team_rating import TeamRating
 from app.trading.coefficients import load
 from app.trading.ratings import RatingModel
-from scripts.fit.ratings import NEW, OLD, RANKING, listed, read_ranking
+from scripts.fit.ratings import NEW, OLD, RANKING, listed, loss_of, losses, read_ranking
 from scripts.reality import old_maps, rated_maps, team_maps
 from scripts.reality.place import real_data
 from scripts.reality.rated_maps import UNRANKED, RatedMap, millis
@@ -35,16 +34,17 @@ def main() -> None:
     model, data = RatingModel(load().ratings), real_data()
     maps = list(team_maps.read(data / NEW))
     scored = [one.scored for one in maps]
-    elo = [_loss(found.chance, maps[found.row].a_won) for found in team_maps.elo(maps)]
+    elo = [loss_of(found.chance, maps[found.row].a_won) for found in team_maps.elo(maps)]
     print(f"cs2_maps_2025, {len(elo)} scored maps; Elo with K 24: {_interval(elo)}")
     for name, priors in _priors(model, read_ranking(data / RANKING)).items():
-        losses = [loss for loss, wanted in zip(_played(model, maps, priors), scored, strict=True) if wanted]
-        lead = _interval([ours - other for ours, other in zip(losses, elo, strict=True)])
-        print(f"  {name:34} {_interval(losses)}   less Elo {lead}")
+        played = losses(model, rated_maps.new_maps(maps, priors))
+        ours = [one for one, wanted in zip(played, scored, strict=True) if wanted]
+        lead = _interval([mine - other for mine, other in zip(ours, elo, strict=True)])
+        print(f"  {name:34} {_interval(ours)}   less Elo {lead}")
     old = list(old_maps.read(data / OLD))
     with_scores = list(rated_maps.old_maps(model, old))
     winners = [_without_score(one) for one in with_scores]
-    by_score, by_winner = (_losses(model, each)[_WARM_UP:] for each in (with_scores, winners))
+    by_score, by_winner = (losses(model, each)[_WARM_UP:] for each in (with_scores, winners))
     gained = _interval([ours - other for ours, other in zip(by_score, by_winner, strict=True)])
     print(f"csgo_maps_2021, {len(by_score)} maps")
     print(f"  {'from scores':34} {_interval(by_score)}   less winners {gained}")
@@ -73,23 +73,8 @@ def _priors(model: RatingModel, points: dict[str, float]) -> dict[str, Priors]:
     }
 
 
-def _played(model: RatingModel, maps: Iterable[TeamMap], priors: Priors) -> list[float]:
-    return _losses(model, list(rated_maps.new_maps(maps, priors)))
-
-
-def _losses(model: RatingModel, maps: Sequence[RatedMap]) -> list[float]:
-    played = rated_maps.play(model, maps)
-    return [
-        _loss(chance, one.event.result.winner == "a") for one, (chance, _) in zip(maps, played, strict=True)
-    ]
-
-
 def _without_score(one: RatedMap) -> RatedMap:
     return replace(one, event=replace(one.event, result=replace(one.event.result, rounds=None)))
-
-
-def _loss(chance: float, won: bool) -> float:
-    return -math.log(chance if won else 1 - chance)
 
 
 def _interval(values: Sequence[float]) -> str:

@@ -113,7 +113,7 @@ def draw(points: list[Point], path: Path) -> None:
     axes.set_xlabel("stored matches (25 timeline rows each)")
     axes.set_ylabel("ms an answer (the quickest tenth)")
     axes.legend(fontsize=7, ncols=2)
-    axes.grid(linewidth=0.3)
+    axes.grid(linewidth=0.3, alpha=1)
     save(figure, path)
 
 

@@ -29,9 +29,10 @@ from app.main import create_app
 from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import open_store
-from scripts import services
-from scripts.bench.auth import key, processor_seconds
+from scripts import http_client, services
+from scripts.bench.auth import key
 from scripts.bench.own_data import database
+from scripts.bench.processors import processor_seconds
 from scripts.bench.server_process import PortQueue, run_servers, server_process
 
 PROMISE_MILLIS, PROMISED_MARKETS = 200.0, 20_000
@@ -126,13 +127,13 @@ async def measure(count: int, each: int, repetitions: int) -> dict[str, float]:
         key, numbers = await fill(settings, count, each)
         connection = await asyncpg.connect(settings.database_url)
         try:
-            async with server_process(serve, settings) as (process, (port,)):
-                headers = {"X-API-Key": key, "Content-Type": "application/json"}
-                async with httpx.AsyncClient(
-                    base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30, trust_env=False
-                ) as client:
-                    body = digest(numbers, each)
-                    return await compare(client, connection, body, numbers, repetitions, process)
+            async with (
+                server_process(serve, settings) as (process, (port,)),
+                http_client.client(f"http://127.0.0.1:{port}", key) as client,
+            ):
+                client.headers["Content-Type"] = "application/json"
+                body = digest(numbers, each)
+                return await compare(client, connection, body, numbers, repetitions, process)
         finally:
             await connection.close()
 

@@ -22,10 +22,11 @@ import click
 import msgspec
 
 from app import settings as configuration
-from app.access import admin
+from app.access.key_format import keyed_hash
 from app.access.properties import KeyProperties
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
+from app.settings import Settings
 from app.store import keys, log_state, markets, matches, stream_queries
 from app.store.connections import Store, open_store
 from app.store.keys import Key
@@ -34,7 +35,7 @@ from app.store.prepared import Statement, compiled, prepared
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Tx, Write
 from scripts import services
-from scripts.bench.own_data import database
+from scripts.bench.own_data import database, issue_key
 
 MOST_RATIO = 1.05
 _MARKETS = 20
@@ -80,7 +81,7 @@ def built(name: str, sql: str, query: Any, *args: Any, **fixed: Any) -> Subject:
     )
 
 
-async def subjects(store: Store, secret: str) -> list[Subject]:
+async def subjects(store: Store, settings: Settings) -> list[Subject]:
     """What they read is written here."""
     match = Match(uuid4(), 1, "Northwind", "Harbour", "Bench Cup", status=Status.LIVE)
     offered = [
@@ -90,16 +91,14 @@ async def subjects(store: Store, secret: str) -> list[Subject]:
     async with store.transaction() as tx:
         await matches.insert(tx, match)
         await tx.write(markets.save_statements(match.id, offered))
-        await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
-        properties = KeyProperties(bundles=("cs2.stats",))
-        issued = await admin.issue_key(tx, "bench", properties, secret=secret, by="bench", now=1)
-        digest = await tx.value("SELECT hash FROM api_key WHERE id = $1", issued.key.id)
+    raw = await issue_key(store, settings, KeyProperties(bundles=("cs2.stats",)))
+    digest = keyed_hash(raw, settings.secret_key)
     (bulk,) = markets.save_statements(match.id, offered)
     log = log_state.save_statement(LogState(match_id=match.id)).args
     return [
         built("a key by its hash", _KEY, keys.by_hash, digest),
         built("a match", f"{_STATE} WHERE id = $1", matches.get, match.id),
-        built("a match, locked", f"{_STATE} WHERE id = $1 FOR UPDATE", matches._lock, match.id),
+        built("a match, locked", f"{_STATE} WHERE id = $1 FOR UPDATE", matches._lock, match.id, version=None),
         built(
             f"{_MARKETS} markets of a match",
             f"SELECT {_MARKET} FROM market WHERE match_id = $1",
@@ -184,7 +183,7 @@ async def measure(queries: int, repetitions: int) -> list[Result]:
         database(configuration.load()) as settings,
         await open_store(settings.database_url, 1) as store,
     ):
-        found = await subjects(store, settings.secret_key)
+        found = await subjects(store, settings)
         async with store.autocommit() as tx:
             return [await compare(tx, subject, queries, repetitions) for subject in found]
 

@@ -227,8 +227,6 @@ def draw(by_clients: Points, by_matches: Points, path: Path) -> None:
     left.set(xlabel="clients (20 matches)", ylabel="processor a client and tick, us", xlim=0, ylim=0)
     right.plot([each for each, _ in by_matches], [cost / 1000 for _, cost in by_matches], marker="o")
     right.set(xlabel="matches (250 clients)", ylabel="processor a tick, ms", xlim=0, ylim=0)
-    for axes in (left, right):
-        axes.grid(visible=True, alpha=0.3)
     save(figure, path)
 
 

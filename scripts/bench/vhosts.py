@@ -202,7 +202,6 @@ def draw(found: dict[int, Figures], path: Path) -> None:
                 list(found), medians, [below, above], marker="o", markersize=3, capsize=2, label=name
             )
         axes.set(xlabel="tenants", ylabel=label, xlim=(0, None), ylim=(0, None))
-        axes.grid(visible=True, alpha=0.3)
         axes.legend(fontsize=7)
     save(figure, path)
 

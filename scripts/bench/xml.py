@@ -67,8 +67,6 @@ def draw(by_size: dict[int, dict[str, float]], path: Path) -> None:
         each.plot(sizes, per_market, marker="o", markersize=3)
     whole.set(xlabel="markets in one odds_change", ylabel="microseconds to encode", ylim=(0, None))
     each.set(xlabel="markets in one odds_change", ylabel="microseconds a market", xscale="log", yscale="log")
-    for axes in (whole, each):
-        axes.grid(visible=True, alpha=0.3)
     whole.legend()
     save(figure, path)
 

@@ -58,17 +58,12 @@ def markets(count: int) -> list[Market]:
     ]
 
 
-def generate(directory: Path, package: str) -> None:
-    """Write xsdata's own dataclasses for our schemas into `directory`, from which they can be imported."""
-    command = [sys.executable, "-m", "xsdata", "generate", str(SCHEMAS), "--package", package]
+def reference(directory: Path) -> Any:
+    """xsdata's own dataclasses for the feed, written into `directory` and imported from there."""
+    command = [sys.executable, "-m", "xsdata", "generate", str(SCHEMAS), "--package", "reference"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     subprocess.run(command, cwd=directory, check=True, capture_output=True, env=os.environ | {"PATH": path})
     sys.path.insert(0, str(directory))
-
-
-def reference(directory: Path) -> Any:
-    """xsdata's dataclasses for the feed."""
-    generate(directory, "reference")
     return import_module("reference.feed")
 
 

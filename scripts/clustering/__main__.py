@@ -166,11 +166,7 @@ def _promote(_: argparse.Namespace) -> None:
 
 
 def _rejoin(_: argparse.Namespace) -> None:
-    found = record.present()
-    (other,) = [host for host in DATABASES if host != found.primary]
-    found.kill(other)
-    databases.copy(found, other)
-    databases.start(found, other, print_line)
+    databases.follow(record.present(), print_line)
 
 
 def _cut(options: argparse.Namespace) -> None:

@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from scripts.local_services.processes import Started, await_start, find, launch, output_of
+from scripts.local_services.processes import Started, await_start, find, output_of
 from scripts.local_services.rabbitmq_node import USER, BrokerNode
 from scripts.local_services.rabbitmq_package import Programs, programs
 
 from .hosts import BROKERS, Hosts
-from .record import HOME, ROOT, Record
+from .record import HOME, Record, log_of
 
 _MAPPER = 4399
 
@@ -71,7 +71,7 @@ def start(record: Record, host: str, environment: Mapping[str, str], notify: Cal
     """Start one node and what stands beside it; returns when its management API answers."""
     started = begin(record, host, environment, notify)
     name = f"RabbitMQ on {host}"
-    await_start(name, started, _log(host), lambda: answers(record, host), seconds=_SECONDS)
+    await_start(name, started, log_of(host), lambda: answers(record, host), seconds=_SECONDS)
 
 
 def begin(
@@ -87,15 +87,9 @@ def begin(
         cookie.chmod(0o400)
     _ensure_mapper(record, host, found)
     _authorise(record, host, environment)
-    command = record.hosts.inside(host, [found.scripts / "rabbitmq-server", "-noinput"])
+    command: list[str | Path] = [found.scripts / "rabbitmq-server", "-noinput"]
     environment = made.environment(found)
-    return record.add(
-        launch(f"{host}/rabbitmq", command, _log(host), directory=made.home, environment=environment)
-    )
-
-
-def _log(host: str) -> Path:
-    return HOME / "log" / f"{host}.log"
+    return record.launch(host, "rabbitmq", command, directory=made.home, environment=environment)
 
 
 def answers(record: Record, host: str) -> bool:
@@ -148,27 +142,13 @@ def _ensure_mapper(record: Record, host: str, found: Programs) -> None:
         return
     addresses = [record.hosts.address(each) for each in ([host] if record.separate else BROKERS)]
     command: list[str | Path] = [found.port_mapper(), "-address", ",".join(addresses), "-port", str(_MAPPER)]
-    record.add(
-        launch(
-            f"{place}/epmd",
-            record.hosts.inside(host, command),
-            HOME / "log" / f"{place}-epmd.log",
-            directory=HOME,
-            environment=found.environment(),
-        )
-    )
+    log = log_of(f"{place}-epmd")
+    record.launch(place, "epmd", command, log, directory=HOME, environment=found.environment())
 
 
 def _authorise(record: Record, host: str, environment: Mapping[str, str]) -> None:
     address = record.hosts.address(host)
     command = [sys.executable, "-m", "app.cli", "broker-authorisation"]
     command += ["--host", address, "--port", str(ports_of(record.hosts).authorisation)]
-    record.add(
-        launch(
-            f"{host}/authorisation",
-            record.hosts.inside(host, command),
-            HOME / "log" / f"{host}-authorisation.log",
-            directory=ROOT,
-            environment={**os.environ, **environment},
-        )
-    )
+    log = log_of(f"{host}-authorisation")
+    record.launch(host, "authorisation", command, log, environment={**os.environ, **environment})

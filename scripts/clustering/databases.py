@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scripts.local_services.postgresql import command_prefix, initialise, owner, program_directory
-from scripts.local_services.processes import ServiceError, await_start, launch, output_of
+from scripts.local_services.processes import ServiceError, await_start, output_of
 
 from .hosts import DATABASES, Hosts
-from .record import HOME, Record
+from .record import HOME, Record, log_of
 
 _PORT = 5432
 _NAME = "matchfeed"
@@ -50,12 +50,9 @@ def start(record: Record, host: str, notify: Callable[[str], None]) -> None:
     command: list[str | Path] = [*prefix, binaries / "postgres", "-D", home]
     for option in options:
         command += ["-c", option]
-    log = HOME / "log" / f"{host}.log"
-    started = record.add(
-        launch(f"{host}/postgresql", record.hosts.inside(host, command), log, ending=signal.SIGINT)
-    )
+    started = record.launch(host, "postgresql", command, ending=signal.SIGINT)
     name = f"PostgreSQL on {host}"
-    await_start(name, started, log, lambda: _answers(record, host), seconds=_SECONDS)
+    await_start(name, started, log_of(host), lambda: _answers(record, host), seconds=_SECONDS)
     if record.synchronous and host != record.primary:
         _wait_for(record, record.primary, host)
 
@@ -70,6 +67,14 @@ def promote(record: Record) -> str:
     record.primary = standby
     record.save()
     return standby
+
+
+def follow(record: Record, notify: Callable[[str], None]) -> None:
+    """Have the other host follow the primary, with a copy of its data; what runs there is killed."""
+    (former,) = [host for host in DATABASES if host != record.primary]
+    record.kill(former)
+    copy(record, former)
+    start(record, former, notify)
 
 
 def _wait_for(record: Record, host: str, standby: str) -> None:

@@ -12,18 +12,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from time import monotonic, sleep, time
 
 import msgspec
 
 from scripts.local_services.output import print_line
-from scripts.local_services.processes import ServiceError, launch
+from scripts.local_services.processes import ServiceError
 
 from . import brokers, databases, faults, record
 from .bookmaker import Look
 from .hosts import BROKERS, CLIENT, COUNTERS, INGEST, WEB
-from .record import DESCRIPTION, HOME, ROOT, Record
+from .record import DESCRIPTION, HOME, ROOT, Record, log_of
 
 _HEAL_SECONDS = 150.0
 _EQUAL_LOOKS = 3  #: so many equal comparisons in a row are no coincidence
@@ -166,23 +165,10 @@ def match_day(made: Record) -> None:
     described = msgspec.json.decode(DESCRIPTION.read_bytes())
     simulate = [sys.executable, "-m", "app.cli", "simulate", "--matchday", "--unbooked-for", ""]
     simulate += ["--base-url", described["base_url"], "--operator-url", described["operator_url"]]
-    environment = {"MATCHFEED_OPERATOR_KEY": described["operator_key"]}
+    environment = {**os.environ, "MATCHFEED_OPERATOR_KEY": described["operator_key"]}
+    made.launch(CLIENT, "simulate", simulate, log_of("simulator"), environment=environment)
     bookmaker = [sys.executable, "-m", "scripts.clustering.bookmaker", SLUG]
-    for name, program, log in (
-        ("simulate", simulate, HOME / "log" / "simulator.log"),
-        ("bookmaker", bookmaker, _OUTPUT),
-    ):
-        launch_on_client(made, name, program, log, environment)
-
-
-def launch_on_client(
-    made: Record, name: str, program: list[str], log: Path, environment: dict[str, str]
-) -> None:
-    """Start a program on the client's host, its output in `log`."""
-    inside = made.hosts.inside(CLIENT, program)
-    made.add(
-        launch(f"{CLIENT}/{name}", inside, log, directory=ROOT, environment={**os.environ, **environment})
-    )
+    made.launch(CLIENT, "bookmaker", bookmaker, _OUTPUT)
 
 
 def _try(fault: Fault) -> Outcome:

@@ -17,8 +17,8 @@ import msgspec
 from scripts.local_services.output import print_line
 
 from . import databases, faults, record
-from .drill import QUIET_SECONDS, SLUG, command, launch_on_client, looks, match_day, wait_equal
-from .hosts import DATABASES
+from .drill import QUIET_SECONDS, SLUG, command, looks, match_day, wait_equal
+from .hosts import CLIENT, DATABASES
 from .record import HOME, Record
 
 _LAG_SECONDS = 10.0
@@ -67,7 +67,7 @@ def _try(*, synchronous: bool) -> Outcome:
     try:
         made = record.present()
         match_day(made)
-        launch_on_client(made, "recorder", _RECORDER, _NUMBERS, {})
+        made.launch(CLIENT, "recorder", _RECORDER, _NUMBERS)
         wait_equal(time())
         sleep(QUIET_SECONDS)
         if not synchronous:

@@ -2,15 +2,15 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 from scripts.local_services import ports
-from scripts.local_services.processes import ServiceError, Started, last_words, launch
+from scripts.local_services.processes import ServiceError, Started, last_words
 from scripts.local_services.valkey import FORGETFUL, binary
 
 from . import brokers, databases
 from .hosts import BALANCER, BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
-from .record import HOME, ROOT, Record
+from .record import HOME, Record, log_of
 
 PORT, OPERATOR_PORT, AMQP_PORT = 8000, 8001, 5672
 _REDIS_PORT = 6379
@@ -36,7 +36,7 @@ def settings(record: Record) -> dict[str, str]:
 def start_redis(record: Record) -> None:
     address = record.hosts.address(COUNTERS)
     listen = ("--bind", address, "--port", str(_REDIS_PORT), "--protected-mode", "no")
-    _launch(record, COUNTERS, "redis", [binary(), *listen, *FORGETFUL])
+    record.launch(COUNTERS, "redis", [binary(), *listen, *FORGETFUL])
 
 
 def start(record: Record, host: str, *, clock: str = "") -> Started:
@@ -49,7 +49,7 @@ def start(record: Record, host: str, *, clock: str = "") -> Started:
     command = [sys.executable, "-m", "app.cli", *arguments]
     if clock:
         command = ["faketime", "-m", "--exclude-monotonic", "-f", clock, *command]
-    return _launch(record, host, arguments[0], command, settings(record))
+    return record.launch(host, arguments[0], command, environment={**os.environ, **settings(record)})
 
 
 def start_balancer(record: Record, key: str) -> None:
@@ -59,7 +59,7 @@ def start_balancer(record: Record, key: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch(mode=0o600)
     file.write_text(_configuration(record, key))
-    _launch(record, BALANCER, "haproxy", ["haproxy", "-W", "-db", "-f", str(file)])
+    record.launch(BALANCER, "haproxy", ["haproxy", "-W", "-db", "-f", file])
 
 
 def start_again(record: Record, host: str, notify: Callable[[str], None]) -> None:
@@ -75,28 +75,11 @@ def start_again(record: Record, host: str, notify: Callable[[str], None]) -> Non
         start(record, host)
 
 
-def _launch(
-    record: Record,
-    host: str,
-    name: str,
-    command: Sequence[object],
-    environment: Mapping[str, str] | None = None,
-) -> Started:
-    started = launch(
-        f"{host}/{name}",
-        record.hosts.inside(host, [str(part) for part in command]),
-        HOME / "log" / f"{host}.log",
-        directory=ROOT,
-        environment={**os.environ, **(environment or {})},
-    )
-    return record.add(started)
-
-
 def wait(record: Record, what: str, ready: Callable[[], bool], seconds: float, host: str) -> None:
     """Wait until something is so, for as long as the host's processes live."""
     alive = lambda: bool(record.of_host(host))  # noqa: E731
     if not ports.wait_until(ready, alive=alive, seconds=seconds):
-        log = HOME / "log" / f"{host}.log"
+        log = log_of(host)
         raise ServiceError(f"{what}: not within {seconds:.0f} s; {host}: {last_words(log)} (in {log})")
 
 

@@ -1,13 +1,15 @@
 """What a cluster consists of: written at each change, so that a later command finds it and a crash forgets
 nothing."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psutil
 
 from scripts.local_services import files
-from scripts.local_services.processes import ServiceError, Started, find, stop
+from scripts.local_services.processes import ServiceError, Started, find, launch, stop
 
 from .hosts import Hosts
 
@@ -35,7 +37,13 @@ class Record(msgspec.Struct):
         HOME.mkdir(parents=True, exist_ok=True)
         files.replace(_FILE, msgspec.json.format(msgspec.json.encode(self)))
 
-    def add(self, started: Started) -> Started:
+    def launch(
+        self, host: str, name: str, command: Sequence[str | Path], log: Path | None = None, **options: Any
+    ) -> Started:
+        """Start a program on a host, in the checkout unless the `options` of `launch` say otherwise; its
+        output is in `log`, or in the host's."""
+        command, log = self.hosts.inside(host, command), log or log_of(host)
+        started = launch(f"{host}/{name}", command, log, **{"directory": ROOT, **options})
         self.processes.append(started)
         self.save()
         return started
@@ -61,6 +69,11 @@ class Record(msgspec.Struct):
             stop([started])
         self.processes = [each for each in self.processes if each not in ended]
         self.save()
+
+
+def log_of(name: str) -> Path:
+    """The log of a host, or of a program with one of its own."""
+    return HOME / "log" / f"{name}.log"
 
 
 def load() -> Record | None:

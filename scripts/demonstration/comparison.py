@@ -1,5 +1,6 @@
 """Whether the book differs from what the service has on offer: what is still on its way is no difference."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,10 +43,8 @@ def verdict(first: Look, second: Look) -> Check | None:
     confirmed = [each for each in second.found if each in first.found and _is_confirmed(each, first, second)]
     if second.found and not confirmed:
         return None
-    kinds: dict[str, int] = {}
-    for *_, kind in confirmed:
-        kinds[kind] = kinds.get(kind, 0) + 1
-    return Check(second.at, len(confirmed), second.markets, second.matches, kinds)
+    kinds = Counter(kind for *_, kind in confirmed)
+    return Check(second.at, len(confirmed), second.markets, second.matches, dict(kinds))
 
 
 def _is_confirmed(difference: Difference, first: Look, second: Look) -> bool:

@@ -1,14 +1,16 @@
 """The record of the demo that runs now, for the command that stops it."""
 
 import os
-from pathlib import Path
 
 import msgspec
 import psutil
 
+from scripts.local_services import files
 from scripts.local_services.processes import Started, find
 
 from .paths import HOME
+
+_FILE = HOME / "record.json"
 
 
 class Record(msgspec.Struct):
@@ -28,7 +30,7 @@ def here(port: int) -> Record:
 def load() -> Record | None:
     """The last record, whether or not that demo still runs."""
     try:
-        return msgspec.json.decode(_file().read_bytes(), type=Record)
+        return msgspec.json.decode(_FILE.read_bytes(), type=Record)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
 
@@ -41,14 +43,8 @@ def running() -> Record | None:
 
 def save(record: Record) -> None:
     HOME.mkdir(parents=True, exist_ok=True)
-    draft = _file().with_suffix(".new")
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(record)))
-    draft.replace(_file())
+    files.replace(_FILE, msgspec.json.format(msgspec.json.encode(record)))
 
 
 def remove() -> None:
-    _file().unlink(missing_ok=True)
-
-
-def _file() -> Path:
-    return HOME / "record.json"
+    _FILE.unlink(missing_ok=True)

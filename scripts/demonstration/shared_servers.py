@@ -5,16 +5,15 @@ A tenant's vhost is named after the tenant, so one broker has room for one demo 
 marks them as its own by another vhost (`paths.CLAIM`); vhosts that are not so marked are left alone.
 """
 
-import asyncio
 from collections.abc import Sequence
-from urllib.parse import urlsplit, urlunsplit
-
-import asyncpg
+from contextlib import suppress
+from urllib.parse import urlsplit
 
 from app.broker import provisioning
 from app.broker.management import Management
 from app.kit.errors import Refusal
 from app.sandbox.demo_tenants import BOARD, DEMO_TENANTS
+from scripts.local_services import postgresql
 from scripts.local_services.processes import ServiceError
 from scripts.services import Services
 
@@ -25,26 +24,11 @@ TENANTS = tuple(tenant.slug for tenant in (*DEMO_TENANTS, BOARD) if tenant.amqp)
 
 def database_url(found: Services) -> str:
     """The demo's own database, whatever else lives on that server."""
-    return _database(found, DATABASE)
+    return postgresql.named(found.database_url, DATABASE)
 
 
-def claim(found: Services) -> None:
+async def claim(found: Services) -> None:
     """Claim the tenants' vhosts; `ServiceError` when they belong to another demo."""
-    asyncio.run(_claim(found))
-
-
-def release(found: Services) -> None:
-    """Remove our tenants' vhosts, so that another demo may run here. An unreachable broker is left as it
-    is."""
-    asyncio.run(_release(found))
-
-
-def remove(found: Services) -> None:
-    """Drop the demo's database and vhosts."""
-    asyncio.run(_remove(found))
-
-
-async def _claim(found: Services) -> None:
     try:
         async with Management(found.rabbitmq_api_url) as management:
             others = await claim_vhosts(management, CLAIM, TENANTS)
@@ -75,24 +59,18 @@ async def release_vhosts(management: Management, claim: str, tenants: Sequence[s
         await management.delete_vhost(claim)
 
 
-async def _release(found: Services) -> None:
-    try:
+async def release(found: Services) -> None:
+    """Remove our tenants' vhosts, so that another demo may run here. An unreachable broker is left as it
+    is."""
+    with suppress(Refusal):
         async with Management(found.rabbitmq_api_url) as management:
             await release_vhosts(management, CLAIM, TENANTS)
-    except Refusal:
-        return
 
 
-async def _remove(found: Services) -> None:
-    connection = await asyncpg.connect(_database(found, "postgres"), timeout=10)
-    try:
-        await connection.execute(f'DROP DATABASE IF EXISTS "{DATABASE}" WITH (FORCE)')
-    finally:
-        await connection.close()
+async def remove(found: Services) -> None:
+    """Drop the demo's database and vhosts."""
+    server = postgresql.named(found.database_url, "postgres")
+    await postgresql.value(server, f'DROP DATABASE IF EXISTS "{DATABASE}" WITH (FORCE)', seconds=10)
     async with Management(found.rabbitmq_api_url) as management:
         await release_vhosts(management, CLAIM, TENANTS)
         await management.delete_vhost(INTERNAL_VHOST)
-
-
-def _database(found: Services, name: str) -> str:
-    return urlunsplit(urlsplit(found.database_url)._replace(path=f"/{name}"))

@@ -58,8 +58,8 @@ def run(port: int, *, reset: bool, notify: Notify, ready: Callable[[], None]) ->
             found = _servers(notify)
             _interrupted(stopping)
             if reset:
-                shared_servers.remove(found)
-            shared_servers.claim(found)
+                asyncio.run(shared_servers.remove(found))
+            asyncio.run(shared_servers.claim(found))
             settings = _settings(found, port, *ports.free_ports([port + 1, port + 2]))
             environment = os.environ | settings
             description = _prepare(found, environment, port, notify)
@@ -250,6 +250,6 @@ def _end(processes: ServiceProcesses | None, found: Services | None, notify: Not
         notify("stopping the service")
         processes.end()
     if found is not None:
-        shared_servers.release(found)
+        asyncio.run(shared_servers.release(found))
     services.stop(HOME, notify)
     records.remove()

@@ -22,10 +22,9 @@ from scripts.reality.judging import Prediction
 from scripts.reality.labels import map_results, round_winners
 from scripts.reality.map_wins import MapPredictor
 from scripts.reality.place import real_data
-from scripts.reality.scores import Predictions, log_loss, measured, shown
+from scripts.reality.scores import Predictions, log_loss, measured, samples, shown
 from scripts.reality.snapshots import Snapshot, read
 
-_DRAWS, _SEED = 400, 20261122
 _LEADS = (7, 8, 9, 10)
 #: Three skills with the mean and the variance of a normal spread (Gauss's quadrature).
 _POINTS = ((2 / 3, 0.0), (1 / 6, -(3**0.5)), (1 / 6, 3**0.5))
@@ -73,21 +72,10 @@ def _print_maps(snapshots: Sequence[Snapshot], held: Sequence[Held]) -> None:
     coins = Predictions(np.array([map_wins.coin_race(one.row) for one in held]), came, of)
     print(f"map winner at {len(held)} round starts\n  ours       {shown(measured(ours))}")
     print(f"  coin race  {shown(measured(coins))}")
-    gains = _gains(ours, coins)
+    gains = [log_loss(coins.take(rows)) - log_loss(ours.take(rows)) for rows in samples(ours)]
     low, high = np.quantile(gains, (0.025, 0.975))
     gain = log_loss(coins) - log_loss(ours)
     print(f"  log loss below the coin race by {gain:.4f} [{low:.4f}, {high:.4f}]")
-
-
-def _gains(ours: Predictions, coins: Predictions) -> list[float]:
-    """By how much our log loss is lower, on draws of as many maps."""
-    random = np.random.default_rng(_SEED)
-    rows = [np.flatnonzero(ours.maps == index) for index in np.unique(ours.maps)]
-    gains = []
-    for _ in range(_DRAWS):
-        sample = np.concatenate([rows[index] for index in random.integers(0, len(rows), len(rows))])
-        gains.append(log_loss(coins.take(sample)) - log_loss(ours.take(sample)))
-    return gains
 
 
 def _print_cs2(results: Sequence[cs2_results.MapScore]) -> None:

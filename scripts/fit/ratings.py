@@ -139,13 +139,22 @@ def listed(model: RatingModel, ranking: dict[str, float], team: str, at: int) ->
 
 
 def log_loss(model: RatingModel, maps: Iterable[RatedMap]) -> float:
-    """The mean over maps, each predicted before it is learnt from."""
+    """The mean over maps."""
+    found = losses(model, maps)
+    return sum(found) / len(found)
+
+
+def losses(model: RatingModel, maps: Iterable[RatedMap]) -> list[float]:
+    """The log loss of each map, which is predicted before it is learnt from."""
     rows = list(maps)
-    losses = [
-        -math.log(chance if one.event.result.winner == "a" else 1 - chance)
+    return [
+        loss_of(chance, one.event.result.winner == "a")
         for one, (chance, _) in zip(rows, rated_maps.play(model, rows), strict=True)
     ]
-    return sum(losses) / len(losses)
+
+
+def loss_of(chance: float, won: bool) -> float:
+    return -math.log(chance if won else 1 - chance)
 
 
 def _best(

@@ -114,7 +114,6 @@ def draw(judged: Mapping[str, Predictions], path: Path) -> None:
         axes.errorbar(predicted, observed, errors, fmt="none", linewidth=0.8)
         axes.scatter(predicted, observed, s=6 + 90 * counts[filled] / counts.max(), alpha=0.7)
         axes.set(title=title, xlim=(0, 1), ylim=(0, 1), xlabel="predicted")
-        axes.grid(visible=True, alpha=0.3)
     np.atleast_1d(panels)[0].set_ylabel("observed")
     save(figure, path)
 

@@ -30,10 +30,6 @@ class Fault(msgspec.Struct, frozen=True):
     synchronous: bool = False
 
 
-def _kill(record: Record, host: str) -> None:
-    record.kill(host)
-
-
 def start(record: Record, host: str) -> None:
     programs.start_again(record, host, _silently)
 
@@ -81,10 +77,7 @@ def _promote(record: Record, _: str) -> None:
 
 def _follow(record: Record, _: str) -> None:
     """The former primary becomes the standby, with a copy of the new one's data."""
-    (former,) = [host for host in DATABASES if host != record.primary]
-    record.end(record.of_host(former))
-    databases.copy(record, former)
-    databases.start(record, former, _silently)
+    databases.follow(record, _silently)
 
 
 def _slow(rate: str, record: Record, host: str) -> None:
@@ -100,7 +93,7 @@ def _killed() -> Iterable[Fault]:
         ("Redis is killed", (COUNTERS,)),
         ("a database server is killed", DATABASES),
     ):
-        yield Fault(what, hosts, _kill, start, separate=False)
+        yield Fault(what, hosts, Record.kill, start, separate=False)
     for what, hosts in (
         ("a feed process is stopped", FEED),
         ("an ingest process is stopped", INGEST),

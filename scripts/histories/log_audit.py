@@ -2,26 +2,18 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 from scripts.histories.evidence import Evidence, Row
 from scripts.histories.finding import Finding, Kind
 
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
-    yield from (_log(text) for text in _numbers(evidence.rows))
-    yield from (_log(text) for text in _envelopes(evidence.rows))
-    yield from (_log(text) for text in _chains(evidence.rows, evidence.marks))
-    yield from (_ledger(text) for text in _entries(evidence))
-    yield from (_ledger(text) for text in evidence.wrong_settlements)
-
-
-def _log(text: str) -> Finding:
-    return Finding(Kind.LOG, "change log", text)
-
-
-def _ledger(text: str) -> Finding:
-    return Finding(Kind.LEDGER, "ledger", text)
+    rows = evidence.rows
+    for text in chain(_numbers(rows), _envelopes(rows), _chains(rows, evidence.marks)):
+        yield Finding(Kind.LOG, "change log", text)
+    for text in chain(_entries(evidence), evidence.wrong_settlements):
+        yield Finding(Kind.LEDGER, "ledger", text)
 
 
 def _numbers(rows: Sequence[Row]) -> Iterator[str]:
@@ -48,10 +40,10 @@ def _chains(rows: Sequence[Row], marks: Sequence[int]) -> Iterator[str]:
         if row.message:
             chains[row.match][row.envelope] = row
     for match, found in chains.items():
-        chain = [found[number] for number in sorted(found)]
-        if chain[0].previous not in (0, *marks):
-            yield f"the first message about {match} names {chain[0].previous} before it"
-        for before, after in pairwise(chain):
+        messages = [found[number] for number in sorted(found)]
+        if messages[0].previous not in (0, *marks):
+            yield f"the first message about {match} names {messages[0].previous} before it"
+        for before, after in pairwise(messages):
             marked = after.previous in marks and before.envelope < after.previous
             if after.previous != before.envelope and not marked:
                 yield f"message {after.envelope} about {match} names {after.previous}, not {before.envelope}"

@@ -1,6 +1,7 @@
 """What came of a history, as it is stored, one line of JSON each."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -59,9 +60,9 @@ def longest_silence(
     """The longest time between two messages from `since` to `until`, without those in which the client was
     away on purpose."""
     moments = [since, *(each.moment for each in deliveries if since <= each.moment <= until), until]
-    gaps = [
-        (after - before, before, after)
-        for before, after in zip(moments, moments[1:], strict=False)
+    gaps = (
+        after - before
+        for before, after in pairwise(moments)
         if not any(begin < after and before < end for begin, end in away)
-    ]
-    return max((gap for gap, _, _ in gaps), default=0.0)
+    )
+    return max(gaps, default=0.0)

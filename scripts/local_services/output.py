@@ -9,11 +9,7 @@ def print_line(line: str, end: str = "\n") -> None:
     try:
         print(line, end=end, flush=True)
     except BrokenPipeError:
-        discard_output()
-
-
-def discard_output() -> None:
-    """Discard what is still buffered, which could otherwise fail later."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+        # What is still buffered could otherwise fail later.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

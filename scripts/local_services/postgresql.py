@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import asyncpg
 
@@ -34,7 +34,7 @@ def usable(url: str) -> bool:
     if not ports.answers(parts.hostname or ports.LOOPBACK, parts.port or 5432):
         return False
     try:
-        allowed = asyncio.run(_may_create(urlunsplit(parts._replace(path="/postgres"))))
+        allowed = asyncio.run(_may_create(named(url, "postgres")))
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as error:
         raise ServiceError(
             f"PostgreSQL at {where} refuses us ({error}); set DATABASE_URL to an account that may create "
@@ -50,8 +50,14 @@ async def _may_create(url: str) -> bool:
     return bool(await value(url, query, seconds=5))
 
 
+def named(url: str, database: str) -> str:
+    """The URL with another database."""
+    return urlsplit(url)._replace(path=f"/{database}").geturl()
+
+
 async def value(url: str, query: str, *, seconds: float = 60) -> Any:
-    """What a query finds, on a connection of its own, which is waited for so long."""
+    """What a query finds (None where it is a command), on a connection of its own, which is waited for so
+    long."""
     connection = await asyncpg.connect(url, timeout=seconds)
     try:
         return await connection.fetchval(query)

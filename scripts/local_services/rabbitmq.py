@@ -10,7 +10,6 @@ import asyncio
 import os
 import re
 import secrets
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
@@ -189,8 +188,3 @@ def _reason(log: Path) -> str:
     lines = _COLOUR.sub("", log.read_text(errors="replace")).splitlines()
     errors = [line for line in lines if "ERROR:" in line or "eaddrinuse" in line]
     return errors[-1][-200:] if errors else last_words(log)
-
-
-def forget(directory: Path) -> None:
-    """Drop a private broker's data; it must not be running."""
-    shutil.rmtree(directory / "rabbitmq", ignore_errors=True)

@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +117,7 @@ async def rehearse(name: str, demo: dict[str, Any], environment: dict[str, str],
             if not await watch.quiet(_QUIET_SECONDS, _PATIENCE_SECONDS):
                 return [f"{name}: no quiet before it: {sorted(watch.firing)}, open {watch.open}"]
             watch.forget()
-            await run_fault(target(environment, print_indented), FAULTS[name], lambda text, kind: None)
+            await run_fault(target(environment), FAULTS[name], lambda text, kind: None)
             ended = await watch.quiet(_ENDED_SECONDS, _PATIENCE_SECONDS)
             late = server.value("matchfeed:messages_late:ratio_rate1h")
             print(f"   late of all messages: {late:.2%}", flush=True)
@@ -142,11 +141,7 @@ def compared(name: str, expected: Raised, watch: Watch, *, ended: bool) -> list[
     return wrong
 
 
-def print_indented(text: str) -> None:
-    print(f"   {text}", flush=True)
-
-
-def target(environment: dict[str, str], print_step: Callable[[str], None]) -> FaultTarget:
+def target(environment: dict[str, str]) -> FaultTarget:
     config = settings.load(environment)
     return FaultTarget(
         demo=RunningDemo(environment),
@@ -156,7 +151,7 @@ def target(environment: dict[str, str], print_step: Callable[[str], None]) -> Fa
         rabbitmq_api_url=config.rabbitmq_api_url,
         exchange=config.exchange,
         producer_id=config.producer_id,
-        print_step=print_step,
+        print_step=lambda text: print(f"   {text}", flush=True),
     )
 
 

@@ -5,7 +5,6 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -63,20 +62,13 @@ def running(directory: Path, port: int, rules: str, targets: Mapping[str, str]) 
         process = subprocess.Popen(command, stdout=log, stderr=log)
         server = PrometheusServer(f"http://{listen}")
         try:
-            _await(server)
+            if not ports.wait_until(server.is_ready, alive=lambda: True, seconds=_START_SECONDS):
+                raise TimeoutError("Prometheus does not start; see its log")
             yield server
         finally:
             server.close()
             process.terminate()
             process.wait()
-
-
-def _await(server: PrometheusServer) -> None:
-    deadline = monotonic() + _START_SECONDS
-    while not server.is_ready():
-        if monotonic() > deadline:
-            raise TimeoutError("Prometheus does not start; see its log")
-        sleep(0.1)
 
 
 def _config(targets: Mapping[str, str]) -> dict[str, Any]:

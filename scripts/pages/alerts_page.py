@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 
 from scripts.monitoring import fault_alerts
-from scripts.monitoring.fault_alerts import Raised
 from scripts.monitoring.rules_file import GROUPS, all_alerts
 from scripts.monitoring.service_levels import BURN_RATES, LEVELS, burn_alerts
 
@@ -45,7 +44,7 @@ Each was seen so in November 2026, half of them on a busy machine.
 def page() -> str:
     """The page as Markdown. Raises `ValueError` for a fault that lists an alert which does not exist."""
     known = {each.name for each in all_alerts()}
-    if unknown := {name for each in fault_alerts.FAULTS.values() for name in _listed(each)} - known:
+    if unknown := {name for each in fault_alerts.FAULTS.values() for name in each.raises | each.may} - known:
         raise ValueError(f"scripts/monitoring/fault_alerts.py lists unknown alerts: {sorted(unknown)}")
     found = [each for group in GROUPS.values() for each in group]
     rows = [
@@ -77,10 +76,6 @@ def page() -> str:
 def _plain(summary: str) -> str:
     """A summary with the name of a label in place of its value."""
     return _VALUE.sub("…", _LABEL.sub(r"(\1)", summary))
-
-
-def _listed(raised: Raised) -> Iterable[str]:
-    return raised.raises | raised.may
 
 
 def _names(names: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import distribution
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -142,9 +143,7 @@ def _table(title: str, third: str, rows: Iterable[Sequence[str]]) -> str:
 
 def declared() -> dict[str, list[str]]:
     """The packages that `pyproject.toml` names, by group; "" has those of the service."""
-    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    groups = {"": project["project"]["dependencies"], **project["dependency-groups"]}
-    return {group: [_name(Requirement(text)) for text in texts] for group, texts in groups.items()}
+    return {group: [_name(each) for each in needed] for group, needed in _requirements().items()}
 
 
 def licence(package: str) -> str:
@@ -165,7 +164,7 @@ def licence(package: str) -> str:
 def brought_by(direct: set[str]) -> dict[str, set[str]]:
     """Every other package that a declared one needs, with those that need it at first hand."""
     found: dict[str, set[str]] = {}
-    due = [(name, extras) for name, extras in _wanted(_requirements())]
+    due = _wanted(chain.from_iterable(_requirements().values()))
     seen: set[tuple[str, frozenset[str]]] = set()
     while due:
         package = name, extras = due.pop()
@@ -179,10 +178,10 @@ def brought_by(direct: set[str]) -> dict[str, set[str]]:
     return found
 
 
-def _requirements() -> Iterator[Requirement]:
+def _requirements() -> dict[str, list[Requirement]]:
     project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    for texts in (project["project"]["dependencies"], *project["dependency-groups"].values()):
-        yield from map(Requirement, texts)
+    groups = {"": project["project"]["dependencies"], **project["dependency-groups"]}
+    return {group: [Requirement(text) for text in texts] for group, texts in groups.items()}
 
 
 def _needs(package: str, extras: frozenset[str]) -> Iterator[Requirement]:

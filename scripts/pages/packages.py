@@ -4,11 +4,12 @@ A package stands below all that import it. Arrows that a longer path implies are
 everything that the package imports directly.
 """
 
+import textwrap
 from collections.abc import Iterator
 
 import grimp
 
-ROW, WIDTH, HEIGHT, GAP, WRAP = 130, 176, 80, 14, 27
+ROW, WIDTH, HEIGHT, GAP, WRAP = 130, 176, 80, 14, 28
 Links = dict[str, set[str]]
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #1b2733; text-anchor: middle }
@@ -107,10 +108,5 @@ def _box(package: str, place: tuple[float, float], imported: list[str]) -> str:
 
 
 def _wrapped(packages: list[str]) -> list[str]:
-    lines = [""]
-    for package in packages:
-        package = package.removeprefix("channels.")
-        if len(lines[-1]) + len(package) > WRAP:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {package}".strip()
-    return lines if packages else ["imports nothing of ours"]
+    names = " ".join(package.removeprefix("channels.") for package in packages)
+    return textwrap.wrap(names, WRAP) or ["imports nothing of ours"]

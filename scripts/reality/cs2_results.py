@@ -15,8 +15,6 @@ class MapScore(NamedTuple):
     """`half` is the score after the first half, `regulation` that after 24 rounds or at the map's end before,
     `final` that at its end; team a's rounds first."""
 
-    match_id: str
-    map_name: str
     half: tuple[int, int]
     regulation: tuple[int, int]
     final: tuple[int, int]
@@ -38,8 +36,6 @@ def read(path: Path) -> Iterator[MapScore]:
             first_a, first_b, second_a, second_b = (int(rounds) for rounds in found.groups())
             if first_a + first_b == _HALF:
                 yield MapScore(
-                    row["match_id"],
-                    f"de_{row['map'].lower().replace(' ', '')}",
                     (first_a, first_b),
                     (first_a + second_a, first_b + second_b),
                     (int(row["score_a"]), int(row["score_b"])),

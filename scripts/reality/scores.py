@@ -1,7 +1,7 @@
 """How good predictions are, with intervals: whole maps are drawn again (bootstrap), since rows of a map
 depend on each other."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 import numpy as np
@@ -85,18 +85,22 @@ def measured(found: Predictions) -> dict[str, Figure]:
 
 
 def _drawn(found: Predictions) -> dict[str, list[float]]:
-    """Every measure on samples of as many maps, each drawn with replacement."""
-    random = np.random.default_rng(_SEED)
-    order = np.argsort(found.maps, kind="stable")
-    rows = np.split(order, np.flatnonzero(np.diff(found.maps[order])) + 1)
+    """Every measure on each sample."""
     drawn: dict[str, list[float]] = {name: [] for name in MEASURES}
-    for _ in range(_DRAWS):
-        sample = found.take(
-            np.concatenate([rows[index] for index in random.integers(0, len(rows), len(rows))])
-        )
+    for rows in samples(found):
+        sample = found.take(rows)
         for name, measure in MEASURES.items():
             drawn[name].append(measure(sample))
     return drawn
+
+
+def samples(found: Predictions) -> Iterator[NDArray[np.int64]]:
+    """The rows of as many maps, drawn with replacement; the same draws each time."""
+    random = np.random.default_rng(_SEED)
+    order = np.argsort(found.maps, kind="stable")
+    rows = np.split(order, np.flatnonzero(np.diff(found.maps[order])) + 1)
+    for _ in range(_DRAWS):
+        yield np.concatenate([rows[index] for index in random.integers(0, len(rows), len(rows))])
 
 
 def shown(figures: Mapping[str, Figure]) -> str:

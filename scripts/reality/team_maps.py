@@ -19,7 +19,6 @@ class TeamMap(msgspec.Struct, frozen=True):
     row: int
     date: str
     match: str
-    map_name: str
     team_a: str
     team_b: str
     rank_a: int | None
@@ -37,7 +36,6 @@ def read(path: Path) -> Iterator[TeamMap]:
                 row=row,
                 date=cells["date"],
                 match=cells["match_id"],
-                map_name=cells["map"],
                 team_a=cells["team_a"],
                 team_b=cells["team_b"],
                 rank_a=_rank(cells["team_a_rank"]),

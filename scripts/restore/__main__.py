@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from app import settings as configuration
 from app.settings import Settings
 from app.store.migrations import migrate
 from scripts import services
@@ -39,17 +40,10 @@ def first_services(directory: Path) -> Settings:
         state = states.load(directory)
         postgresql.start(directory, state, print_line, archiving(directory / "archive"))
     found = services.start(directory, services.wanted())
-    url = found.database_url.rpartition("/")[0] + "/matchfeed"
+    url = postgresql.named(found.database_url, "matchfeed")
     asyncio.run(migrate(url))
-    return Settings(
-        database_url=url,
-        redis_url=found.redis_url,
-        rabbitmq_url=found.rabbitmq_url,
-        rabbitmq_api_url=found.rabbitmq_api_url,
-        rabbitmq_public_host=found.environment()["RABBITMQ_PUBLIC_HOST"],
-        broker_authorisation=found.broker_authorisation,
-        rabbitmq_internal_vhost="matchfeed-restore",
-    )
+    own = {"DATABASE_URL": url, "RABBITMQ_INTERNAL_VHOST": "matchfeed-restore"}
+    return configuration.load(found.environment() | own)
 
 
 def another_broker(directory: Path, old: Settings) -> Settings:

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit, urlunsplit
-
-import asyncpg
+from urllib.parse import urlsplit
 
 from scripts.local_services import postgresql
 from scripts.local_services import state as states
 from scripts.local_services.output import print_line
+from scripts.local_services.processes import output_of
 
 ARCHIVE_SECONDS = 5  #: so much of the WAL may be in no archive yet
 
@@ -61,12 +60,9 @@ class Dump:
         """A dump has one moment, when it begins."""
 
     async def restore(self) -> str:
-        parts = urlsplit(self._url)
-        name = f"{parts.path.lstrip('/')}_restored"
-        server = await asyncpg.connect(urlunsplit(parts._replace(path="/postgres")))
-        await server.execute(f'CREATE DATABASE "{name}"')
-        await server.close()
-        url = urlunsplit(parts._replace(path=f"/{name}"))
+        name = f"{urlsplit(self._url).path.lstrip('/')}_restored"
+        await postgresql.value(postgresql.named(self._url, "postgres"), f'CREATE DATABASE "{name}"')
+        url = postgresql.named(self._url, name)
         await _run(
             "pg_restore", "--exit-on-error", "--no-owner", "--jobs=2", f"--dbname={url}", str(self._file)
         )
@@ -85,7 +81,7 @@ class BaseBackup:
 
     async def take(self) -> None:
         began = time.monotonic()
-        server = urlunsplit(urlsplit(self._url)._replace(path="/postgres"))
+        server = postgresql.named(self._url, "postgres")
         await _run(
             "pg_basebackup", "--checkpoint=fast", f"--pgdata={self._home}", f"--dbname={server}", "--no-sync"
         )
@@ -93,9 +89,7 @@ class BaseBackup:
         self.size = sum(each.stat().st_size for each in self._home.rglob("*") if each.is_file())
 
     async def mark_end(self) -> None:
-        connection = await asyncpg.connect(self._url)
-        self._until = (await connection.fetchval("SELECT clock_timestamp()")).astimezone(UTC)
-        await connection.close()
+        self._until = (await postgresql.value(self._url, "SELECT clock_timestamp()")).astimezone(UTC)
 
     async def restore(self) -> str:
         assert self._until
@@ -111,30 +105,16 @@ class BaseBackup:
                 "archive_mode=off",
             )
             server = await asyncio.to_thread(postgresql.start, self._directory, state, print_line, settings)
-        url = urlunsplit(urlsplit(server)._replace(path=urlsplit(self._url).path))
-        await _promoted(url)
+        url = postgresql.named(server, urlsplit(self._url).path.lstrip("/"))
+        async with asyncio.timeout(60):
+            while await postgresql.value(url, "SELECT pg_is_in_recovery()"):
+                await asyncio.sleep(0.1)
         return url
 
 
-async def _promoted(url: str) -> None:
-    connection = await asyncpg.connect(url)
-    async with asyncio.timeout(60):
-        while await connection.fetchval("SELECT pg_is_in_recovery()"):
-            await asyncio.sleep(0.1)
-    await connection.close()
-
-
 async def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs; raises `RuntimeError` with its output when it fails."""
-    process = await asyncio.create_subprocess_exec(
-        postgresql.program_directory() / program,
-        *arguments,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output, _ = await process.communicate()
-    if process.returncode:
-        raise RuntimeError(f"{program}: {output.decode(errors='replace').strip()[-500:]}")
+    """Run one of PostgreSQL's programs; raises `ServiceError` with its complaint when it fails."""
+    await asyncio.to_thread(output_of, program, [str(postgresql.program_directory() / program), *arguments])
 
 
 def _give(directory: Path) -> None:

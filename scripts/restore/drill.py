@@ -12,7 +12,9 @@ import msgspec
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts.bench.feed_rig import ROOT, Playing, operator_key
+from scripts.local_services.output import print_line
 from scripts.local_services.postgresql import value
+from scripts.local_services.processes import output_of
 from scripts.restore import findings
 from scripts.restore.backups import ARCHIVE_SECONDS, Backup
 from scripts.restore.findings import Kept
@@ -104,13 +106,13 @@ async def _until_restored(
     await _play(service, plan.before)
     promised = await findings.committed(old.database_url)
     await backup.take()
-    _say(f"backed up in {backup.seconds:.1f} s, {backup.size / 2**20:.1f} MiB")
+    print_line(f"backed up in {backup.seconds:.1f} s, {backup.size / 2**20:.1f} MiB")
     await _play(service, plan.lost / 2)
     await backup.mark_end()
     # What the archive does not have yet when everything is gone is lost in any case.
     await _play(service, max(plan.lost / 2, 2 * ARCHIVE_SECONDS + 2))
     await service.kill_all()
-    _say("every process was killed")
+    print_line("every process was killed")
     began = time.monotonic()
     url = await backup.restore()
     seconds = time.monotonic() - began
@@ -125,7 +127,7 @@ async def _begin_again(
     report = await _matchfeed_restored(service)
     restored_seconds = time.monotonic() - began
     shown = _PASSWORD.sub(r"\1 has a new password", report)
-    _say(f"matchfeed restored, in {restored_seconds:.1f} s:\n{shown}")
+    print_line(f"matchfeed restored, in {restored_seconds:.1f} s:\n{shown}")
     suspended = await value(new.database_url, _WAITING)
     urls = dict(_PASSWORD.findall(report))
     for each in everyone:
@@ -148,19 +150,12 @@ async def _begin_again(
 
 
 async def _matchfeed_restored(service: SoakedService) -> str:
-    """Run it; its output. Raises `RuntimeError` with that when it fails."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "app.cli", "restored"),
-        cwd=ROOT,
-        env=service.environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+    """Run it; its output. Raises `ServiceError` with how that ends when it fails."""
+    command = [sys.executable, "-m", "app.cli", "restored"]
+    environment = service.environment
+    return await asyncio.to_thread(
+        output_of, "matchfeed restored", command, environment=environment, directory=ROOT
     )
-    output, _ = await process.communicate()
-    text = output.decode(errors="replace")
-    if process.returncode:
-        raise RuntimeError(f"matchfeed restored failed:\n{text}")
-    return text
 
 
 async def _play(service: SoakedService, seconds: float) -> None:
@@ -179,7 +174,3 @@ async def _seconds_until(began: float, true: Callable[[], bool]) -> float:
         while not true():
             await asyncio.sleep(0.1)
     return time.monotonic() - began
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)

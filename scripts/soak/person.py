@@ -2,12 +2,14 @@
 
 import re
 import secrets
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import httpx
 
 from app.access import operators, users
-from app.domain.user import OperatorRole, Role
+from app.domain.user import OperatorRole, Role, User
 from app.settings import Settings
 from app.store.connections import Store
 
@@ -46,21 +48,21 @@ class Person:
 
 async def add_user(store: Store, settings: Settings, slug: str, role: Role) -> str:
     """Create a user of that tenant with a password; the e-mail address."""
-    email = f"{role}-{secrets.token_hex(4)}@{slug}.test"
-    by: dict[str, Any] = {"by": "tester", "now": 1}
-    async with store.transaction() as tx:
-        user = await users.create_user(tx, slug, email, f"The {role}", role, **by)
-        link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
-    await users.redeem_link(store, link.raw, PASSWORD, secret=settings.secret_key, now=1)
-    return email
+    return await _add(store, settings, partial(users.create_user, slug=slug), role, slug)
 
 
 async def add_operator(store: Store, settings: Settings, role: OperatorRole) -> str:
     """Create an operator with a password; the e-mail address."""
-    email = f"{role}-{secrets.token_hex(4)}@operators.test"
+    return await _add(store, settings, operators.create_operator, role, "operators")
+
+
+async def _add(
+    store: Store, settings: Settings, create: Callable[..., Awaitable[User]], role: str, domain: str
+) -> str:
+    email = f"{role}-{secrets.token_hex(4)}@{domain}.test"
     by: dict[str, Any] = {"by": "tester", "now": 1}
     async with store.transaction() as tx:
-        user = await operators.create_operator(tx, email, f"The {role}", role, **by)
+        user = await create(tx, email=email, name=f"The {role}", role=role, **by)
         link = await users.issue_link(tx, user.tenant_id, user.id, secret=settings.secret_key, **by)
     await users.redeem_link(store, link.raw, PASSWORD, secret=settings.secret_key, now=1)
     return email

@@ -32,6 +32,5 @@ def draw(samples: Sequence[Sample], happened: Sequence[Happened], path: Path) ->
     for axes in (memory, delay, lag, database):
         for pair in happened:
             axes.axvspan(pair.began / 60, pair.healthy / 60, color="grey", alpha=0.3, linewidth=0)
-        axes.grid(visible=True, alpha=0.3)
         axes.legend()
     save(figure, path)

@@ -99,8 +99,3 @@ class Sampler:
         began = time.perf_counter()
         (await each.rest.get(page)).raise_for_status()
         return (time.perf_counter() - began) * 1000
-
-
-def read(file: Path) -> list[Sample]:
-    """The samples of a day."""
-    return [msgspec.json.decode(line, type=Sample) for line in file.read_bytes().splitlines()]

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import asyncpg
 import msgspec
@@ -81,9 +82,7 @@ def silence(everyone: Everyone, began: float, ended: float) -> float:
     longest = 0.0
     for messages in everyone.values():
         times = [one.at for one in messages]
-        gaps = (
-            after - before for before, after in zip(times, times[1:], strict=False) if began < after <= ended
-        )
+        gaps = (after - before for before, after in pairwise(times) if began < after <= ended)
         longest = max(longest, *gaps, 0.0)
     return longest
 

@@ -6,9 +6,11 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from app.broker.management import Management
 from app.cli import main
 from app.settings import Settings
 from app.store.connections import Store
+from scripts.services import Services
 from tests.support.command_line import Run, set_environment
 from tests.support.queues import private_vhost
 from tests.support.story import Story
@@ -21,6 +23,12 @@ async def private(settings: Settings) -> AsyncIterator[Settings]:
     """Settings with internal queues of this test's own."""
     async with private_vhost(settings) as private:
         yield private
+
+
+@pytest.fixture
+async def management(services: Services) -> AsyncIterator[Management]:
+    async with Management(services.rabbitmq_api_url) as management:
+        yield management
 
 
 @pytest.fixture

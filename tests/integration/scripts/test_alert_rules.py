@@ -62,10 +62,13 @@ def _phases(*phases: tuple[int, int, int]) -> str:
     return " ".join(f"{value}+{step}x{minutes // _STEP - 1}" for minutes, value, step in phases)
 
 
+def _between(well: int, ill: int) -> str:
+    """A gauge that is well for 20 minutes, ill for 40, then well."""
+    return _phases((20, well, 0), (40, ill, 0), (60, well, 0))
+
+
 def _gauge(series: str, well: int, ill: int, *firing: str) -> Story:
-    """Well for 20 minutes, ill for 40, then well."""
-    values = _phases((20, well, 0), (40, ill, 0), (60, well, 0))
-    return Story(series, 120, {series: values}, {16: (), 40: firing, 100: ()})
+    return Story(series, 120, {series: _between(well, ill)}, {16: (), 40: firing, 100: ()})
 
 
 def _counter(minutes: int, per_minute: int) -> str:
@@ -112,11 +115,9 @@ STORIES = (
         "a tenant that lies behind a dead broker has no alert of its own",
         120,
         {
-            'matchfeed_feed_connected{tenant="acme"}': _phases((20, 1, 0), (40, 0, 0), (60, 1, 0)),
-            'matchfeed_component_healthy{component="feed"}': _phases((20, 1, 0), (40, 0, 0), (60, 1, 0)),
-            'matchfeed_component_healthy{component="ingest_queues"}': _phases(
-                (20, 1, 0), (40, 0, 0), (60, 1, 0)
-            ),
+            'matchfeed_feed_connected{tenant="acme"}': _between(1, 0),
+            'matchfeed_component_healthy{component="feed"}': _between(1, 0),
+            'matchfeed_component_healthy{component="ingest_queues"}': _between(1, 0),
         },
         {40: ("MatchfeedBrokerDown",), 68: (), 100: ()},
     ),
@@ -124,8 +125,8 @@ STORIES = (
         "alive is withheld because no feed process lives",
         120,
         {
-            'matchfeed_component_healthy{component="feed"}': _phases((20, 1, 0), (40, 0, 0), (60, 1, 0)),
-            'matchfeed_heartbeat_missing{process="feed"}': _phases((20, 0, 0), (40, 1, 0), (60, 0, 0)),
+            'matchfeed_component_healthy{component="feed"}': _between(1, 0),
+            'matchfeed_heartbeat_missing{process="feed"}': _between(0, 1),
         },
         {40: ("MatchfeedFeedDown",), 100: ()},
     ),
@@ -237,23 +238,13 @@ def test_the_dashboard_has_valid_queries(tools: Programs, tmp_path: Path) -> Non
 
 
 def test_each_alert_fires_and_ends(tools: Programs, tmp_path: Path) -> None:
-    file = tmp_path / "stories.yml"
-    tests = {
-        "rule_files": [str(RULES)],
-        "evaluation_interval": f"{_STEP}m",
-        "tests": [_test(story) for story in STORIES],
-    }
-    file.write_text(json.dumps(tests))
-    _run(tools, "test", "rules", str(file))
+    _judge(tools, tmp_path, *STORIES)
 
 
 def test_a_wrong_expectation_is_noticed(tools: Programs, tmp_path: Path) -> None:
     story = Story("wrong", 30, {}, {20: ("MatchfeedFeedDown",)})
-    tests = {"rule_files": [str(RULES)], "evaluation_interval": f"{_STEP}m", "tests": [_test(story)]}
-    file = tmp_path / "wrong.yml"
-    file.write_text(json.dumps(tests))
     with pytest.raises(AssertionError, match="MatchfeedFeedDown"):
-        _run(tools, "test", "rules", str(file))
+        _judge(tools, tmp_path, story)
 
 
 def test_there_is_a_story_for_each_alert() -> None:
@@ -264,6 +255,14 @@ def test_there_is_a_story_for_each_alert() -> None:
 
 def _name(alert: str, window: str) -> str:
     return f"{alert}/{window}" if window else alert
+
+
+def _judge(tools: Programs, directory: Path, *stories: Story) -> None:
+    """Have promtool play the stories."""
+    file, tests = directory / "stories.yml", [_test(story) for story in stories]
+    interval = f"{_STEP}m"
+    file.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": interval, "tests": tests}))
+    _run(tools, "test", "rules", str(file))
 
 
 def _test(story: Story) -> dict[str, object]:

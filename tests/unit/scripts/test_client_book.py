@@ -128,14 +128,8 @@ def test_it_is_the_book_of_the_reference_client(steps: list[Any]) -> None:
 
 def test_a_stored_book_is_suspended_until_it_has_recovered() -> None:
     book = Book(after=5)
-    body = ABOUT.format(
-        tag="odds_change",
-        match="od:match:1",
-        at=6,
-        request="",
-        window="",
-        inner=f"<odds>{odds_market(MARKETS[0], '1')}</odds>",
-    )
+    odds = f"<odds>{odds_market(MARKETS[0], '1')}</odds>"
+    body = f'<odds_change product="2" event_id="od:match:1" timestamp="6">{odds}</odds_change>'
     message = decode(body.encode())
     assert message
     book.receive(message, 3, 0)

@@ -56,10 +56,6 @@ def test_an_interval_holds_its_value() -> None:
     random = np.random.default_rng(1)
     chances = random.random(400)
     found = predictions(list(chances), list((random.random(400) < chances).astype(float)))
-    for figure in measured(found).values():
-        assert figure.low <= figure.high
-    assert (
-        measured(found)["log_loss"].low
-        <= measured(found)["log_loss"].value
-        <= measured(found)["log_loss"].high
-    )
+    figures = measured(found)
+    assert all(figure.low <= figure.high for figure in figures.values())
+    assert figures["log_loss"].low <= figures["log_loss"].value <= figures["log_loss"].high

@@ -15,17 +15,18 @@ from scripts.local_services.processes import ServiceError, Started
 FOR_EVER = "import sys, threading; print('up', flush=True); threading.Event().wait()"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + FOR_EVER
 PARENT = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {DEAF!r}]).wait()"
-Launch = Callable[[str], Started]
+Launch = Callable[..., Started]
 
 
 @pytest.fixture
 def launch(tmp_path: Path) -> Iterator[Launch]:
-    """Start Python code and wait until it says that it is up; whatever is left is ended afterwards."""
+    """Start Python code (with a signal that ends it) and wait until it says that it is up; whatever is left
+    is ended afterwards."""
     started: list[Started] = []
 
-    def make(code: str) -> Started:
+    def make(code: str, ending: int = signal.SIGTERM) -> Started:
         log = tmp_path / f"{len(started)}.log"
-        started.append(processes.launch("it", [sys.executable, "-c", code], log))
+        started.append(processes.launch("it", [sys.executable, "-c", code], log, ending=ending))
         deadline = monotonic() + 20
         while "up" not in log.read_text():
             assert monotonic() < deadline, "the process did not come up"
@@ -71,15 +72,10 @@ def test_children_go_with_their_parent(launch: Launch) -> None:
     assert not child.is_running() or child.status() == "zombie"
 
 
-def test_a_signal_of_its_own_ends_a_process(tmp_path: Path) -> None:
-    log = tmp_path / "it.log"
+def test_a_signal_of_its_own_ends_a_process(launch: Launch, tmp_path: Path) -> None:
     code = "import signal, sys; signal.signal(signal.SIGINT, lambda *_: sys.exit('by INT')); " + FOR_EVER
-    started = processes.launch("it", [sys.executable, "-c", code], log, ending=signal.SIGINT)
-    deadline = monotonic() + 20
-    while not log.read_text():
-        assert monotonic() < deadline
-    processes.stop([started])
-    assert processes.last_words(log) == "by INT"
+    processes.stop([launch(code, signal.SIGINT)])
+    assert processes.last_words(tmp_path / "0.log") == "by INT"
 
 
 def test_what_cannot_be_run_is_one_line(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Predictions of published data: from each row and earlier ones alone, in the form that judges read."""
 
 import csv
-import gzip
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from app.trading.ratings import rating_model
 from scripts.bench import reality
 from scripts.reality import rated_maps, team_maps
 from scripts.reality.judging import Prediction
-from tests.unit.scripts.test_snapshots import COLUMNS, row
+from tests.unit.scripts.test_snapshots import published, row
 
 Rows = list[dict[str, object]]
 TEAM_COLUMNS = "date,match_id,map_order,map,team_a,team_b,team_a_rank,team_b_rank,picked_by,winner,scored"
@@ -41,11 +40,7 @@ def snapshots(draw: st.DrawFn) -> Rows:
 
 
 def predicted(rows: Rows, place: Path) -> set[Prediction]:
-    with place.open("w", newline="") as file:
-        out = csv.DictWriter(file, COLUMNS)
-        out.writeheader()
-        out.writerows(rows)
-    return set(reality.predicted_rounds(list(reality.read(place))))
+    return set(reality.predicted_rounds(list(reality.read(published(rows, place)))))
 
 
 @given(snapshots(), st.data())
@@ -54,7 +49,7 @@ def test_rows_are_predicted_from_themselves_and_earlier_ones(
     tmp_path_factory: pytest.TempPathFactory, rows: Rows, data: st.DataObject
 ) -> None:
     """A file that ends at any row has the same predictions until there, whoever wins that row's round."""
-    place = tmp_path_factory.getbasetemp() / "rows.csv"
+    place = tmp_path_factory.getbasetemp()
     whole = predicted(rows, place)
     end = data.draw(st.integers(1, len(rows)))
     other = "T" if rows[end - 1]["round_winner"] == "CT" else "CT"
@@ -98,16 +93,9 @@ def test_predictions_are_written_as_judges_read_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A packed file in, a CSV and a JSON out: one row for each kind and row that is predicted."""
-    rows = [
-        row((0, 0)),
-        row((0, 0), left=80.5),
-        row((1, 0)),
-        row((1, 0), left=25.0, planted=True),
-        row((1, 1)),
-    ]
-    packed, out = tmp_path / "rows.csv.gz", tmp_path / "out.csv"
-    text = "\n".join([",".join(COLUMNS), *(",".join(str(one[name]) for name in COLUMNS) for one in rows)])
-    packed.write_bytes(gzip.compress(text.encode()))
+    in_round, planted = row((0, 0), left=80.5), row((1, 0), left=25.0, planted=True)
+    rows = [row((0, 0)), in_round, row((1, 0)), planted, row((1, 1))]
+    packed, out = published(rows, tmp_path, packed=True), tmp_path / "out.csv"
     monkeypatch.setattr(sys, "argv", ["reality", "rounds", str(packed), "--predictions", str(out), "--json"])
     reality.main()
     header, *written = csv.reader(out.read_text().splitlines())

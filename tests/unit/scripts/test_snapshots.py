@@ -34,7 +34,8 @@ def row(
     }
 
 
-def published(rows: list[dict[str, object]], place: Path, *, packed: bool = False) -> list[Snapshot]:
+def published(rows: list[dict[str, object]], place: Path, *, packed: bool = False) -> Path:
+    """A file with these rows."""
     path = place / "rows.csv"
     with path.open("w", newline="") as file:
         out = csv.DictWriter(file, COLUMNS)
@@ -42,16 +43,20 @@ def published(rows: list[dict[str, object]], place: Path, *, packed: bool = Fals
         out.writerows(rows)
     if packed:
         path.write_bytes(gzip.compress(path.read_bytes()))
-    return list(read(path))
+    return path
+
+
+def snapshots(rows: list[dict[str, object]], place: Path, *, packed: bool = False) -> list[Snapshot]:
+    return list(read(published(rows, place, packed=packed)))
 
 
 def test_a_file_reads_the_same_packed(tmp_path: Path) -> None:
     rows = [row((0, 0)), row((0, 0), left=80.5), row((1, 0))]
-    assert published(rows, tmp_path) == published(rows, tmp_path, packed=True)
+    assert snapshots(rows, tmp_path) == snapshots(rows, tmp_path, packed=True)
 
 
 def test_a_row_becomes_a_state(tmp_path: Path) -> None:
-    before, live, planted = published(
+    before, live, planted = snapshots(
         [row((3, 2)), row((3, 2), left=80.5), row((3, 2), left=30.0, planted=True)], tmp_path
     )
     assert [one.state.phase for one in (before, live, planted)] == ["freeze", "live", "planted"]
@@ -64,19 +69,19 @@ def test_a_row_becomes_a_state(tmp_path: Path) -> None:
 
 def test_maps_begin_where_the_name_changes_or_the_score_falls(tmp_path: Path) -> None:
     rows = [row((0, 0)), row((1, 0)), row((0, 0)), row((0, 1)), row((0, 2), name="de_train")]
-    found = published(rows, tmp_path)
+    found = snapshots(rows, tmp_path)
     assert [one.map_index for one in found] == [0, 0, 1, 1, 2]
     assert [one.opens_map for one in found] == [True, False, True, False, True]
 
 
 def test_winners_follow_from_the_score_whatever_the_row_says(tmp_path: Path) -> None:
     rows = [row((0, 0), label="T"), row((1, 0), label="CT"), row((1, 1), label="CT")]
-    assert round_winners(published(rows, tmp_path)) == {(0, 0): True, (0, 1): False, (0, 2): True}
+    assert round_winners(snapshots(rows, tmp_path)) == {(0, 0): True, (0, 1): False, (0, 2): True}
 
 
 def test_sides_change_after_fifteen_rounds_and_within_overtimes(tmp_path: Path) -> None:
     rounds = {14: (10, 4), 15: (4, 11), 30: (15, 15), 32: (16, 16), 33: (17, 16), 36: (18, 18), 39: (19, 20)}
-    found = published([row(score) for score in rounds.values()], tmp_path)
+    found = snapshots([row(score) for score in rounds.values()], tmp_path)
     assert [one.starter_is_ct for one in found] == [True, False, False, False, True, True, False]
     assert found[1].previous is True  # CT of then won it, and is T now
     assert [one.state.overtime for one in found] == [False, False, True, True, True, True, True]
@@ -84,7 +89,7 @@ def test_sides_change_after_fifteen_rounds_and_within_overtimes(tmp_path: Path) 
 
 def test_the_loss_bonus_is_counted_from_the_half_on(tmp_path: Path) -> None:
     scores = [(0, 0), (1, 0), (2, 0), (2, 1), (13, 1), (1, 14)]
-    found = published([row(score) for score in scores], tmp_path)
+    found = snapshots([row(score) for score in scores], tmp_path)
     losses = [(one.state.ct.losses, one.state.t.losses) for one in found]
     assert losses[:4] == [(1, 1), (0, 2), (0, 3), (1, 2)]
     assert losses[5] == (1, 1)
@@ -92,5 +97,5 @@ def test_the_loss_bonus_is_counted_from_the_half_on(tmp_path: Path) -> None:
 
 def test_a_map_goes_to_who_leads_after_its_last_row(tmp_path: Path) -> None:
     won, level = [row((14, 15), label="T")], [row((15, 14), label="T", name="de_train")]
-    found = published(won + level, tmp_path)
+    found = snapshots(won + level, tmp_path)
     assert map_results(found, round_winners(found)) == {0: 1.0, 1: 0.5}
