@@ -10,15 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tests.support.real_match import HOME
+
 Team = Literal["home", "away"]
-HOME = "rvls test team 1"
-AWAY = "rvls test 2"
 _WON = re.compile(r'Team "(CT|TERRORIST)" triggered "SFUI_Notice_(\w+)" \(CT "(\d+)"\) \(T "(\d+)"\)')
 _KILL = re.compile(
-    r'"(?P<killer>[^"<]*)<\d+><(?:\[U:1:(?P<account>\d+)\]|[^>]*)><(?P<side>CT|TERRORIST)>" \[[^]]*\] killed '
-    r'"(?P<victim>[^"<]*)<\d+><[^>]*><(?P<victim_side>CT|TERRORIST)>" \[[^]]*\] '
-    r'with "(?P<weapon>\w+)"(?P<how>.*)'
+    r'"(?P<killer>[^"<]*)<\d+><(?:\[U:1:(?P<account>\d+)\]|[^>]*)><(?P<side>CT|TERRORIST)>" '
+    r'\[(?P<place>[^]]*)\] killed "(?P<victim>[^"<]*)<\d+><[^>]*><(?P<victim_side>CT|TERRORIST)>" '
+    r'\[(?P<victim_place>[^]]*)\] with "(?P<weapon>\w+)"(?P<how>.*)'
 )
+_ASSIST = re.compile(r'"([^"<]*)<[^"]*" (flash-)?assisted killing "([^"<]*)<')
+_PLANT = re.compile(r'triggered "Planted_The_Bomb" at bombsite (\w)')
+_SIDES = {"CT": "CT", "TERRORIST": "T"}
 _REASONS = {
     "CTs_Win": "kills",
     "Terrorists_Win": "kills",
@@ -28,25 +31,42 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Kill:
+    """`words` are those that the log has in brackets about it."""
+
     killer: str
     victim: str
     side: str
     victim_side: str
+    place: str
+    victim_place: str
     weapon: str
-    headshot: bool
+    words: list[str]
     account: str | None = None
+    assister: str = ""
+    flash: bool = False
+
+    @property
+    def headshot(self) -> bool:
+        return "headshot" in self.words
 
 
 @dataclass
 class Round:
+    """`kills` are those before it was decided, `after` those until the next; `score` is that of CT and T."""
+
     kills: list[Kill] = field(default_factory=list)
     after: list[Kill] = field(default_factory=list)
-    planted: bool = False
+    site: str = ""
     side: str = ""
     reason: str = ""
+    score: tuple[int, int] = (0, 0)
     winner: Team = "home"
+
+    @property
+    def all_kills(self) -> list[Kill]:
+        return [*self.kills, *self.after]
 
     @property
     def fair(self) -> list[Kill]:
@@ -78,7 +98,7 @@ def derive(text: str) -> Truth:
     rounds = _rounds(lines[begin:end])
     first_half = [kill for played in rounds[:12] for kill in played.kills]
     named = next(line for line in lines[begin:end] if 'Team playing "CT"' in line)
-    home_side = "CT" if named.endswith(HOME) else "TERRORIST"
+    home_side = "CT" if named.endswith(HOME) else "T"
     home = frozenset(
         name
         for kill in first_half
@@ -96,7 +116,6 @@ def derive(text: str) -> Truth:
 
 
 def _rounds(lines: list[str]) -> list[Round]:
-    """`kills` are those before the round was decided, `after` those until the next freeze."""
     rounds: list[Round] = []
     for line in lines:
         if line.endswith('World triggered "Round_Start"'):
@@ -105,15 +124,19 @@ def _rounds(lines: list[str]) -> list[Round]:
         elif not rounds:
             continue
         elif won := _WON.search(line):
-            rounds[-1].side, rounds[-1].reason = won[1], _REASONS[won[2]]
-            assert int(won[3]) + int(won[4]) == len(rounds)
+            rounds[-1].side, rounds[-1].reason = _SIDES[won[1]], _REASONS[won[2]]
+            rounds[-1].score = int(won[3]), int(won[4])
+            assert sum(rounds[-1].score) == len(rounds)
             kills = rounds[-1].after
         elif kill := _KILL.search(line):
             fields = kill.groupdict()
-            headshot = "headshot" in fields.pop("how")
-            kills.append(Kill(headshot=headshot, **fields))
-        elif "Planted_The_Bomb" in line:
-            rounds[-1].planted = True
+            fields |= {name: _SIDES[fields[name]] for name in ("side", "victim_side")}
+            kills.append(Kill(words=fields.pop("how").strip(" ()").split(), **fields))
+        elif assist := _ASSIST.search(line):
+            assisted = next(kill for kill in reversed(rounds[-1].all_kills) if kill.victim == assist[3])
+            assisted.assister, assisted.flash = assist[1], bool(assist[2])
+        elif plant := _PLANT.search(line):
+            rounds[-1].site = plant[1]
     return rounds
 
 
@@ -172,7 +195,7 @@ def _over(count: float, specifiers: Specifiers) -> bool:
 def _player_kills(truth: Truth, specifiers: Specifiers) -> int:
     """Those on the scoreboard, which goes on after a round's decision."""
     account = str((int(specifiers["player"].rpartition(":")[2]) - 10**14) % 2**32)
-    kills = [kill for played in truth.rounds for kill in (*played.kills, *played.after)]
+    kills = [kill for played in truth.rounds for kill in played.all_kills]
     return sum(kill.account == account and kill.side != kill.victim_side for kill in kills)
 
 
@@ -193,7 +216,7 @@ _TYPES: dict[int, Callable[[Truth, Specifiers], bool]] = {
     14: lambda truth, specifiers: truth.team(_opening(truth, specifiers).killer) == specifiers["team"],
     15: lambda truth, specifiers: _opening(truth, specifiers).headshot,
     16: lambda truth, specifiers: any(kill.weapon == "awp" for kill in _round(truth, specifiers).fair),
-    17: lambda truth, specifiers: _round(truth, specifiers).planted,
+    17: lambda truth, specifiers: bool(_round(truth, specifiers).site),
     18: lambda truth, specifiers: _round(truth, specifiers).reason == "defuse",
     19: lambda truth, specifiers: _over(len(_round(truth, specifiers).fair), specifiers),
     20: lambda truth, specifiers: not _over(len(_round(truth, specifiers).fair), specifiers),

@@ -107,10 +107,8 @@ def test_a_wrong_command_is_noticed() -> None:
         parse(main, ["tenant", "frobnicate", "acme"])
     with pytest.raises(click.UsageError):
         parse(main, ["serve", "--prot", "8000"])
-    assert (
-        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["matchfeed"]
-        == "app.cli:main"
-    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"]["matchfeed"] == "app.cli:main"
 
 
 def test_every_test_that_a_page_names_exists() -> None:

@@ -44,16 +44,8 @@ def test_a_key_is_compared_exactly(change: object) -> None:
 def test_the_hash_depends_on_key_and_secret() -> None:
     raw, other = key_format.generate(), key_format.generate()
     assert key_format.keyed_hash(raw, SECRET) == key_format.keyed_hash(raw, SECRET)
-    assert (
-        len(
-            {
-                key_format.keyed_hash(raw, SECRET),
-                key_format.keyed_hash(other, SECRET),
-                key_format.keyed_hash(raw, SECRET + "x"),
-            }
-        )
-        == 3
-    )
+    given = ((raw, SECRET), (other, SECRET), (raw, SECRET + "x"))
+    assert len({key_format.keyed_hash(key, secret) for key, secret in given}) == 3
     assert len(key_format.keyed_hash(raw, SECRET * 10)) == 32
 
 

@@ -1,15 +1,28 @@
 """A tenant's connection whose broker is here: it records what is published, and answers when a test says
-so."""
+so. And what is published on it: a tenant, its publisher, rows of the change log, envelopes."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 from unittest.mock import Mock
+from uuid import UUID
 
 from pamqp import body, commands, frame, header
 
+from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.connection import ConfirmListener, PublisherConnection
+from app.amqp.envelope import Envelope
 from app.amqp.frames import AmqpMessage
+from app.amqp.live_delay import LiveDelay
 from app.amqp.loss_notice import LossNotice
+from app.amqp.tenant_publisher import TenantPublisher
+from app.store.changes import ChangeRow
+from app.store.cursors import LeasedTenant
+
+MATCH = UUID(int=1)
+TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
+#: The channels of messages that one tenant alone receives.
+ALIVE, REPLAYED = 2, 3
 
 
 class RecordedNotice(LossNotice):
@@ -79,6 +92,36 @@ class Broker:
 
     def is_closing(self) -> bool:
         return self._over
+
+
+def publisher_of(taken: LeasedTenant, **fields: Any) -> TenantPublisher:
+    """A tenant's publisher, by default of every match and with nobody who hears of its progress."""
+    unheard: dict[str, Any] = {
+        "is_booked": lambda tenant, match, seq: True,
+        "request_backlog": lambda _: None,
+        "cursor_moved": lambda _: None,
+    }
+    return TenantPublisher(taken, RecordedNotice(taken, 10), **unheard | fields)
+
+
+async def opened(
+    broker: Broker,
+    number: int = REPLAYED,
+    may_publish: Callable[[], bool] = lambda: True,
+    live: LiveDelay | None = None,
+) -> ConfirmedChannel:
+    channel = ConfirmedChannel(broker.connection, number, may_publish, live)
+    await channel.open()
+    return channel
+
+
+def change(seq: int, message: str, body: bytes = b'{"change_type":1}') -> ChangeRow:
+    """A row of the change log: a message about one match."""
+    return ChangeRow(seq, MATCH, 7, "match", "od:match:7", "", message, 1_000, seq, seq - 1, body)
+
+
+def envelope(seq: int, frames: bytes, match: UUID = MATCH) -> Envelope:
+    return Envelope(seq, 0, match, 0, "odds_change", AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {}), frames)
 
 
 def message(name: str, *, mandatory: bool = False, size: int = 4) -> AmqpMessage:

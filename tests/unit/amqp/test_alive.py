@@ -3,21 +3,15 @@
 import asyncio
 from types import SimpleNamespace
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from app.amqp import alive as module
 from app.amqp.alive import AlivePublisher, FeedStatus
-from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publishers import FeedPublishers
-from app.store.cursors import LeasedTenant
-from tests.unit.amqp.brokered import Broker, went_on
-
-TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
-ALIVE = 2
+from tests.unit.amqp.brokered import ALIVE, TAKEN, Broker, opened, went_on
 
 
 class RecordedPublisher(SimpleNamespace):
@@ -31,9 +25,7 @@ class RecordedPublisher(SimpleNamespace):
 
 
 async def beating(broker: Broker) -> tuple[AlivePublisher, RecordedPublisher]:
-    channel = ConfirmedChannel(broker.connection, ALIVE, lambda: True)
-    await channel.open()
-    publisher = RecordedPublisher(SimpleNamespace(alive=channel, queues=None))
+    publisher = RecordedPublisher(SimpleNamespace(alive=await opened(broker, ALIVE), queues=None))
     losses: Any = SimpleNamespace(count=0, pending=False, collect=lambda _: asyncio.sleep(0, False))
     status = FeedStatus(age=lambda: 0.0, dead_heartbeat=lambda: None)
     renderer = EnvelopeRenderer("e", 2)

@@ -1,7 +1,6 @@
 """Single messages beside live ones on one connection: each confirm reaches the message that it is about."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +18,7 @@ from app.amqp.confirmed_channel import (
 from app.amqp.connection import BrokerError
 from app.amqp.frames import CHANNEL, marshal
 from app.amqp.live_delay import LiveDelay
-from tests.unit.amqp.brokered import Broker, message, went_on
-
-ALIVE, REPLAYED = 2, 3
+from tests.unit.amqp.brokered import ALIVE, REPLAYED, Broker, message, opened, went_on
 
 
 class Live:
@@ -43,17 +40,6 @@ class Live:
         self._resolve(tag, multiple)
 
     def unblocked(self) -> None: ...
-
-
-async def opened(
-    broker: Broker,
-    number: int = REPLAYED,
-    may_publish: Callable[[], bool] = lambda: True,
-    live: LiveDelay | None = None,
-) -> ConfirmedChannel:
-    channel = ConfirmedChannel(broker.connection, number, may_publish, live)
-    await channel.open()
-    return channel
 
 
 class World:

@@ -1,17 +1,14 @@
 """What a tenant is yet to be told, and when."""
 
-from uuid import UUID
-
 import pytest
 from msgspec.structs import replace
 
 from app.amqp import loss_notice
 from app.amqp.loss_notice import LossNotice
 from app.broker.management import ExchangeBinding
-from app.store.cursors import LeasedTenant
 from tests.support.clocks import ManualTime
+from tests.unit.amqp.brokered import TAKEN
 
-TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
 SECONDS = 10.0
 
 

@@ -8,16 +8,14 @@ from uuid import UUID
 from faststream.specification import AsyncAPI
 
 from app.amqp import routing
-from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import Envelope, EnvelopeRenderer, MatchMessage
 from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.publishers import FeedPublishers
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.domain.recovery import RecoveryKind, RecoveryRequest
 from app.wire.json_schema import feed_json_schema
-from tests.unit.amqp.brokered import Broker, went_on
+from tests.unit.amqp.brokered import REPLAYED, Broker, opened, went_on
 
-REPLAYED = 3
 RENDERER = EnvelopeRenderer("oddsfeed", 2)
 REQUEST = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id="9")
 
@@ -76,8 +74,7 @@ async def test_a_live_envelope_is_published_once_for_all_tenants() -> None:
 
 async def test_what_one_tenant_gets_is_published_when_it_is_confirmed() -> None:
     feed, broker = FeedPublishers("oddsfeed"), Broker()
-    channel = ConfirmedChannel(broker.connection, REPLAYED, lambda: True)
-    await channel.open()
+    channel = await opened(broker)
     rendered = messages()
     tasks = [
         asyncio.create_task(feed.replayed("odds_change", rendered["recovery.odds_change"], channel)),

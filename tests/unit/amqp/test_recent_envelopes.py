@@ -4,14 +4,13 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.amqp.envelope import Envelope, MessageVariants
-from app.amqp.frames import AmqpMessage
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.store.changes import ChangeRow
+from tests.unit.amqp.brokered import envelope
 
 
-def envelope(seq: int, size: int = 10) -> Envelope:
-    message = AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {})
-    return Envelope(seq, 0, UUID(int=1), 0, "odds_change", message, b"x" * size)
+def sized(seq: int, size: int = 10) -> Envelope:
+    return envelope(seq, b"x" * size)
 
 
 class MarketRows:
@@ -22,7 +21,7 @@ class MarketRows:
 
     def envelope(self, seq: int) -> Envelope:
         rows = [self._row(seq, number) for number in range(self._count)]
-        small = envelope(seq)
+        small = sized(seq)
         variants = MessageVariants(
             (small.message, small.frames), rows, lambda probabilities, off: small.message
         )
@@ -54,8 +53,8 @@ def seqs(recent: RecentEnvelopes, after: int) -> list[int]:
 
 def test_it_gives_what_comes_after_a_place() -> None:
     recent = RecentEnvelopes(10)
-    recent.extend([envelope(12), envelope(15)], 17)
-    recent.extend([envelope(20)], 20)
+    recent.extend([sized(12), sized(15)], 17)
+    recent.extend([sized(20)], 20)
     assert seqs(recent, 10) == seqs(recent, 11) == [12, 15, 20]
     assert seqs(recent, 12) == seqs(recent, 14) == [15, 20]
     assert seqs(recent, 20) == []
@@ -65,7 +64,7 @@ def test_it_gives_what_comes_after_a_place() -> None:
 
 def test_it_forgets_the_oldest_by_count() -> None:
     recent = RecentEnvelopes(0)
-    recent.extend((envelope(seq) for seq in range(1, 10_001)), 10_000)
+    recent.extend((sized(seq) for seq in range(1, 10_001)), 10_000)
     assert recent.floor > 5_000
     assert seqs(recent, recent.floor)[0] == recent.floor + 1
     assert not recent.covers(recent.floor - 1)
@@ -73,7 +72,7 @@ def test_it_forgets_the_oldest_by_count() -> None:
 
 def test_it_forgets_the_oldest_by_size_but_keeps_the_newest() -> None:
     recent = RecentEnvelopes(0, max_bytes=30_000)
-    recent.extend((envelope(seq, 20_000) for seq in (1, 2, 3)), 3)
+    recent.extend((sized(seq, 20_000) for seq in (1, 2, 3)), 3)
     assert seqs(recent, recent.floor) == [3]
 
 

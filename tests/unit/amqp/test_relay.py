@@ -7,6 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline, LeaseLost
@@ -16,7 +17,8 @@ from app.amqp.relay import Relay
 from app.store import changes, cursors, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
-from app.store.cursors import Checkpoint, LeasedTenant
+from app.store.cursors import Checkpoint
+from tests.unit.amqp.brokered import TAKEN, change
 
 
 class NoStore:
@@ -55,7 +57,7 @@ async def test_what_was_pruned_does_not_count_as_published(
     log_has(monkeypatch, oldest=4900, head=5000)
     relay = relay_of_nothing()
     await relay.start()
-    taken = LeasedTenant(UUID(int=1), "acme", cursor, 1)
+    taken = replace(TAKEN, seq=cursor)
     publisher = relay.add(taken, LossNotice(taken, 10))
     assert (publisher.notice.lost, publisher.sent) == (missed, max(cursor, 4899))
 
@@ -70,10 +72,8 @@ async def test_a_loss_survives_the_process_before_it_was_notified(
         return set(marks)
 
     monkeypatch.setattr(cursors, "checkpoint", checkpoint)
-    relay = relay_of_nothing()
-    taken = LeasedTenant(UUID(int=1), "acme", 5, 1)
-    notice = LossNotice(taken, 10)
-    publisher = relay.add(taken, notice)
+    relay, notice = relay_of_nothing(), LossNotice(TAKEN, 10)
+    publisher = relay.add(TAKEN, notice)
     publisher.skip_to(900)
     await relay.checkpoint()
     assert not saved
@@ -88,17 +88,12 @@ async def test_a_loss_survives_the_process_before_it_was_notified(
 async def test_what_cannot_be_rendered_is_passed_over_and_what_follows_is_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def change(seq: int, message: str) -> ChangeRow:
-        body = b'{"change_type":1}'
-        return ChangeRow(seq, UUID(int=1), 7, "match", "od:match:7", "", message, 1_000, seq, seq - 1, body)
-
     async def read(tx: object, after: int, limit: int) -> list[ChangeRow]:
         return [each for each in (change(1, "unheard_of"), change(2, "fixture_change")) if each.seq > after]
 
     monkeypatch.setattr(changes, "read", read)
     relay = relay_of_nothing()
-    taken = LeasedTenant(UUID(int=1), "acme", 0, 1)
-    publisher = relay.add(taken, LossNotice(taken, 10))
+    publisher = relay.add(TAKEN, LossNotice(TAKEN, 10))
     assert not await relay._read_page()
     names = []
     while envelope := relay._recent.next(publisher.sent):

@@ -5,23 +5,21 @@ from collections.abc import Iterator
 from typing import cast
 from uuid import UUID
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.amqp.connection import BrokerError, PublisherConnection
-from app.amqp.envelope import Envelope
-from app.amqp.frames import FRAME_MAX, AmqpMessage
+from app.amqp.frames import FRAME_MAX
 from app.amqp.lease import LeaseDeadline
 from app.amqp.live_delay import LiveDelay
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_channels import TenantChannels
 from app.amqp.tenant_publisher import TenantPublisher
-from app.store.cursors import LeasedTenant
-from tests.unit.amqp.brokered import Broker, RecordedNotice, message, went_on
+from tests.unit.amqp.brokered import TAKEN, Broker, envelope, message, publisher_of, went_on
 
-TENANT, BOOKED, KEPT_BACK = UUID(int=1), UUID(int=2), UUID(int=3)
+BOOKED, KEPT_BACK = UUID(int=2), UUID(int=3)
 WINDOW = 5
 
 
@@ -44,17 +42,15 @@ class Wire:
     def uncork(self) -> None: ...
 
 
-def envelope(seq: int, match: UUID = BOOKED) -> Envelope:
-    message = AmqpMessage("x", "k", b"", f"mf-{seq}", 0, {})
-    return Envelope(seq, 0, match, 0, "odds_change", message, str(seq).encode())
-
-
 class World:
     """One tenant's publisher over a log whose every third envelope is of a match that it does not take."""
 
     def __init__(self, length: int = 30) -> None:
         self.now = 0.0
-        self.log = [envelope(3 * n, KEPT_BACK if n % 3 == 0 else BOOKED) for n in range(1, length + 1)]
+        self.log = [
+            envelope(3 * n, str(3 * n).encode(), KEPT_BACK if n % 3 == 0 else BOOKED)
+            for n in range(1, length + 1)
+        ]
         self.wanted = [each.seq for each in self.log if each.match_id == BOOKED]
         self.recent = RecentEnvelopes(0)
         self.lease = LeaseDeadline(1000, lambda: self.now)
@@ -72,16 +68,13 @@ class World:
 
     def born(self) -> TenantPublisher:
         """A publisher as a new process makes it, from what was saved."""
-        taken = LeasedTenant(TENANT, "acme", self.saved, 1)
-        return TenantPublisher(
-            taken,
-            RecordedNotice(taken, 10),
+        return publisher_of(
+            replace(TAKEN, seq=self.saved),
             window=WINDOW,
             lease=self.lease,
             recent=self.recent,
             is_booked=lambda tenant, match, seq: match == BOOKED,
             request_backlog=lambda _: setattr(self, "starving", True),
-            cursor_moved=lambda _: None,
         )
 
     def read(self, count: int) -> None:
@@ -242,7 +235,7 @@ async def test_a_page_that_was_read_before_a_rewind_is_not_taken_for_what_comes_
 
 async def test_an_envelope_that_cannot_be_made_is_passed_over_and_counted() -> None:
     world = World(length=3)
-    world.log[0] = msgspec.structs.replace(world.log[0], frames=b"")
+    world.log[0] = replace(world.log[0], frames=b"")
     world.connect()
     world.read(3)
     assert list(published(world)) == world.wanted[1:]

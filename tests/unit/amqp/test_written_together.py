@@ -1,49 +1,34 @@
 """Envelopes that are ready together reach a tenant's socket in one write: one read less for the broker."""
 
-from uuid import UUID
-
 from app.amqp.envelope import Envelope
 from app.amqp.frames import marshal
 from app.amqp.lease import LeaseDeadline
 from app.amqp.recent_envelopes import RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
-from app.store.cursors import LeasedTenant
-from tests.unit.amqp.brokered import Broker, RecordedNotice, message
-
-TENANT, MATCH = UUID(int=1), UUID(int=2)
+from tests.unit.amqp.brokered import TAKEN, Broker, envelope, message, publisher_of
 
 
 def attached() -> tuple[RecentEnvelopes, TenantPublisher, Broker]:
     """A publisher with a connection, what it is to publish, and the broker at its end."""
-    recent, tenant, lease = RecentEnvelopes(0), LeasedTenant(TENANT, "acme", 0, 1), LeaseDeadline(10_000)
+    recent, lease = RecentEnvelopes(0), LeaseDeadline(10_000)
     lease.renewed(lease.now())
-    publisher = TenantPublisher(
-        tenant,
-        RecordedNotice(tenant, 10),
-        window=100,
-        lease=lease,
-        recent=recent,
-        is_booked=lambda tenant, match, seq: True,
-        request_backlog=lambda _: None,
-        cursor_moved=lambda _: None,
-    )
+    publisher = publisher_of(TAKEN, window=100, lease=lease, recent=recent)
     broker = Broker(publisher)
     publisher.attach(broker.connection)
     return recent, publisher, broker
 
 
-def envelope(seq: int, size: int = 4) -> Envelope:
-    content = message(f"mf-{seq}", size=size)
-    return Envelope(seq, 0, MATCH, 0, "odds_change", content, marshal(content))
+def written(seq: int, size: int = 4) -> Envelope:
+    return envelope(seq, marshal(message(f"mf-{seq}", size=size)))
 
 
 async def test_what_was_read_together_is_one_write() -> None:
     recent, publisher, broker = attached()
-    recent.extend([envelope(seq) for seq in range(1, 8)], 7)
+    recent.extend([written(seq) for seq in range(1, 8)], 7)
     publisher.pump()
     assert broker.together == [7]
     assert [name for _, name in broker.order] == [f"mf-{seq}" for seq in range(1, 8)]
-    recent.extend([envelope(8)], 8)
+    recent.extend([written(8)], 8)
     publisher.pump()
     assert broker.together == [7, 1]
     broker.ack(1, 8, multiple=True)
@@ -53,7 +38,7 @@ async def test_what_was_read_together_is_one_write() -> None:
 async def test_a_write_is_no_larger_than_a_socket_takes() -> None:
     """After each 64 KiB it is known again whether there is room; the rest waits for it."""
     recent, publisher, broker = attached()
-    recent.extend([envelope(seq, size=30_000) for seq in range(1, 9)], 8)
+    recent.extend([written(seq, size=30_000) for seq in range(1, 9)], 8)
     write = broker.writelines
 
     def full(pieces: list[bytes]) -> None:
@@ -71,7 +56,7 @@ async def test_a_write_is_no_larger_than_a_socket_takes() -> None:
 
 async def test_what_a_connection_lost_before_its_write_is_published_on_the_next_one() -> None:
     recent, publisher, broker = attached()
-    recent.extend([envelope(seq) for seq in range(1, 4)], 3)
+    recent.extend([written(seq) for seq in range(1, 4)], 3)
     broker.connection.ended.set_result("gone")
     publisher.pump()
     assert (broker.together, broker.order) == ([], [])

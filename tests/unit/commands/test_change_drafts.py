@@ -30,12 +30,7 @@ def rows(drafts: list[ChangeDraft]) -> list[tuple[str, str, str]]:
 
 def test_a_full_transaction_in_the_order_of_the_contract() -> None:
     settled = replace(MARKET, status=MarketStatus.SETTLED, result=Result.WON)
-    changes = (
-        c.MatchStarted(),
-        c.RoundLive(map=1, round=1),
-        c.EventAdded(event=KILL),
-        c.RoundFinished(round=PLAYED),
-    )
+    changes = (c.MatchStarted(), c.RoundLive(1, 1), c.EventAdded(KILL), c.RoundFinished(PLAYED))
     drafts = compose(BEFORE, LIVE, changes, {MARKET.key: MARKET}, (settled,), (WON,))
     assert rows(drafts) == [
         ("round", "round.started", ""),

@@ -16,8 +16,8 @@ from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.trading.pricing_config import PricingConfig
 from tests.unit.domain.play import Server, new_match
+from tests.unit.trading.trader import PRICING, STATES
 
 KEYS = [
     (13, "map=1|round=1|team=home"),
@@ -86,7 +86,7 @@ class TradedMatch:
         """One transaction: its change rows, and the book and the ledger after it."""
         after, now = self.server.match, self.server.now
         reaction = decide(
-            action(self.book), after, changes, self.book, now=now, may_price=True, pricing=PricingConfig()
+            action(self.book), after, changes, self.book, now=now, may_price=True, pricing=PRICING
         )
         drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.envelopes = [
@@ -124,10 +124,8 @@ def test_an_awarded_map_is_one_cancellation() -> None:
     traded = TradedMatch()
     traded.play("home")
     traded.execute(c.AwardMap(winner="team_a"))
-    assert {entry.settled_by for entry in traded.ledger if entry.new_status is LedgerStatus.VOIDED} == {
-        "admin",
-        "engine",
-    }
+    voids = [entry for entry in traded.ledger if entry.new_status is LedgerStatus.VOIDED]
+    assert {entry.settled_by for entry in voids} == {"admin", "engine"}
     assert traded.envelopes == ["bet_settlement", "bet_cancel", "odds_change"]
 
 
@@ -145,12 +143,8 @@ def _check_ledger(traded: TradedMatch) -> None:
     for entry in traded.ledger:
         assert entry.previous_status is status.get(entry.key, LedgerStatus.PENDING)
         status[entry.key] = entry.new_status
-    expected = {
-        MarketStatus.SETTLED: LedgerStatus.SETTLED,
-        MarketStatus.CANCELLED: LedgerStatus.VOIDED,
-    }
     for key, market in traded.book.items():
-        assert status.get(key, LedgerStatus.PENDING) is expected.get(market.status, LedgerStatus.PENDING)
+        assert status.get(key, LedgerStatus.PENDING) is STATES[market.status]
         assert not (market.open and traded.server.match.over and not market.held)
         if traded.server.match.suspended or market.held:
             assert market.status is not MarketStatus.ACTIVE

@@ -155,25 +155,18 @@ def plain(command: st.SearchStrategy[Command]) -> st.SearchStrategy[Callable[[Tr
 
 why, teams = st.just("r"), st.sampled_from(["team_a", "team_b"])
 margins, phases = st.floats(0.005, 0.3), st.sampled_from(PHASES)
+#: Commands that say nothing but which market, group or type they are about.
+BARE = (t.SuspendMarket, t.ReleaseMarket, t.SuspendGroup, t.ReleaseGroup, t.CloseType, t.OpenType)
+BARE += (t.AddLine, t.WithdrawLine, t.ReleaseProbability)
 COMMANDS = st.one_of(
-    on(t.SuspendMarket),
-    on(t.ReleaseMarket),
-    on(t.SuspendGroup),
-    on(t.ReleaseGroup),
-    on(t.CloseType),
-    on(t.OpenType),
-    on(t.AddLine),
-    on(t.WithdrawLine),
+    *map(on, BARE),
     on(t.SetMargin, margin=margins, phase=phases, long_shots=st.floats(0, 1)),
     plain(st.builds(t.SetMargin, margin=margins, phase=phases, long_shots=st.floats(0, 1))),
     on(t.ClearMargin, phase=phases),
     plain(st.builds(t.SetMaxMove, max_move=st.sampled_from([0.0, 0.05, 0.5]))),
-    plain(
-        st.builds(t.ShiftStrength, team=st.sampled_from(["team_a", "team_b"]), points=st.floats(-300, 300))
-    ),
+    plain(st.builds(t.ShiftStrength, team=teams, points=st.floats(-300, 300))),
     on(t.HoldProbability, probability=st.floats(0.03, 0.97)),
     on(t.HoldProbability, probability=st.floats(0.03, 0.97)),
-    on(t.ReleaseProbability),
     on(c.VoidMarket, reason=why),
     on(c.SettleMarket, reason=why, result=st.sampled_from(["won", "lost"])),
     on(c.RollBackMarket, reason=why, release=st.booleans()),

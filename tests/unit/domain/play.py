@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MatchChange
-from app.domain.match import Match, MatchPlayer, Side, Team, WinReason, other_side, other_team
+from app.domain.match import MapPlay, Match, MatchPlayer, Side, Team, WinReason, other_side, other_team
 from app.domain.transitions import fold
 
 HOME, AWAY = "Amber Foxes", "Blue Herons"
@@ -49,6 +49,12 @@ class Server:
         server = cls(match)
         server.start_map()
         return server
+
+    @property
+    def map(self) -> MapPlay:
+        """The map that is being played."""
+        assert self.match.map is not None
+        return self.match.map
 
     def report(self, *facts: f.Fact) -> tuple[MatchChange, ...]:
         self.match, changes = fold_arrived(self.match, facts)
@@ -99,6 +105,11 @@ class Server:
     def freeze(self) -> None:
         self.report(f.FreezeStarted(at=self.later(7)))
         self.status()
+
+    def freeze_at(self, home: int, away: int) -> None:
+        """A freeze time at another score than the rounds have led to, as after a restored backup."""
+        self.score = {"home": home, "away": away}
+        self.freeze()
 
     def go_live(self) -> None:
         self.report(f.RoundStarted(at=self.later(15)))

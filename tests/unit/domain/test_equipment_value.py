@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.analytics import TeamLine, teams_on_maps
-from app.domain.changes import EventAdded, RoundFinished
+from app.domain.changes import RoundFinished
 from app.domain.equipment_value import buy_type, equipment_value, team_equipment_values
 from app.domain.match import Team
 from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
 from tests.unit.domain.play import TEAMS, Server
+from tests.unit.domain.test_analytics import history
 
 SAVED = ("weapon_knife", "weapon_glock")
 FORCED = (*SAVED, "weapon_mac10", "kevlar(100)", "weapon_flashbang", "weapon_flashbang")
@@ -66,15 +67,11 @@ def test_buys_are_counted_by_what_came_of_them() -> None:
         (FORCED, BOUGHT, "home"),
         (SAVED, FORCED, "away"),
     )
-    for team in ("home",) * 10:
-        server.rounds(team)
+    server.rounds(*["home"] * 10)
     server.change_sides()
-    for team in ("home",) * 12:
-        server.rounds(team)
+    server.rounds(*["home"] * 12)
     server.game_over()
-    rounds = [change.round for change in server.changes_of(RoundFinished)]
-    lines = teams_on_maps(server.match, rounds, [change.event for change in server.changes_of(EventAdded)])
-    home, away = (one.line for one in lines)
+    home, away = (one.line for one in teams_on_maps(*history(server)))
     assert counted(home) == (1, 0, 1, 1, 2, 1, 1, 0)
     assert counted(away) == (1, 0, 1, 1, 2, 1, 1, 1)
 

@@ -41,8 +41,7 @@ def test_a_map_that_starts_is_played_whatever_was_seen_before(begin: Beginning) 
     begin(server)
     server.start_play()
     server.rounds(*WINNERS)
-    assert server.match.map is not None
-    assert (server.match.map.name, server.match.map.rounds_won) == ("de_nuke", len(WINNERS))
+    assert (server.map.name, server.map.rounds_won) == ("de_nuke", len(WINNERS))
     assert (server.match.suspended, server.match.uncounted_rounds) == ("", 0)
 
 
@@ -51,8 +50,7 @@ def test_rounds_before_a_score_named_their_map_are_that_maps() -> None:
     begins_with_a_round(server)
     server.freeze()
     server.rounds("away", "home")
-    assert server.match.map is not None
-    assert (server.match.map.name, len(server.match.map.counted)) == ("de_nuke", 3)
+    assert (server.map.name, len(server.map.counted)) == ("de_nuke", 3)
 
 
 def test_the_end_of_a_map_names_it() -> None:
@@ -77,9 +75,9 @@ def test_a_map_reloaded_before_it_is_named_has_its_rounds_until_the_next_score()
     server = Server(map_name="de_nuke")
     begins_with_a_round(server)
     server.report(f.MapLoaded(at=server.later(), name="de_nuke"))
-    assert server.match.map is not None and server.match.map.rounds_won == 1
+    assert server.map.rounds_won == 1
     server.status()
-    assert server.match.map.name == "de_nuke"
+    assert server.map.name == "de_nuke"
     assert server.match.suspended == ""
 
 
@@ -89,8 +87,7 @@ def test_a_planned_name_gives_way_to_the_servers() -> None:
     begins_with_round_start(server)
     server.start_play()
     server.rounds("home")
-    assert server.match.map is not None
-    assert (server.match.map.name, server.match.map.rounds_won) == ("de_nuke", 1)
+    assert (server.map.name, server.map.rounds_won) == ("de_nuke", 1)
 
 
 def test_two_rounds_that_cannot_be_counted_are_a_doubt_until_one_is() -> None:
@@ -106,7 +103,7 @@ def test_two_rounds_that_cannot_be_counted_are_a_doubt_until_one_is() -> None:
     server.team_lines()
     server.status()
     server.rounds("home")
-    assert server.match.map is not None and server.match.map.home_score == UNCOUNTED_ROUNDS_LIMIT + 1
+    assert server.map.home_score == UNCOUNTED_ROUNDS_LIMIT + 1
     assert (server.match.doubts, server.match.uncounted_rounds) == ((), 0)
 
 

@@ -128,8 +128,7 @@ def stories(draw: st.DrawFn) -> list[f.Fact]:
             case "start":
                 server.start_play()
             case "restore":
-                server.score = {"home": server.score["home"] // 2, "away": server.score["away"] // 2}
-                server.freeze()
+                server.freeze_at(server.score["home"] // 2, server.score["away"] // 2)
             case "swap":
                 server.swap()
             case "lie":

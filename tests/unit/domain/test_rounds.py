@@ -24,12 +24,8 @@ def test_warm_up_counts_nothing() -> None:
 
 def test_the_first_freeze_is_the_kick_off(server: Server) -> None:
     assert server.match.status is Status.LIVE
-    assert [
-        type(change) for change in server.changes if isinstance(change, c.MatchStarted | c.RoundOpened)
-    ] == [
-        c.MatchStarted,
-        c.RoundOpened,
-    ]
+    begun = [type(each) for each in server.changes if isinstance(each, c.MatchStarted | c.RoundOpened)]
+    assert begun == [c.MatchStarted, c.RoundOpened]
 
 
 def test_a_round(server: Server) -> None:
@@ -51,9 +47,8 @@ def test_a_knife_round_is_not_reported(server: Server) -> None:
     assert not server.changes_of(c.RoundFinished)
     assert not server.changes_of(c.RoundsVoided)
     server.round("away")
-    assert [(change.round.number, change.round.winner) for change in server.changes_of(c.RoundFinished)] == [
-        (1, "away")
-    ]
+    (finished,) = server.changes_of(c.RoundFinished)
+    assert (finished.round.number, finished.round.winner) == (1, "away")
     assert len(server.changes_of(c.MatchStarted)) == 1
 
 
@@ -82,8 +77,7 @@ def test_a_start_of_play_voids_what_was_played(server: Server) -> None:
     voided = server.changes_of(c.RoundsVoided)
     assert [played.number for played in voided[0].rounds] == [1, 2]
     assert len(voided[0].events) == 4
-    play = server.match.map
-    assert play and (play.home_score, play.away_score) == (0, 0)
+    assert (server.map.home_score, server.map.away_score) == (0, 0)
     server.round("away")
     assert server.changes_of(c.RoundFinished)[-1].round.number == 1
 
@@ -119,10 +113,8 @@ def test_a_restore_over_half_time_takes_the_sides_back(server: Server) -> None:
     server.change_sides()
     server.rounds("home")
     server.swap()
-    server.score = {"home": 7, "away": 3}
-    server.freeze()
-    play = server.match.map
-    assert play and (play.home_score, play.away_score, play.home_side) == (7, 3, "CT")
+    server.freeze_at(7, 3)
+    assert (server.map.home_score, server.map.away_score, server.map.home_side) == (7, 3, "CT")
     server.round("away")
     assert server.changes_of(c.RoundFinished)[-1].round.number == 11
 
@@ -133,13 +125,10 @@ def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(
 ) -> None:
     """Home won the first round and the last two; the two between them were unseen."""
     server.rounds("home")
-    server.score = {"home": 2, "away": 1}
-    server.freeze()
+    server.freeze_at(2, 1)
     server.rounds("home", "home")
-    server.score = {"home": home, "away": away}
-    server.freeze()
-    play = server.match.map
-    assert play and (play.home_score, play.away_score) == (4, 1)
+    server.freeze_at(home, away)
+    assert (server.map.home_score, server.map.away_score) == (4, 1)
     assert "disagrees" in server.match.suspended
     assert not server.changes_of(c.RoundsVoided)
 
@@ -176,8 +165,7 @@ def test_kills_after_the_decision_are_late(server: Server) -> None:
     server.kill("away", 1, 1)
     late = server.changes_of(c.EventAdded)[-1].event
     assert late.late and not late.counts_for_markets and late.round == 1
-    play = server.match.map
-    assert play and play.rounds[0].events[-1] == late.id
+    assert server.map.rounds[0].events[-1] == late.id
 
 
 def test_team_kills_are_reported_and_do_not_count(server: Server) -> None:
@@ -249,9 +237,5 @@ def test_bots_have_no_account_and_fall_once_each(server: Server) -> None:
     for name in ("Bot Ada", "Bot Bob", "Bot Bob"):
         fact = server.kill_fact("home", 0, 0)
         server.report(replace(fact, victim=MatchPlayer(0, name)))
-    assert [
-        change.event.target and change.event.target.name for change in server.changes_of(c.EventAdded)
-    ] == [
-        "Bot Ada",
-        "Bot Bob",
-    ]
+    fallen = [change.event.target for change in server.changes_of(c.EventAdded)]
+    assert fallen == [MatchPlayer(0, "Bot Ada"), MatchPlayer(0, "Bot Bob")]

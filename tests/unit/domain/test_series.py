@@ -51,9 +51,8 @@ def test_the_score_ends_a_map_without_an_end_line() -> None:
     server.change_sides()
     server.round("home")
     server.report(f.MapLoaded(at=server.later(60), name="de_nuke"))
-    assert [
-        (change.map.home_score, change.map.away_score) for change in server.changes_of(c.MapFinished)
-    ] == [(13, 0)]
+    (ended,) = server.changes_of(c.MapFinished)
+    assert (ended.map.home_score, ended.map.away_score) == (13, 0)
 
 
 def test_another_map_before_a_round_was_played_takes_the_place() -> None:
@@ -82,9 +81,7 @@ def test_after_a_server_restart_the_rounds_count_until_the_restored_score(server
 
 def test_a_server_restart_without_a_backup_starts_the_map_again(server: Server) -> None:
     server.rounds("home", "away")
-    server.report(f.MapLoaded(at=server.later(30), name=server.map_name), f.WarmupStarted(at=server.later()))
-    server.report(f.WarmupEnded(at=server.later(60)))
-    server.start_play()
+    server.start_map()
     server.round("away")
     assert [played.number for played in server.changes_of(c.RoundsVoided)[0].rounds] == [1, 2]
     last = server.changes_of(c.RoundFinished)[-1].round
@@ -97,8 +94,7 @@ def test_rounds_without_a_line_are_unseen_and_play_goes_on(server: Server) -> No
     server.opening_kill("home")
     server.score["away"] += 2
     server.freeze()
-    play = server.match.map
-    assert play and (play.home_score, play.away_score, play.unseen) == (1, 2, (2, 3))
+    assert (server.map.home_score, server.map.away_score, server.map.unseen) == (1, 2, (2, 3))
     assert len(server.changes_of(c.RoundsVoided)[0].events) == 1
     assert not server.match.suspended
     server.round("home")
@@ -114,8 +110,7 @@ def test_a_result_that_skips_a_round_suspends_until_the_next_score(server: Serve
     assert len(server.changes_of(c.RoundFinished)) == 1
     server.team_lines()
     server.status()
-    play = server.match.map
-    assert play and (play.home_score, play.away_score, play.unseen) == (2, 1, (2, 3))
+    assert (server.map.home_score, server.map.away_score, server.map.unseen) == (2, 1, (2, 3))
     assert not server.match.suspended
     server.kill("home", 1, 1)
     assert server.changes_of(c.EventAdded)[-1].event.late
@@ -128,8 +123,7 @@ def test_a_source_attached_in_mid_map_uses_the_reported_score() -> None:
     server.score = {"home": 4, "away": 3}
     server.team_lines()
     server.status()
-    play = server.match.map
-    assert play and (play.home_score, play.away_score) == (4, 3)
+    assert (server.map.home_score, server.map.away_score) == (4, 3)
     server.round("away")
     assert server.changes_of(c.RoundFinished)[0].round.number == 8
 
@@ -144,18 +138,15 @@ def test_the_score_at_half_time_is_not_used_while_team_lines_lag(server: Server)
     assert server.match.suspended
     server.go_live()
     server.win("home")
-    play = server.match.map
-    assert play and (play.home_score, play.away_score, play.home_side) == (10, 3, "T")
+    assert (server.map.home_score, server.map.away_score, server.map.home_side) == (10, 3, "T")
     assert not server.match.suspended
 
 
 def test_a_score_that_contradicts_ours_suspends_until_they_agree(server: Server) -> None:
     server.rounds("home", "home")
-    server.score = {"home": 1, "away": 1}
-    server.freeze()
+    server.freeze_at(1, 1)
     assert "disagrees" in server.match.suspended
-    server.score = {"home": 2, "away": 0}
-    server.freeze()
+    server.freeze_at(2, 0)
     assert not server.match.suspended
 
 

@@ -4,13 +4,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import RoundFinished
-from app.domain.match import Match, Side
 from tests.unit.domain.play import HOME, TEAMS, Server
-
-
-def home_side(match: Match) -> Side | None:
-    assert match.map
-    return match.map.home_side
 
 
 def to_half_time(home_rounds: int) -> Server:
@@ -39,7 +33,7 @@ def lagging_swap(server: Server) -> None:
 def test_an_uneven_score_shows_the_swap_before_the_team_lines_do() -> None:
     server = to_half_time(8)
     lagging_swap(server)
-    assert home_side(server.match) == "T"
+    assert server.map.home_side == "T"
     server.round("home")
     last = server.changes_of(RoundFinished)[-1].round
     assert (last.number, last.winner, last.winning_side) == (13, "home", "T")
@@ -51,15 +45,15 @@ def test_players_moved_show_the_swap_at_a_level_score() -> None:
     for player in TEAMS["home"]:
         server.report(f.SideSwitched(at=server.now, player=player, side="T"))
     lagging_swap(server)
-    assert home_side(server.match) == "T"
+    assert server.map.home_side == "T"
 
 
 def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> None:
     server = swapped_late()
-    assert home_side(server.match) is None
+    assert server.map.home_side is None
     server.go_live()
     server.kill("away", 0, 1)
-    assert home_side(server.match) == "T"
+    assert server.map.home_side == "T"
     event = server.match.current and server.match.current.events[0]
     assert event and (event.actor_team, event.target_team) == ("away", "home")
 
@@ -67,9 +61,9 @@ def test_without_a_sign_the_sides_are_open_until_a_known_player_shows_them() -> 
 def test_a_player_seen_buying_shows_open_sides() -> None:
     server = swapped_late()
     server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][3], side="CT"))
-    assert home_side(server.match) is None
+    assert server.map.home_side is None
     server.report(f.ItemAcquired(at=server.later(), player=TEAMS["away"][0], side="CT"))
-    assert home_side(server.match) == "T"
+    assert server.map.home_side == "T"
 
 
 def test_a_result_waits_until_its_team_is_known() -> None:
@@ -88,9 +82,9 @@ def test_sides_that_do_not_swap_at_the_start_of_overtime() -> None:
     server = swapped_late()
     server.rounds(*["home"] * 6, *["away"] * 6)
     server.team_lines()
-    assert home_side(server.match) is None
+    assert server.map.home_side is None
     server.opening_kill("home")
-    assert home_side(server.match) == "T"
+    assert server.map.home_side == "T"
 
 
 def test_overtime_swaps_after_three_rounds() -> None:
@@ -99,7 +93,7 @@ def test_overtime_swaps_after_three_rounds() -> None:
     server.rounds("home", "home")
     server.round("home")
     lagging_swap(server)
-    assert home_side(server.match) == "CT"
+    assert server.map.home_side == "CT"
     server.round("home")
     server.game_over()
     assert server.match.winner == "home"
@@ -111,11 +105,11 @@ def test_thirty_rounds_by_cvar() -> None:
     server.report(f.FormatSet(at=server.later(), max_rounds=30))
     server.start_map()
     server.rounds(*["home"] * 13)
-    assert home_side(server.match) == "CT"
+    assert server.map.home_side == "CT"
     server.rounds("away")
     server.round("away")
     lagging_swap(server)
-    assert home_side(server.match) == "T"
+    assert server.map.home_side == "T"
 
 
 def test_both_known_teams_on_the_other_side_overrule_wrong_sides(server: Server) -> None:
@@ -123,7 +117,7 @@ def test_both_known_teams_on_the_other_side_overrule_wrong_sides(server: Server)
     server.swap()
     server.go_live()
     server.kill("home", 0, 1)
-    assert home_side(server.match) == "T"
+    assert server.map.home_side == "T"
 
 
 def test_one_known_name_is_enough() -> None:
@@ -143,7 +137,7 @@ def test_two_unknown_names_suspend_and_guess_nothing() -> None:
 
 def test_names_match_whatever_their_case_and_spaces() -> None:
     server = Server.started(replace(Server().match, home=f"  {HOME.upper()} "))
-    assert home_side(server.match) == "CT"
+    assert server.map.home_side == "CT"
 
 
 def test_names_set_late_clear_the_doubt(server: Server) -> None:

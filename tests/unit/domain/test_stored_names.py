@@ -5,43 +5,30 @@ from uuid import UUID
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from app.domain import match
 from app.domain.market import Result
-from app.domain.match import (
-    CurrentRound,
-    FormatStatus,
-    Match,
-    MatchPlayer,
-    OtherDeath,
-    PendingMapEnd,
-    Presence,
-    RosterEntry,
-    RoundResult,
-    TeamPlayer,
-    TimelineEvent,
-)
 from app.domain.match_info import MatchInfo
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.shown import RoundKnowledge
 
-PLAYER = MatchPlayer(7, "quill")
+PLAYER = match.MatchPlayer(7, "quill")
+KILL = match.TimelineEvent(1, "kill", 1, 1, 0, 0)
 
 
 @pytest.mark.parametrize(
     ("value", "names"),
     [
-        (RosterEntry(7, "home"), {"slot"}),
-        (TeamPlayer(PLAYER, "away"), {"slot"}),
-        (Presence(absent=(TeamPlayer(PLAYER, "home"),)), {"away"}),
-        (OtherDeath(1, 2, PLAYER, "home"), {"slot"}),
-        (
-            TimelineEvent(1, "kill", 1, 1, 0, 0, actor_team="home", target_team="away"),
-            {"actor_slot", "target_slot"},
-        ),
+        (match.RosterEntry(7, "home"), {"slot"}),
+        (match.TeamPlayer(PLAYER, "away"), {"slot"}),
+        (match.Presence(absent=(match.TeamPlayer(PLAYER, "home"),)), {"away"}),
+        (match.OtherDeath(1, 2, PLAYER, "home"), {"slot"}),
+        (replace(KILL, actor_team="home", target_team="away"), {"actor_slot", "target_slot"}),
         (RoundKnowledge(all_equipment_known=True), {"whole"}),
-        (FormatStatus(doubted_maps=(1,)), {"open_maps"}),
+        (match.FormatStatus(doubted_maps=(1,)), {"open_maps"}),
         (
-            Match(
+            match.Match(
                 UUID(int=1),
                 1,
                 "A",
@@ -51,18 +38,15 @@ PLAYER = MatchPlayer(7, "quill")
                 next_history_id=2,
                 applied_late=True,
                 last_arrived_at=3,
-                pending_map_end=PendingMapEnd(1, 13, 5),
+                pending_map_end=match.PendingMapEnd(1, 13, 5),
                 home_strength_sd=1.0,
                 away_strength_sd=2.0,
             ),
             {"about", "next_fact", "behind", "home_spread", "away_spread", "last_fact_at", "open_end"},
         ),
         (
-            CurrentRound(
-                1,
-                1,
-                withheld=(TimelineEvent(1, "kill", 1, 1, 0, 0),),
-                pending_result=RoundResult("CT", "kills", 1, 0, 5),
+            match.CurrentRound(
+                1, 1, withheld=(KILL,), pending_result=match.RoundResult("CT", "kills", 1, 0, 5)
             ),
             {"held", "won"},
         ),

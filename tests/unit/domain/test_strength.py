@@ -14,15 +14,8 @@ strengths = st.sampled_from([0.0, 900.0, 1650.0])
 
 
 def with_teams(home: float, away: float, *, allow_unrated: bool = False) -> Match:
-    named, _ = fixture.set_teams(
-        new_match(),
-        "Copper Owls",
-        "Dune Larks",
-        home_strength=home,
-        away_strength=away,
-        allow_unrated=allow_unrated,
-    )
-    return named
+    rated = {"home_strength": home, "away_strength": away, "allow_unrated": allow_unrated}
+    return fixture.set_teams(new_match(), "Copper Owls", "Dune Larks", **rated)[0]
 
 
 @given(strengths, strengths, st.booleans())
@@ -35,11 +28,7 @@ def test_in_doubt_exactly_while_a_team_has_no_strength_and_no_operator_allows_it
 
 def test_the_reason_names_the_team_without_rating() -> None:
     reasons = [public_reason(with_teams(*given)) for given in ((0.0, 1600.0), (1600.0, 0.0), (0.0, 0.0))]
-    assert reasons == [
-        "no rating of team_a",
-        "no rating of team_b",
-        "no rating of team_a and team_b",
-    ]
+    assert reasons == [f"no rating of {teams}" for teams in ("team_a", "team_b", "team_a and team_b")]
 
 
 def test_ratings_end_the_doubt_one_after_the_other() -> None:

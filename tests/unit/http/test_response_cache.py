@@ -92,9 +92,7 @@ def test_the_least_recently_used_are_evicted() -> None:
     assert all(cache.get(key) for key in ("a", "b", "c")), "dropped bodies take room"
 
 
-def test_long_addresses_count() -> None:
-    cache = ResponseCache(NO_STORE, 100_000)
-    cache.set_listening(True)
+def test_long_addresses_count(cache: ResponseCache) -> None:
     keys = [("/v1/whoami", b"x" * 30_000 + bytes([number]), Format.JSON) for number in range(9)]
     keys.append(("/v1/" + "\N{PILE OF POO}" * 20_000, b"", Format.JSON))
     for key in keys:

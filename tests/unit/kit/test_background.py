@@ -14,10 +14,7 @@ async def test_a_failure_is_logged_and_the_work_restarted(monkeypatch: pytest.Mo
     begun, going = 0, asyncio.Event()
     logged: list[tuple[str, str]] = []
     monkeypatch.setattr(
-        background.log,
-        "error",
-        lambda _, what, exc_info: logged.append((what, str(exc_info))),
-        raising=False,
+        background.log, "error", lambda _, what, exc_info: logged.append((what, str(exc_info))), raising=False
     )
 
     async def work() -> None:

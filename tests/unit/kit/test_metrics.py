@@ -7,20 +7,8 @@ from app.kit import metrics
 #: Labels whose values the code, or a standard of RabbitMQ or HTTP, bounds: none is a name of somebody or
 #: something outside.
 BOUNDED = {
-    *(
-        "about",
-        "answer",
-        "api",
-        "code",
-        "component",
-        "kind",
-        "message",
-        "outcome",
-        "process",
-        "result",
-        "rule",
-    ),
-    *("source", "state", "status", "version", "why"),
+    *("about", "answer", "api", "code", "component", "kind", "message", "outcome", "process", "result"),
+    *("rule", "source", "state", "status", "version", "why"),
 }
 
 

@@ -10,6 +10,7 @@ from app.pages.market_names import MarketNames, type_names
 from app.pages.texts import LANGUAGES
 
 ANN = Player(id=3, name="Ann", account=7)
+(KILLS,) = [each.id for each in catalogue.load().markets if each.key == "player_kills_over"]
 
 
 @pytest.fixture
@@ -19,19 +20,12 @@ def names() -> MarketNames:
 
 def test_teams_and_players_are_named(names: MarketNames) -> None:
     assert names.name((1, "team=home"), "Northwind", "Harbour") == "Northwind to win the match"
-    (kills,) = [each.id for each in catalogue.load().markets if each.key == "player_kills_over"]
-    shown = names.name((kills, f"map=1|player=mf:player:{ANN.number}|threshold=15.5"), "a", "b")
+    shown = names.name((KILLS, f"map=1|player=mf:player:{ANN.number}|threshold=15.5"), "a", "b")
     assert shown == "Map 1: Ann to get over 15.5 kills"
 
 
 @pytest.mark.parametrize(
-    ("type_id", "specifiers"),
-    [
-        (1, ""),
-        (1, "nonsense"),
-        (1, "map=1||"),
-        (99_999, "team=home"),
-    ],
+    ("type_id", "specifiers"), [(1, ""), (1, "nonsense"), (1, "map=1||"), (99_999, "team=home")]
 )
 def test_what_the_catalogue_does_not_know_keeps_its_bare_name(
     names: MarketNames, type_id: int, specifiers: str
@@ -40,9 +34,8 @@ def test_what_the_catalogue_does_not_know_keeps_its_bare_name(
 
 
 def test_an_unknown_player_keeps_its_urn(names: MarketNames) -> None:
-    (kills,) = [each.id for each in catalogue.load().markets if each.key == "player_kills_over"]
     for urn in ("mf:player:8", "mf:player:999999999999999999", "x"):
-        assert urn in names.name((kills, f"map=1|player={urn}|threshold=15.5"), "a", "b")
+        assert urn in names.name((KILLS, f"map=1|player={urn}|threshold=15.5"), "a", "b")
 
 
 def test_every_type_has_a_name_without_places() -> None:
@@ -51,7 +44,5 @@ def test_every_type_has_a_name_without_places() -> None:
 
 
 def test_a_path_is_safe_in_an_address() -> None:
-    assert (
-        market_path(4, (13, "map=1|x=a/b?c#d"))
-        == "/portal/matches/od:match:4/markets/13:map=1%7Cx=a%2Fb%3Fc%23d"
-    )
+    path = market_path(4, (13, "map=1|x=a/b?c#d"))
+    assert path == "/portal/matches/od:match:4/markets/13:map=1%7Cx=a%2Fb%3Fc%23d"

@@ -4,24 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.store.process_counters import ProcessCounters
+from tests.support.clocks import ManualClock
 
 WINDOW, LIMIT = 1000, 3
-
-
-class Turned:
-    """A clock that the test turns."""
-
-    now = 10_000
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.sampled_from("ab"))))
 def test_no_window_has_more_than_the_limit(events: list[tuple[int, str]]) -> None:
     """What is counted stays within the limit of each name, what is refused is not counted, and may be counted
     when the answer says so, not before."""
-    clock = Turned()
+    clock = ManualClock(10_000)
     counters = ProcessCounters(WINDOW, clock)
     counted: dict[str, list[int]] = {"a": [], "b": []}
     for pause, name in events:
@@ -34,7 +26,7 @@ def test_no_window_has_more_than_the_limit(events: list[tuple[int, str]]) -> Non
 
 
 def test_the_oldest_names_are_forgotten() -> None:
-    clock = Turned()
+    clock = ManualClock(10_000)
     counters = ProcessCounters(WINDOW, clock, names=2)
     assert [counters.count(name, 1) for name in "abab"] == [0, 0, WINDOW, WINDOW]
     assert counters.count("c", 1) == 0

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from app.domain.market import Result
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.trading.registry import RULES
 from app.trading.rules import Rule
 from app.trading.specifiers import Specifiers, parse
-from tests.unit.trading.trader import trade
+from tests.support.simulated import plan_between
+from tests.unit.trading.trader import traded
 
 PAGE = (Path(__file__).parents[3] / "docs" / "add-a-market.md").read_text("utf-8")
 
@@ -34,10 +33,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> tuple[Rule, ...]:
 
 
 def test_the_markets_open_and_settle(written: tuple[Rule, ...]) -> None:
-    teams = fictional_world().teams
-    plan = MatchPlan(teams[2], teams[9], 5, 1_790_000_000_000, brief=True, knife=False)
-    truth = new_truth(plan)
-    trader = list(trade(plan, truth, checking=True, seconds=5.0))[-1]
+    trader, truth = traded(plan_between(2, 9, 5, brief=True, knife=False), seconds=5.0)
     for rule in written:
         markets = [market for market in trader.book.values() if market.type_id == rule.id]
         assert len(markets) > 10

@@ -91,8 +91,7 @@ def test_a_longer_format_opens_a_decided_map_again() -> None:
 
 def test_a_restored_round_opens_a_decided_map_again() -> None:
     server = short_map("home", "home", "home")
-    server.score = {"home": 2, "away": 0}
-    server.freeze()
+    server.freeze_at(2, 0)
     assert server.trader.of(6, "map=1|team=home").status is MarketStatus.ACTIVE
 
 

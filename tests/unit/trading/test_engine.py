@@ -146,8 +146,7 @@ def test_over_is_decided_with_its_round(server: TradedServer) -> None:
 def test_restored_rounds_are_rolled_back_and_settled_again(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
     before = server.trader.of(13, team(3))
-    server.score = {"home": 2, "away": 0}
-    server.freeze()
+    server.freeze_at(2, 0)
     server.rounds("home")
     entries = [entry for entry in server.trader.entries(13, team(3)) if entry.void_window is None]
     assert [(e.previous_status, e.new_status) for e in entries] == [
@@ -164,8 +163,7 @@ def test_restored_rounds_are_rolled_back_and_settled_again(server: TradedServer)
 def test_the_same_result_again_leaves_the_same_state(server: TradedServer) -> None:
     server.rounds("home", "home", "away")
     before = {key: market.result for key, market in server.trader.book.items() if not market.open}
-    server.score = {"home": 2, "away": 0}
-    server.freeze()
+    server.freeze_at(2, 0)
     server.rounds("away")
     after = {key: market.result for key, market in server.trader.book.items() if not market.open}
     assert after == before

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from app.domain.market import MarketStatus, Result
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.trading.ladder import choose, nearest
 from app.trading.lines import Distribution
 from app.trading.registry import RULES
 from app.trading.specifiers import parse
+from tests.support.simulated import plan_between
 from tests.unit.domain.play import new_match
 from tests.unit.trading.test_engine import TradedServer
 from tests.unit.trading.trader import Trader, trade
 
-BEGIN = 1_790_000_000_000
 LINE_TYPES = {rule.id for rule in RULES.values() if rule.ladder}
 #: Those of rounds, and those that go off offer during each round.
 PASSING = {19, 20, 36, 37}
@@ -100,11 +98,9 @@ def test_no_line_repeats_the_winner() -> None:
 
 @pytest.mark.parametrize("seed", [3, 8])
 def test_lines_follow_the_score_and_all_that_were_opened_are_settled(seed: int) -> None:
-    teams = fictional_world().teams
-    plan = MatchPlan(teams[seed], teams[seed + 9], seed, BEGIN, best_of=3, brief=True)
     moves = rounds = 0
     on_offer: set[tuple[int, str]] = set()
-    for trader in trade(plan, new_truth(plan), checking=False, seconds=5.0):
+    for trader in trade(plan_between(seed, seed + 9, seed, best_of=3, brief=True), seconds=5.0):
         now = {market.key for market in trader.active() if market.type_id in LINE_TYPES - PASSING}
         for market in trader.active():
             if market.type_id in LINE_TYPES:

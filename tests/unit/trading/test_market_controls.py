@@ -295,16 +295,8 @@ def test_a_held_price_is_not_due_because_the_model_has_another(desk: Desk) -> No
         ((6, "map=2|team=home"), (6, "map=1|team=home"), False),
         ((6, "map=2|team=home"), (5, "home_maps=2|away_maps=0"), True),
         ((6, "map=2|team=home"), (13, "map=1|round=3|team=home"), False),
-        (
-            (36, PLAYER),
-            (36, "map=1|player=mf:player:8|threshold=15.5"),
-            False,
-        ),
-        (
-            (36, PLAYER),
-            (37, "map=1|player=mf:player:7|threshold=16.5"),
-            True,
-        ),
+        ((36, PLAYER), (36, "map=1|player=mf:player:8|threshold=15.5"), False),
+        ((36, PLAYER), (37, "map=1|player=mf:player:7|threshold=16.5"), True),
         ((36, PLAYER), (8, "map=1|threshold=20.5"), True),
     ],
 )

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from app.domain.market import Book, MarketStatus
 from app.domain.suspension_reasons import OFF_OFFER
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
 from app.trading.ladder import choose, nearest
@@ -26,10 +24,10 @@ from app.trading.offers import Offer, priced_offers
 from app.trading.registry import RULES
 from app.trading.rules import Rule
 from app.trading.specifiers import Specifiers
+from tests.support.simulated import plan_between
 from tests.unit.domain.play import new_match
 from tests.unit.trading.trader import PRICING, Trader, trade
 
-BEGIN = 1_790_000_000_000
 Member = tuple[Rule, Specifiers]
 
 
@@ -88,10 +86,10 @@ def facts_of(trader: Trader) -> MatchFacts:
 @pytest.mark.parametrize("best_of", [1, 3])
 def test_the_plan_offers_what_each_state_demands(best_of: int) -> None:
     """Of the book as it was before each state, so that lines come and go."""
-    teams, live, live_before = fictional_world().teams, 0, False
-    plan = MatchPlan(teams[4], teams[13], 11, BEGIN, best_of=best_of, brief=True)
+    live, live_before = 0, False
+    plan = plan_between(4, 13, 11, best_of=best_of, brief=True)
     before: Book = {}
-    for index, trader in enumerate(islice(trade(plan, new_truth(plan), checking=False, seconds=5.0), 150)):
+    for index, trader in enumerate(islice(trade(plan, seconds=5.0), 150)):
         facts = facts_of(trader)
         if index % 4 == 0 or match_phase(facts).live is not live_before:
             offers = priced_offers(Forecast(facts, trader.now), before, PRICING)
@@ -102,10 +100,8 @@ def test_the_plan_offers_what_each_state_demands(best_of: int) -> None:
 
 
 def test_the_phase_is_the_same_for_all_lines_of_a_round_in_play() -> None:
-    teams = fictional_world().teams
-    plan = MatchPlan(teams[2], teams[9], 5, BEGIN, brief=True)
     phases: dict[tuple[int, int], set[MatchPhase]] = {}
-    for trader in islice(trade(plan, new_truth(plan), checking=False, seconds=3.0), 400):
+    for trader in islice(trade(plan_between(2, 9, 5, brief=True), seconds=3.0), 400):
         phase = match_phase(facts_of(trader))
         if phase.live and phase.on_offer:
             phases.setdefault(phase.on_offer, set()).add(phase)

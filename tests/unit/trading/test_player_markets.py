@@ -8,15 +8,14 @@ from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.entrants import account_of, player_number
-from app.domain.market import MarketStatus, Result
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
+from app.domain.market import Market, MarketStatus, Result
 from app.trading.player_model import Moments, kills_to_come, rate
 from app.trading.specifiers import parse
+from tests.support.simulated import plan_between
 from tests.unit.domain.play import TEAMS, new_match
 from tests.unit.domain.test_properties import end_map
 from tests.unit.trading.test_engine import TradedServer
-from tests.unit.trading.trader import trade
+from tests.unit.trading.trader import traded
 
 OVER, UNDER = 36, 37
 FOX0 = TEAMS["home"][0]
@@ -31,9 +30,13 @@ def markets(server: TradedServer, account: int = FOX0.account) -> dict[tuple[int
     }
 
 
-def result(server: TradedServer, line: float, type_id: int = OVER) -> Result | None:
+def market(server: TradedServer, line: float, type_id: int = OVER) -> Market:
     number = player_number(FOX0.account)
-    return server.trader.of(type_id, f"map=1|player=mf:player:{number}|threshold={line}").result
+    return server.trader.of(type_id, f"map=1|player=mf:player:{number}|threshold={line}")
+
+
+def result(server: TradedServer, line: float, type_id: int = OVER) -> Result | None:
+    return market(server, line, type_id).result
 
 
 def opened(server: TradedServer) -> float:
@@ -63,9 +66,7 @@ def test_over_is_decided_by_the_kill_that_exceeds_the_line(server: TradedServer)
             server.kill("home", 0, victim)
         server.win("home")
         server.freeze()
-    number = player_number(FOX0.account)
-    market = server.trader.of(OVER, f"map=1|player=mf:player:{number}|threshold={line}")
-    assert (market.result, len(market.rests_on)) == (Result.WON, int(line) + 1)
+    assert (result(server, line), len(market(server, line).rests_on)) == (Result.WON, int(line) + 1)
     assert result(server, line, UNDER) is Result.LOST
 
 
@@ -121,10 +122,7 @@ def test_a_hole_in_the_log_takes_the_map_off_offer_and_voids_what_is_not_exceede
 
 
 def test_simulated_maps_settle_as_the_truth_says() -> None:
-    teams = fictional_world().teams
-    plan = MatchPlan(teams[4], teams[11], 21, 1_790_000_000_000, brief=True)
-    truth = new_truth(plan)
-    trader = list(trade(plan, truth, checking=True, seconds=5.0))[-1]
+    trader, truth = traded(plan_between(4, 11, 21, brief=True), seconds=5.0)
     kills = Counter(
         kill.killer
         for played in truth.maps[0].rounds

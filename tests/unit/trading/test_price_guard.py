@@ -25,15 +25,8 @@ HOME_WINS = "map=1|round=1|team=home"
 SECOND = 1000
 
 
-def market(probability: float, *, at: int, type_id: int = 13, specifiers: str = HOME_WINS) -> Market:
-    return Market(
-        type_id=type_id,
-        specifiers=specifiers,
-        status=MarketStatus.ACTIVE,
-        odds=Decimal("2"),
-        probability=probability,
-        priced_at=at,
-    )
+def market(probability: float, *, at: int, type_id: int = 13) -> Market:
+    return Market(type_id, HOME_WINS, MarketStatus.ACTIVE, Decimal(2), probability, priced_at=at)
 
 
 @pytest.fixture

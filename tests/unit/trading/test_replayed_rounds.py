@@ -18,11 +18,6 @@ def server() -> TradedServer:
     return TradedServer.started(new_match(3))
 
 
-def load_backup(server: TradedServer, home: int) -> None:
-    server.score = {"home": home, "away": 0}
-    server.freeze()
-
-
 def windows(trader: Trader) -> list[LedgerEntry]:
     return [entry for entry in trader.ledger if entry.void_window is not None]
 
@@ -37,7 +32,7 @@ def ended(server: TradedServer, number: int) -> int:
 
 def test_bets_of_replayed_rounds_are_void_and_the_market_goes_on(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
-    load_backup(server, 2)
+    server.freeze_at(2, 0)
     window = VoidWindow(ended(server, 2), server.trader.now)
     for key in ((13, team(3)), (13, team(4)), MAP_WINNER, MATCH_WINNER):
         assert of(server, key) == [window]
@@ -49,7 +44,7 @@ def test_bets_of_replayed_rounds_are_void_and_the_market_goes_on(server: TradedS
 
 def test_one_window_for_all_that_was_replayed_together(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
-    load_backup(server, 1)
+    server.freeze_at(1, 0)
     assert {entry.void_window for entry in windows(server.trader)} == {
         VoidWindow(ended(server, 1), server.trader.now)
     }
@@ -57,7 +52,7 @@ def test_one_window_for_all_that_was_replayed_together(server: TradedServer) -> 
 
 def test_an_entry_about_a_window_shows_where_its_market_stands(server: TradedServer) -> None:
     server.rounds("home", "home", "away")
-    load_backup(server, 2)
+    server.freeze_at(2, 0)
     for entry in windows(server.trader):
         assert (entry.previous_status, entry.new_status) == (LedgerStatus.PENDING, LedgerStatus.PENDING)
         assert (entry.result, entry.message, entry.void_reason_id) == (None, "bet_cancel", 4)
@@ -66,7 +61,7 @@ def test_an_entry_about_a_window_shows_where_its_market_stands(server: TradedSer
 
 def test_what_stands_is_left_alone(server: TradedServer) -> None:
     server.rounds("home", "home", "away", "home")
-    load_backup(server, 2)
+    server.freeze_at(2, 0)
     assert of(server, (13, team(2))) == [], "that round counts"
     assert of(server, (6, "map=2|team=home")) == [], "nothing of the next map was played"
 
@@ -77,7 +72,7 @@ def test_what_was_off_offer_all_the_while_took_no_bets(server: TradedServer) -> 
     at_eight, trader = server.trader.now, server.trader
     off_offer = {market.key for market in trader.open()} - {market.key for market in trader.active()}
     server.rounds("home", "home")
-    load_backup(server, 9)
+    server.freeze_at(9, 0)
     gone = {key for key in off_offer if trader.offered[key] <= at_eight}
     assert {key for key in off_offer if key[0] not in (36, 37)} <= gone
     windowed = {entry.key for entry in windows(server.trader)}
@@ -89,7 +84,7 @@ def test_what_went_off_offer_meanwhile_took_bets_until_then(server: TradedServer
     server.opening_kill("home")
     decided = (30, "map=1|round=3")
     assert server.trader.book[decided].status is MarketStatus.SUSPENDED
-    load_backup(server, 2)
+    server.freeze_at(2, 0)
     assert len(of(server, decided)) == 1
 
 
@@ -113,8 +108,7 @@ def test_a_round_with_an_unseen_end_is_not_replayed(server: TradedServer) -> Non
     server.rounds("home")
     server.opening_kill("home")
     server.report(f.DataLost(at=server.later(), reason="a part of the log is missing"))
-    server.score = {"home": 2, "away": 0}
-    server.freeze()
+    server.freeze_at(2, 0)
     assert windows(server.trader) == []
 
 
@@ -127,9 +121,9 @@ def test_nothing_happened_so_nothing_is_void(server: TradedServer) -> None:
 
 def test_each_replay_has_its_window(server: TradedServer) -> None:
     server.rounds("home", "home", "away")
-    load_backup(server, 2)
+    server.freeze_at(2, 0)
     first = server.trader.now
     server.rounds("away")
-    load_backup(server, 2)
+    server.freeze_at(2, 0)
     since = ended(server, 2)
     assert of(server, MAP_WINNER) == [VoidWindow(since, first), VoidWindow(since, server.trader.now)]

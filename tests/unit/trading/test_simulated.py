@@ -6,22 +6,16 @@ import pytest
 
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Status
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth
 from app.trading.margin import MIN_ODDS
 from app.trading.specifiers import parse
-from tests.unit.trading.trader import Trader, trade
-
-BEGIN = 1_790_000_000_000
+from tests.support.simulated import plan_between
+from tests.unit.trading.trader import Trader, trade, traded
 
 
 def run(seed: int, *, best_of: int, seconds: float) -> tuple[Trader, SeriesTruth]:
-    teams = fictional_world().teams
-    home, away = teams[seed % len(teams)], teams[(seed + 7) % len(teams)]
-    plan = MatchPlan(home, away, seed, BEGIN, best_of=best_of, brief=True)
-    truth = new_truth(plan)
-    trader = list(trade(plan, truth, checking=seconds > 1, seconds=seconds))[-1]
+    plan = plan_between(seed, seed + 7, seed, best_of=best_of, brief=True)
+    trader, truth = traded(plan, checking=seconds > 1, seconds=seconds)
     assert trader.match.status is Status.FINISHED
     return trader, truth
 
@@ -102,11 +96,10 @@ def _lead(counts: tuple[int, int, int]) -> int:
 
 
 def test_kills_move_the_price_of_their_round() -> None:
-    teams = fictional_world().teams
-    plans = [MatchPlan(teams[5], teams[6], seed, BEGIN, brief=True, knife=False) for seed in (11, 12)]
+    plans = [plan_between(5, 6, seed, brief=True, knife=False) for seed in (11, 12)]
     moves: list[bool] = []
     before: tuple[tuple[int, int, int], float] = ((0, 0, 0), 0.0)
-    for trader in chain.from_iterable(trade(plan, new_truth(plan), checking=False) for plan in plans):
+    for trader in chain.from_iterable(map(trade, plans)):
         current = trader.match.current
         if current is None or current.phase != "live":
             continue
@@ -123,10 +116,8 @@ def test_kills_move_the_price_of_their_round() -> None:
 
 def test_what_is_on_offer_in_play_can_move() -> None:
     """A favourite at the lowest odds would hold its opponent's odds where they are."""
-    teams = fictional_world().teams
-    plan = MatchPlan(teams[5], teams[6], 11, BEGIN, brief=True, knife=False)
     live = 0
-    for trader in trade(plan, new_truth(plan), checking=False):
+    for trader in trade(plan_between(5, 6, 11, brief=True, knife=False)):
         if trader.match.current is not None and trader.match.current.phase == "live":
             active = trader.active()
             live += bool(active)

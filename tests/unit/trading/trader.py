@@ -14,7 +14,7 @@ from app.domain.market import OPEN, Book, Market, MarketStatus, with_offer_end
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.cs2log import read
-from app.sandbox.simulator.match_simulation import MatchPlan, play
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
 from app.trading.match_facts import collect_facts
@@ -26,7 +26,8 @@ from app.trading.specifiers import parse
 from tests.unit.domain.play import fold_arrived
 
 PRICING = PricingConfig()
-_STATES = {
+#: What the ledger last says of a market in each status.
+STATES = {
     MarketStatus.SETTLED: LedgerStatus.SETTLED,
     MarketStatus.CANCELLED: LedgerStatus.VOIDED,
     MarketStatus.ACTIVE: LedgerStatus.PENDING,
@@ -158,7 +159,7 @@ class Trader:
         last = {entry.key: entry for entry in self.ledger}
         for key, market in self.book.items():
             status = last[key].new_status if key in last else LedgerStatus.PENDING
-            assert status is _STATES[market.status], market
+            assert status is STATES[market.status], market
             assert (last[key].result if key in last else None) is market.result
             assert 1 < market.odds <= 50 and 0 < market.probability < 1, market
 
@@ -176,10 +177,20 @@ def new_match(plan: MatchPlan) -> Match:
     )
 
 
-def trade(plan: MatchPlan, truth: SeriesTruth, *, checking: bool, seconds: float = 1.0) -> Iterable[Trader]:
-    """The trader after each body of a simulated match, each with the lines of `seconds`."""
+def trade(
+    plan: MatchPlan, truth: SeriesTruth | None = None, *, checking: bool = False, seconds: float = 1.0
+) -> Iterable[Trader]:
+    """The trader after each body of a simulated match, each with the lines of `seconds`; `truth` is written
+    meanwhile."""
     trader = Trader.opened(new_match(plan), checking=checking)
-    for number, lines in groupby(play(plan, truth), key=lambda line: int(line.at / seconds)):
+    log = play(plan, truth or new_truth(plan))
+    for number, lines in groupby(log, key=lambda line: int(line.at / seconds)):
         body = "\n".join(line.text for line in lines) + "\n"
         trader.apply(read(body, plan.begin + int((number + 1) * seconds * 1000)).facts)
         yield trader
+
+
+def traded(plan: MatchPlan, *, checking: bool = True, seconds: float) -> tuple[Trader, SeriesTruth]:
+    """The trader after a whole simulated match, and what happened in it."""
+    truth = new_truth(plan)
+    return list(trade(plan, truth, checking=checking, seconds=seconds))[-1], truth

@@ -18,15 +18,9 @@ from app.wire import views
 from app.wire.mechanical import ITEM, SINGULARS, name, render, singular
 from app.wire.text import permitted
 
-hostile = st.text(st.characters(exclude_categories=()), max_size=12)
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | hostile
-    | st.sampled_from(["<&\"'\t\n\r\x00", "😀", ""])
-)
+any_text = st.text(st.characters(exclude_categories=()), max_size=12)
+hostile = any_text | st.sampled_from(["<&\"'\t\n\r\x00", "😀", ""])
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | hostile
 names = st.from_regex("[a-z][a-z_]{0,8}[a-z]", fullmatch=True).filter(lambda key: not key.startswith("xml"))
 
 

@@ -46,10 +46,7 @@ def test_home_comes_first_and_the_format_is_classic(build: Any) -> None:
 
 
 def test_only_the_composed_name_depends_on_the_language() -> None:
-    english, russian = (
-        sport_events.match_summary(LIVE_EVENT, "en"),
-        sport_events.match_summary(LIVE_EVENT, "ru"),
-    )
+    english, russian = (sport_events.match_summary(LIVE_EVENT, locale) for locale in LOCALES)
     assert english.replace(b" vs ", " против ".encode()) == russian
 
 

@@ -31,27 +31,7 @@ MESSAGES = (
     'rcon from "1.2.3.4:5": command "mp_backup_restore_load_file backup_round07.txt"',
 )
 #: Digits that `str.isdigit` or `\d` accept, signs, empty and absurd numbers, quotes and brackets.
-PIECES = (
-    "²",
-    "²²²",
-    "٣",
-    "०",
-    "𝟘",
-    "Ⅷ",
-    "0",
-    "0000",
-    "9" * 30,
-    "-",
-    ".",
-    "1.2.3",
-    "",
-    '"',
-    "<",
-    ">",
-    "[",
-    "]",
-    "\r",
-)
+PIECES = (*'²٣०𝟘Ⅷ0-."<>[]\r', "²²²", "0000", "9" * 30, "1.2.3", "")
 
 
 @st.composite

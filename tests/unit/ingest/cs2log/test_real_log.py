@@ -10,10 +10,11 @@ from app.domain import changes as c
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from tests.unit.ingest.cs2log.truth import TrueRound, played_rounds
+from tests.support.real_match import AWAY, HOME
+from tests.support.truth import Truth, derive
 
 ARRIVED = 1_768_850_000_000
-HOME, AWAY = "rvls test team 1", "rvls test 2"
+Played = tuple[Match, tuple[c.MatchChange, ...]]
 
 
 def new_match() -> Match:
@@ -21,25 +22,20 @@ def new_match() -> Match:
 
 
 @pytest.fixture(scope="module")
-def played(real_log: str) -> tuple[Match, tuple[c.MatchChange, ...]]:
+def played(real_log: str) -> Played:
     return fold(new_match(), read(real_log, ARRIVED).facts)
 
 
 @pytest.fixture(scope="module")
-def truth(real_log: str) -> list[TrueRound]:
-    return played_rounds(real_log)
+def truth(real_log: str) -> Truth:
+    return derive(real_log)
 
 
-def home_or_away(team: str) -> str:
-    return {HOME: "home", AWAY: "away"}[team]
+def test_the_truth_is_what_people_saw(truth: Truth) -> None:
+    assert (len(truth.rounds), truth.score()) == (15, (13, 2))
 
 
-def test_the_truth_is_what_people_saw(truth: list[TrueRound]) -> None:
-    winners = [home_or_away(one.winner) for one in truth]
-    assert (len(truth), winners.count("home"), winners.count("away")) == (15, 13, 2)
-
-
-def test_the_match_ends_as_it_did(played: tuple[Match, tuple[c.MatchChange, ...]]) -> None:
+def test_the_match_ends_as_it_did(played: Played) -> None:
     match, changes = played
     assert (match.status, match.winner, match.score_home, match.score_away) == (Status.FINISHED, "home", 1, 0)
     assert (match.maps[0].name, match.maps[0].home_score, match.maps[0].away_score) == ("de_inferno", 13, 2)
@@ -48,20 +44,18 @@ def test_the_match_ends_as_it_did(played: tuple[Match, tuple[c.MatchChange, ...]
     assert not match.doubts
 
 
-def test_every_round(played: tuple[Match, tuple[c.MatchChange, ...]], truth: list[TrueRound]) -> None:
+def test_every_round(played: Played, truth: Truth) -> None:
     rounds = [change.round for change in played[1] if isinstance(change, c.RoundFinished)]
     assert [(one.number, one.winner, one.winning_side, one.win_reason, one.bomb_site) for one in rounds] == [
-        (number, home_or_away(one.winner), one.side, one.reason, one.site)
-        for number, one in enumerate(truth, start=1)
+        (number, one.winner, one.side, one.reason, one.site)
+        for number, one in enumerate(truth.rounds, start=1)
     ]
-    for one, true in zip(rounds, truth, strict=True):
-        by_side = (
-            (one.home_score, one.away_score) if one.home_side == "CT" else (one.away_score, one.home_score)
-        )
-        assert by_side == true.score
+    for one, true in zip(rounds, truth.rounds, strict=True):
+        home_and_away = one.home_score, one.away_score
+        assert true.score == (home_and_away if one.home_side == "CT" else home_and_away[::-1])
 
 
-def test_every_kill(played: tuple[Match, tuple[c.MatchChange, ...]], truth: list[TrueRound]) -> None:
+def test_every_kill(played: Played, truth: Truth) -> None:
     events = [change.event for change in played[1] if isinstance(change, c.EventAdded)]
     found = [told_kill(event) for event in events if event.type == "kill"]
     true = [
@@ -70,15 +64,15 @@ def test_every_kill(played: tuple[Match, tuple[c.MatchChange, ...]], truth: list
             kill.killer,
             kill.victim,
             kill.weapon,
-            (kill.headshot, kill.penetrated, kill.late),
-            (kill.side, home_or_away(one.teams[kill.side])),
-            (kill.victim_side, home_or_away(one.teams[kill.victim_side])),
+            (kill.headshot, "penetrated" in kill.words, kill in one.after),
+            (kill.side, truth.team(kill.killer)),
+            (kill.victim_side, truth.team(kill.victim)),
             kill.assister,
-            kill.places,
+            (kill.place, kill.victim_place),
             {*kill.words, *(["flash"] if kill.flash else [])},
         )
-        for number, one in enumerate(truth, start=1)
-        for kill in one.kills
+        for number, one in enumerate(truth.rounds, start=1)
+        for kill in one.all_kills
     ]
     assert found == true
 
@@ -102,17 +96,15 @@ def told_kill(event: TimelineEvent) -> tuple[object, ...]:
     )
 
 
-def test_first_kills_that_count(
-    played: tuple[Match, tuple[c.MatchChange, ...]], truth: list[TrueRound]
-) -> None:
+def test_first_kills_that_count(played: Played, truth: Truth) -> None:
     timelines = [change.timeline for change in played[1] if isinstance(change, c.RoundFinished)]
     first = [next(event for event in timeline if event.counts_for_markets) for timeline in timelines]
     assert [(event.actor.name if event.actor else "", event.weapon) for event in first] == [
-        (one.counting_kills[0].killer, one.counting_kills[0].weapon) for one in truth
+        (one.fair[0].killer, one.fair[0].weapon) for one in truth.rounds
     ]
 
 
-def test_nothing_is_told_twice_and_numbers_rise(played: tuple[Match, tuple[c.MatchChange, ...]]) -> None:
+def test_nothing_is_told_twice_and_numbers_rise(played: Played) -> None:
     ids = [change.event.id for change in played[1] if isinstance(change, c.EventAdded)]
     ids += [change.round.id for change in played[1] if isinstance(change, c.RoundFinished)]
     assert len(ids) == len(set(ids))

@@ -9,21 +9,18 @@ import pytest
 
 from app.domain import facts as f
 from app.domain.doubts import SILENT, raise_doubt
-from app.domain.match import Match, Status
+from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
 from app.sandbox.simulator.anomalies import COMMON, Anomalies, LogLine
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.log_lines import TimestampStyle
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play, simulate
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.settlement_check import check_settlements
 from tests.support.lengths import short_then_long
+from tests.support.simulated import BEGIN, assert_as_played, plan_of
 from tests.unit.trading.trader import Trader, new_match
 
-BEGIN = 1_790_000_000_000
 SILENT_MS = 30_000  #: after which the service itself suspends
-TIMESTAMP_STYLES: tuple[TimestampStyle, ...] = ("plain", "bare", "millis")
 KINDS = {
     "restore": Anomalies(restore=0.15),
     "restart": Anomalies(restart=0.15),
@@ -39,19 +36,7 @@ KINDS = {
 
 
 def plan(anomalies: Anomalies, seed: int, best_of: int = 1) -> MatchPlan:
-    teams = fictional_world().teams
-    home, away = teams[seed % 40], teams[(seed * 7 + 3) % 40]
-    away = teams[(seed + 1) % 40] if home is away else away
-    return MatchPlan(
-        home,
-        away,
-        seed,
-        BEGIN,
-        best_of=best_of,
-        timestamps=TIMESTAMP_STYLES[seed % 3],
-        brief=True,
-        anomalies=anomalies,
-    )
+    return plan_of(seed, best_of=best_of, brief=True, anomalies=anomalies)
 
 
 def bodies(lines: Iterator[LogLine], seconds: float) -> Iterator[tuple[int, str]]:
@@ -79,18 +64,6 @@ def traded(plan: MatchPlan, seconds: float) -> tuple[Trader, SeriesTruth]:
     return trader, truth
 
 
-def assert_same(match: Match, truth: SeriesTruth) -> None:
-    assert match.status is Status.FINISHED
-    assert match.winner == truth.winner
-    assert (match.score_home, match.score_away) == (truth.maps_won("home"), truth.maps_won("away"))
-    for played, true in zip(match.maps, truth.maps, strict=False):
-        assert (played.name, played.winner) == (true.name, true.winner)
-        assert (played.home_score, played.away_score) == (true.home_score, true.away_score)
-        seen = [(r.number, r.winner, r.winning_side, r.win_reason, r.bomb_site) for r in played.counted]
-        assert seen == [(r.number, r.winner, r.side, r.reason, r.bomb_site) for r in true.rounds]
-        assert not played.unseen
-
-
 def assert_same_kills(trader: Trader, truth: SeriesTruth) -> None:
     """Void ones left out, of every map the same kills in the same order."""
     events = [event for event in trader.events.values() if event.type == "kill" and not event.void]
@@ -101,7 +74,7 @@ def assert_same_kills(trader: Trader, truth: SeriesTruth) -> None:
 
 def check(anomalies: Anomalies, seed: int, best_of: int = 1, seconds: float = 10.0) -> SeriesTruth:
     trader, truth = traded(plan(anomalies, seed, best_of), seconds)
-    assert_same(trader.match, truth)
+    assert_as_played(trader.match, truth)
     assert_same_kills(trader, truth)
     assert not trader.open()
     rounds, events = list(trader.rounds.values()), list(trader.events.values())
@@ -120,7 +93,7 @@ def folded(plan: MatchPlan, seconds: float) -> tuple[Match, SeriesTruth]:
 @pytest.mark.parametrize("seed", short_then_long(range(3)))
 @pytest.mark.parametrize("kind", KINDS)
 def test_odd_logs_read_as_played(kind: str, seed: int) -> None:
-    assert_same(*folded(plan(KINDS[kind], 100 + seed), seconds=4.0))
+    assert_as_played(*folded(plan(KINDS[kind], 100 + seed), seconds=4.0))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,8 @@ import pytest
 from app.domain.changes import RoundFinished
 from app.sandbox.simulator.match_simulation import simulate
 from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
-from tests.unit.sandbox.simulator.test_truth import plan, read_match
+from tests.support.simulated import plan_of
+from tests.unit.sandbox.simulator.test_truth import read_match
 
 _LEFT = re.compile(r'"([^"<]+)<\d+><[^>]*><(CT|TERRORIST)>" left buyzone with \[ ([^\]]*)\]')
 _HELMET = GEAR["item_assaultsuit"] - GEAR["item_kevlar"]
@@ -24,7 +25,7 @@ def price(item: str) -> int:
 
 def by_round(seed: int) -> list[dict[str, int]]:
     """What each side left the buy zone with, in each round that was won."""
-    text = "\n".join(line.text for line in simulate(plan(seed, knife=False))[0])
+    text = "\n".join(line.text for line in simulate(plan_of(seed, knife=False))[0])
     rounds = [part for part in text.split("Starting Freeze period") if "SFUI_Notice" in part]
     worth = []
     for part in rounds:
@@ -38,7 +39,7 @@ def by_round(seed: int) -> list[dict[str, int]]:
 
 @pytest.mark.parametrize("seed", [3, 8])
 def test_rounds_are_worth_what_was_carried_into_them(seed: int) -> None:
-    _, changes, truth = read_match(plan(seed, knife=False))
+    _, changes, truth = read_match(plan_of(seed, knife=False))
     rounds = [change.round for change in changes if isinstance(change, RoundFinished)]
     known = by_round(seed)
     assert len(rounds) == len(known) == len(truth.maps[0].rounds)

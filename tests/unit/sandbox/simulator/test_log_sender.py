@@ -1,6 +1,7 @@
 """Bodies leave as a game server's do: in time, in order, each byte exactly once."""
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
@@ -49,14 +50,20 @@ URL = "http://sink.test/ops/v1/matches/m/log?token=1-a"
 LINES = [LogLine(float(second), f"L 01/19/2026 - 18:55:{second:02d}: line {second}é") for second in range(60)]
 
 
-async def play(pace: Pace, answers: list[int] | None = None, config: SendConfig | None = None) -> Sink:
+async def play(
+    pace: Pace,
+    answers: list[int] | None = None,
+    config: SendConfig | None = None,
+    lines: Sequence[LogLine] = LINES,
+) -> Sink:
+    """What arrives of these lines, which are sent in two parts."""
     wall = Wall()
     sink = Sink(wall, answers)
     async with httpx.AsyncClient(transport=httpx.MockTransport(sink)) as client:
         timing = Timing(clock=lambda: wall.now, sleep=wall.sleep)
-        sender = LogSender(client, URL, "run-1", config=config, timing=timing)
-        await sender.send(LINES[:30], pace)
-        await sender.send(LINES[30:], pace)
+        sender = LogSender(client, URL, "run", config=config, timing=timing)
+        for part in (lines[:20], lines[20:]):
+            await sender.send(part, pace)
     return sink
 
 
@@ -83,7 +90,7 @@ async def test_every_byte_once_and_the_offsets_say_so() -> None:
 async def test_headers_of_a_game_server() -> None:
     sink = await play(Pace(10))
     request = sink.accepted[0]
-    assert request.headers["X-Server-Instance-Token"] == "run-1"
+    assert request.headers["X-Server-Instance-Token"] == "run"
     assert request.headers["Content-Type"] == "text/plain"
     last = request.content.decode().splitlines()[-1]
     assert request.headers["X-Timestamp"] == last[2:23] + ".000"
@@ -153,12 +160,7 @@ def test_log_files_are_timed_by_their_stamps(tmp_path: Path, dress: str) -> None
 
 
 async def test_a_new_run_has_its_own_token_and_offsets() -> None:
-    wall = Wall()
-    sink = Sink(wall)
-    lines = [line._replace(run=int(line.at >= 30)) for line in LINES]
-    async with httpx.AsyncClient(transport=httpx.MockTransport(sink)) as client:
-        timing = Timing(clock=lambda: wall.now, sleep=wall.sleep)
-        await LogSender(client, URL, "run", timing=timing).send(lines, Pace(10))
+    sink = await play(Pace(10), lines=[line._replace(run=int(line.at >= 30)) for line in LINES])
     assert body_of(sink.accepted) == ALL
     tokens = [request.headers["X-Server-Instance-Token"] for request in sink.accepted]
     assert tokens == sorted(tokens) and set(tokens) == {"run", "run-1"}

@@ -21,8 +21,7 @@ from app.sandbox.simulator.round_plan import (
 )
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, Side
 from tests.support.lengths import short_then_long
-
-BEGIN = 1_790_000_000_000
+from tests.support.simulated import BEGIN, plan_between
 
 
 @pytest.fixture(scope="module", params=short_then_long([100, 300]))
@@ -41,7 +40,7 @@ def rounds(maps: list[MapTruth]) -> Iterator[RoundTruth]:
 
 
 def some_plan() -> MatchPlan:
-    return MatchPlan(fictional_world().teams[3], fictional_world().teams[8], 42, BEGIN, best_of=3)
+    return plan_between(3, 8, 42, best_of=3)
 
 
 def test_same_seed_same_lines() -> None:
@@ -102,9 +101,7 @@ def test_every_way_to_win_happens(played: list[MapTruth]) -> None:
 
 @pytest.mark.parametrize("matches", short_then_long([40, 60]))
 def test_stronger_team_wins_more(matches: int) -> None:
-    best, weak = fictional_world().teams[0], fictional_world().teams[30]
-    plans = [MatchPlan(best, weak, seed, BEGIN, brief=True) for seed in range(matches)]
-    wins = [simulate(plan)[1].winner == "home" for plan in plans]
+    wins = [simulate(plan_between(0, 30, seed, brief=True))[1].winner == "home" for seed in range(matches)]
     assert sum(wins) / len(wins) > 0.75
 
 

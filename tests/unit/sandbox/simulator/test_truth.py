@@ -1,39 +1,24 @@
 """Our reader finds in a simulated log exactly what the simulator records."""
 
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 
 from app.domain.changes import EventAdded, MatchChange, RoundsVoided
-from app.domain.match import Match, Status, TimelineEvent
+from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest.cs2log import read
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.log_lines import TimestampStyle
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.sandbox.simulator.truth import KillTruth, SeriesTruth
 from tests.support.lengths import short_then_long
-
-BEGIN = 1_790_000_000_000
-TIMESTAMP_STYLES: tuple[TimestampStyle, ...] = ("plain", "bare", "millis")
-
-
-def plan(seed: int, *, best_of: int = 1, knife: bool | None = None) -> MatchPlan:
-    home, away = fictional_world().teams[seed % 40], fictional_world().teams[(seed * 7 + 3) % 40]
-    if home is away:
-        away = fictional_world().teams[(seed + 1) % 40]
-    return MatchPlan(
-        home, away, seed, BEGIN, best_of=best_of, knife=knife, timestamps=TIMESTAMP_STYLES[seed % 3]
-    )
+from tests.support.simulated import BEGIN, assert_as_played, plan_of
+from tests.unit.trading.trader import new_match
 
 
 def read_match(plan: MatchPlan) -> tuple[Match, tuple[MatchChange, ...], SeriesTruth]:
     """The match as read from the log in bodies of 200 lines, one a second."""
     lines, truth = simulate(plan)
-    match = Match(
-        id=UUID(int=1), number=1, home=plan.home.name, away=plan.away.name, event="", best_of=plan.best_of
-    )
+    match = new_match(plan)
     changes: list[MatchChange] = []
     for start in range(0, len(lines), 200):
         body = "\n".join(line.text for line in lines[start : start + 200]) + "\n"
@@ -65,14 +50,8 @@ def as_truth(event: TimelineEvent) -> KillTruth:
 
 
 def assert_same(match: Match, changes: tuple[MatchChange, ...], truth: SeriesTruth) -> None:
-    assert match.status is Status.FINISHED
-    assert match.winner == truth.winner
-    assert (match.score_home, match.score_away) == (truth.maps_won("home"), truth.maps_won("away"))
-    for play, true in zip(match.maps, truth.maps, strict=False):
-        assert (play.name, play.home_score, play.away_score) == (true.name, true.home_score, true.away_score)
-        assert play.winner == true.winner
-        seen = [(r.number, r.winner, r.winning_side, r.win_reason, r.bomb_site) for r in play.rounds]
-        assert seen == [(r.number, r.winner, r.side, r.reason, r.bomb_site) for r in true.rounds]
+    assert_as_played(match, truth)
+    assert all(play.rounds == play.counted for play in match.maps)
     true_kills = [replace(kill, assister=None) for m in truth.maps for r in m.rounds for kill in r.kills]
     assert [as_truth(event) for event in kills(changes)] == true_kills
     assert len([play for play in match.maps if play.status == "finished"]) == len(truth.maps)
@@ -80,17 +59,17 @@ def assert_same(match: Match, changes: tuple[MatchChange, ...], truth: SeriesTru
 
 @pytest.mark.parametrize("seed", short_then_long(range(24), 6))
 def test_log_reads_as_played(seed: int) -> None:
-    assert_same(*read_match(plan(seed)))
+    assert_same(*read_match(plan_of(seed)))
 
 
 @pytest.mark.parametrize("seed", short_then_long(range(100, 104)))
 def test_series_reads_as_played(seed: int) -> None:
-    assert_same(*read_match(plan(seed, best_of=3)))
+    assert_same(*read_match(plan_of(seed, best_of=3)))
 
 
 @pytest.mark.parametrize("seed", short_then_long(range(200, 206), 2))
 def test_knife_round_never_counts(seed: int) -> None:
-    match, changes, truth = read_match(plan(seed, knife=True))
+    match, changes, truth = read_match(plan_of(seed, knife=True))
     assert truth.maps[0].knife
     assert not any(event.weapon.startswith("knife") for event in kills(changes))
     assert_same(match, changes, truth)
@@ -99,7 +78,7 @@ def test_knife_round_never_counts(seed: int) -> None:
 @pytest.mark.parametrize(("seeds", "found"), [(30, 2), pytest.param(100, 5, marks=pytest.mark.long)])
 def test_overtime_reads_as_played(seeds: int, found: int) -> None:
     """The first few seeds whose map goes to overtime, one of them to a second one."""
-    logs = (plan(seed) for seed in range(300, 300 + seeds))
+    logs = (plan_of(seed) for seed in range(300, 300 + seeds))
     overtimes = [log for log in logs if len(simulate(log)[1].maps[0].rounds) > 24]
     assert len(overtimes) >= found
     longest = max(overtimes, key=lambda log: len(simulate(log)[1].maps[0].rounds))

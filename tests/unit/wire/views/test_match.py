@@ -12,15 +12,7 @@ from msgspec.structs import replace
 from app.domain.kill_details import KillDetails
 from app.domain.loadout import Loadout
 from app.domain.market import Market, MarketStatus
-from app.domain.match import (
-    CurrentRound,
-    MapPlay,
-    Match,
-    MatchPlayer,
-    Round,
-    Status,
-    TimelineEvent,
-)
+from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
 from app.domain.match_entrants import TeamLogos
 from app.domain.match_info import MatchInfo, VideoStream, VodAnchor
 from app.wire.fields import Group
@@ -36,9 +28,8 @@ FIELDS = {
     Group.MARKETS: {"markets"},
     Group.SCOREBOARD: {"scoreboard"},
     Group.INTERNALS: {
-        *("external_match_id", "data_delay_seconds", "suspended", "suspended_reason"),
-        "suspended_reason_code",
-        *("booking_status", "source_url"),
+        *("external_match_id", "data_delay_seconds", "booking_status", "source_url"),
+        *("suspended", "suspended_reason", "suspended_reason_code"),
     },
 }
 FOX, HERON = MatchPlayer(77, "fox"), MatchPlayer(88, "heron")

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.domain.analytics import TeamLine
 from app.domain.entrants import Competitor
@@ -18,19 +19,8 @@ def meetings(draw: st.DrawFn) -> Match:
     home, away = draw(st.permutations([A, B]))
     scores = draw(st.integers(0, 3)), draw(st.integers(0, 3))
     winner = None if scores[0] == scores[1] else "home" if scores[0] > scores[1] else "away"
-    return Match(
-        UUID(int=1),
-        1,
-        home.name,
-        away.name,
-        "Cup",
-        status=Status.FINISHED,
-        score_home=scores[0],
-        score_away=scores[1],
-        winner=winner,
-        home_id=home.id,
-        away_id=away.id,
-    )
+    match = Match(UUID(int=1), 1, home.name, away.name, "Cup", home_id=home.id, away_id=away.id)
+    return replace(match, status=Status.FINISHED, score_home=scores[0], score_away=scores[1], winner=winner)
 
 
 lines = st.lists(st.builds(TeamLine, *[st.integers(0, 9)] * len(TeamLine.__struct_fields__)), max_size=4)
