@@ -8,15 +8,8 @@ import pytest
 from app.broker.management import Management
 from scripts.demonstration import paths
 from scripts.demonstration.shared_servers import claim_vhosts, release_vhosts
-from scripts.services import Services
 
 Names = tuple[str, list[str]]
-
-
-@pytest.fixture
-async def management(services: Services) -> AsyncIterator[Management]:
-    async with Management(services.rabbitmq_api_url) as management:
-        yield management
 
 
 @pytest.fixture
