@@ -95,6 +95,12 @@ class Server:
     async def state(self) -> Match:
         return await present(self.store, self.match)
 
+    async def score(self) -> tuple[int, int]:
+        """Of home and away, on the present map."""
+        present = (await self.state()).map
+        assert present is not None
+        return present.home_score, present.away_score
+
 
 class Addressed(Server):
     """A game server that sends its address, as real ones do."""
