@@ -106,11 +106,8 @@ async def test_a_market_that_was_rolled_back_is_held_until_it_is_released(
     await execute(replace(back, release=True))
     settled = (await book(store, server.match))[FIRST]
     assert (settled.result, settled.settled_by) == (Result.WON, "engine")
-    assert [status for _, status, _ in await ledger(store, server.match, FIRST)] == [
-        "settled",
-        "pending",
-        "settled",
-    ]
+    statuses = [status for _, status, _ in await ledger(store, server.match, FIRST)]
+    assert statuses == ["settled", "pending", "settled"]
 
 
 async def test_what_is_returned_after_its_round_is_settled_by_the_facts_of_that_round(
