@@ -1,6 +1,7 @@
-"""A demo that the tests of a module share."""
+"""A demo of a test's own, and one that the tests of a module share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,14 @@ import pytest
 from scripts.services import Services
 from tests.e2e.test_demo import Place
 from tests.support import browser
+
+
+@pytest.fixture
+def place(services: Services, tmp_path: Path) -> Iterator[Place]:
+    """For a demo of this test's own, which it starts."""
+    place = Place(services, tmp_path / "var")
+    yield place
+    place.run("--stop")
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,13 @@
 """The board in a real browser over a real demo: prices move, a settlement leads to its kill, faults heal."""
 
 import asyncio
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scripts.local_services import chromium
 from scripts.local_services.chromium import Page
-from scripts.services import Services
-from tests.e2e.test_demo import ROOT, Place
+from tests.e2e.test_demo import Place
 from tests.support import browser
 from tests.support.lengths import short_then_long
 
@@ -43,24 +37,6 @@ NAMELESS = """
 """
 
 
-@pytest.fixture
-def place(services: Services, tmp_path: Path) -> Iterator[Place]:
-    browser.require()
-    place = Place(services, tmp_path / "var")
-    yield place
-    place.run("--stop")
-
-
-def break_something(place: Place, fault: str) -> str:
-    """Run one of the fault menu in a shell that the demo's settings lead to; what it prints."""
-    command = f'. "{place.var}/demo.env" && exec "{sys.executable}" -m app.cli fault {fault}'
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 async def look(place: Place, demo: dict[str, Any], faults: dict[str, str]) -> None:
     async with chromium.opened(demo["board"]["url"]) as page:
         await page.set_window(1440, 900)
@@ -83,7 +59,7 @@ async def see_prices_move(page: Page) -> None:
 async def see_faults_heal(page: Page, place: Place, faults: dict[str, str]) -> None:
     """Messages that never come, and a bookmaker that dies: both end with an equal book, on the page too."""
     for fault, kind in faults.items():
-        output = await asyncio.to_thread(break_something, place, fault)
+        output = await asyncio.to_thread(place.matchfeed, "fault", fault)
         assert "book equals REST: 0 differences" in output.splitlines()[-1]
         await page.until(f"!!document.querySelector('#story .{kind}')", 30)
         await page.until(EQUAL, 60)
@@ -121,5 +97,6 @@ async def forget_the_key(page: Page) -> None:
 
 @pytest.mark.parametrize("faults", short_then_long([{"drop": "recovery"}, FAULTS], ids=["one", "both"]))
 @pytest.mark.timeout(600)
-def test_the_board_in_a_browser(place: Place, faults: dict[str, str]) -> None:
-    asyncio.run(look(place, place.start(), faults))
+async def test_the_board_in_a_browser(place: Place, faults: dict[str, str]) -> None:
+    browser.require()
+    await look(place, place.start(), faults)

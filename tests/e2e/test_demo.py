@@ -2,10 +2,10 @@
 
 import asyncio
 import os
+import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,14 @@ import aio_pika
 import httpx
 import msgspec
 import psutil
-import pytest
 from lxml import etree
 
 from app.broker.management import Management
 from scripts.local_services import ports
 from scripts.services import Services
 from tests.support.ports import spare
+from tests.support.processes import ROOT, output
 
-ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "schemas" / "feed.xsd"
 
 
@@ -50,6 +49,11 @@ class Place:
         described: dict[str, Any] = msgspec.json.decode((self.var / "demo.json").read_bytes())
         return described
 
+    def matchfeed(self, *words: str) -> str:
+        """What a command prints, in a shell that the demo's settings lead to."""
+        command = f'. "{self.var}/demo.env" && exec "{sys.executable}" -m app.cli {shlex.join(words)}'
+        return output("bash", "-c", command, cwd=ROOT)
+
     def processes(self) -> list[int]:
         """Whatever runs with this directory in its command or environment."""
         return [process.pid for process in psutil.process_iter() if self._ours(process)]
@@ -60,13 +64,6 @@ class Place:
             return process.pid != os.getpid() and any(str(self.var) in (each or "") for each in texts)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             return False
-
-
-@pytest.fixture
-def place(services: Services, tmp_path: Path) -> Iterator[Place]:
-    place = Place(services, tmp_path / "var")
-    yield place
-    place.run("--stop")
 
 
 async def first_odds_change(url: str, exchange: str) -> bytes:

@@ -5,7 +5,6 @@ has it."""
 import asyncio
 import re
 import shlex
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,7 +16,7 @@ from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import open_store
 from scripts.services import Services
-from tests.e2e.test_demo import ROOT, Place
+from tests.e2e.test_demo import Place
 from tests.e2e.test_trading_console import signed_in
 from tests.support import browser
 from tests.support.trading import give
@@ -39,14 +38,6 @@ class Desk:
 
     def __init__(self, place: Place, sam: Visitor, ada: Visitor) -> None:
         self.place, self.sam, self.ada = place, sam, ada
-
-    async def matchfeed(self, *words: str) -> str:
-        """What a command prints, with the demo's settings."""
-        command = f'. "{self.place.var}/demo.env" && exec "{sys.executable}" -m app.cli {shlex.join(words)}'
-        process = await asyncio.create_subprocess_shell(command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-        output, _ = await process.communicate()
-        assert process.returncode == 0
-        return output.decode()
 
     async def begin_alert(self) -> None:
         """As the feed process does about a tenant with too many queues."""
@@ -168,7 +159,8 @@ async def alert(desk: Desk) -> None:
     await ada.page.until(
         "!document.querySelector('#alerts').innerText.includes('more queues')", _STREAM_SECONDS
     )
-    assert "ended by operator settler@operators.example" in await desk.matchfeed("alerts", "--all")
+    listed = await asyncio.to_thread(desk.place.matchfeed, "alerts", "--all")
+    assert "ended by operator settler@operators.example" in listed
 
 
 STORIES: tuple[Story, ...] = (consent, refusal, alert)
@@ -176,12 +168,8 @@ STORIES: tuple[Story, ...] = (consent, refusal, alert)
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
-def test_what_two_operators_do_together(place: Place) -> None:
+async def test_what_two_operators_do_together(place: Place) -> None:
     demo = place.start()
-
-    async def stories() -> None:
-        async with at_console(demo, "settler") as sam, at_console(demo, "admin") as ada:
-            for story in STORIES:
-                await story(Desk(place, sam, ada))
-
-    asyncio.run(stories())
+    async with at_console(demo, "settler") as sam, at_console(demo, "admin") as ada:
+        for story in STORIES:
+            await story(Desk(place, sam, ada))

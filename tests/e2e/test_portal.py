@@ -1,8 +1,7 @@
 """The portal in a real browser, over a real demo: what a tenant's people do, and how every page looks."""
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import aio_pika
@@ -18,7 +17,7 @@ from tests.support.portal_tasks import (
     see_a_recovery_move,
     see_the_plot,
 )
-from tests.support.visitor import Visitor
+from tests.support.visitor import Visitor, visiting
 
 #: Pages without a subject.
 PAGES = (
@@ -68,117 +67,94 @@ async def _receive(_: aio_pika.abc.AbstractIncomingMessage) -> None:
     """Messages are taken off the queue, and nothing else."""
 
 
-@asynccontextmanager
-async def signed_in(demo: dict[str, Any], slug: str = "acme") -> AsyncIterator[Visitor]:
+def signed_in(demo: dict[str, Any], slug: str = "acme") -> AbstractAsyncContextManager[Visitor]:
     """The owner of the tenant, at their first page."""
     owner = next(each for each in demo["tenants"] if each["slug"] == slug)["users"][0]
+    return visiting(demo["base_url"], "/portal", owner["email"], owner["password"])
+
+
+@pytest.mark.timeout(400)
+async def test_what_a_tenants_people_do(demo: dict[str, Any]) -> None:
+    async with listening(demo), signed_in(demo) as visitor:
+        for task in (*TASKS, *MOVING):
+            await task(visitor, demo)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(200)
+async def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
+    owner = demo["tenants"][1]["users"][0]
     async with chromium.opened(f"{demo['portal_url']}/sign-in") as page:
         visitor = Visitor(page, demo["base_url"])
-        await page.set_window(1440, 900)
-        await visitor.sign_in(owner["email"], owner["password"])
-        yield visitor
-        assert page.errors == []
-
-
-@pytest.mark.timeout(400)
-def test_what_a_tenants_people_do(demo: dict[str, Any]) -> None:
-    async def tasks() -> None:
-        async with listening(demo), signed_in(demo) as visitor:
-            for task in (*TASKS, *MOVING):
-                await task(visitor, demo)
-
-    asyncio.run(tasks())
-
-
-@pytest.mark.long
-@pytest.mark.timeout(200)
-def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
-    owner = demo["tenants"][1]["users"][0]
-
-    async def by_keyboard() -> None:
-        async with chromium.opened(f"{demo['portal_url']}/sign-in") as page:
-            visitor = Visitor(page, demo["base_url"])
-            await page.until("document.readyState === 'complete'")
-            await visitor.tab_to("[name=email]")
-            await visitor.type(owner["email"])
-            await visitor.tab_to("[name=password]")
-            await visitor.type(owner["password"])
-            await visitor.enter()
-            assert await page.value("location.pathname") == "/portal"
-            await visitor.tab_to("nav a[href='/portal/offer']")
-            await visitor.enter()
-            assert await page.value("location.pathname") == "/portal/offer"
-            await visitor.tab_to("header form[action='/portal/sign-out'] button")
-            await visitor.enter()
-            assert await page.value("location.pathname") == "/portal/sign-in"
-
-    asyncio.run(by_keyboard())
+        await page.until("document.readyState === 'complete'")
+        await visitor.tab_to("[name=email]")
+        await visitor.type(owner["email"])
+        await visitor.tab_to("[name=password]")
+        await visitor.type(owner["password"])
+        await visitor.enter()
+        assert await page.value("location.pathname") == "/portal"
+        await visitor.tab_to("nav a[href='/portal/offer']")
+        await visitor.enter()
+        assert await page.value("location.pathname") == "/portal/offer"
+        await visitor.tab_to("header form[action='/portal/sign-out'] button")
+        await visitor.enter()
+        assert await page.value("location.pathname") == "/portal/sign-in"
 
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("width", [1440, 360])
-def test_what_changes_something_works_without_scripts(demo: dict[str, Any], width: int) -> None:
-    async def tasks() -> None:
-        async with listening(demo), signed_in(demo) as visitor:
-            await visitor.scripts(enabled=False)
-            await visitor.page.set_window(width, 800)
-            for task in WITHOUT_SCRIPTS:
-                await task(visitor, demo)
-
-    asyncio.run(tasks())
+async def test_what_changes_something_works_without_scripts(demo: dict[str, Any], width: int) -> None:
+    async with listening(demo), signed_in(demo) as visitor:
+        await visitor.scripts(enabled=False)
+        await visitor.page.set_window(width, 800)
+        for task in WITHOUT_SCRIPTS:
+            await task(visitor, demo)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("width", [1440, 360])
-def test_a_first_day_works_without_scripts(demo: dict[str, Any], width: int) -> None:
-    async def tasks() -> None:
-        async with signed_in(demo, "newco") as visitor:
-            await visitor.scripts(enabled=False)
-            await visitor.page.set_window(width, 800)
-            for task in FIRST_DAY:
-                await task(visitor, demo)
-
-    asyncio.run(tasks())
+async def test_a_first_day_works_without_scripts(demo: dict[str, Any], width: int) -> None:
+    async with signed_in(demo, "newco") as visitor:
+        await visitor.scripts(enabled=False)
+        await visitor.page.set_window(width, 800)
+        for task in FIRST_DAY:
+            await task(visitor, demo)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("language", ["English", "Русский"])
-def test_every_page_fits_is_small_and_accessible(demo: dict[str, Any], language: str) -> None:
-    async def pages() -> None:
-        async with listening(demo), signed_in(demo) as visitor:
-            await see_a_recovery_move(visitor, demo)
-            details = [await visitor.link(*where) for where in DETAILS]
-            await visitor.press(language, "header")
-            for path in (*PAGES, *details):
-                for width, dark in WINDOWS:
-                    await visitor.page.set_window(width, 800, dark=dark)
-                    await visitor.open(path)
-                    await check(visitor, f"{path} at {width}, dark: {dark}")
-            await see_the_plot(visitor, demo)
-            await check(visitor, "plot")
-
-    asyncio.run(pages())
+async def test_every_page_fits_is_small_and_accessible(demo: dict[str, Any], language: str) -> None:
+    async with listening(demo), signed_in(demo) as visitor:
+        await see_a_recovery_move(visitor, demo)
+        details = [await visitor.link(*where) for where in DETAILS]
+        await visitor.press(language, "header")
+        for path in (*PAGES, *details):
+            for width, dark in WINDOWS:
+                await visitor.page.set_window(width, 800, dark=dark)
+                await visitor.open(path)
+                await check(visitor, f"{path} at {width}, dark: {dark}")
+        await see_the_plot(visitor, demo)
+        await check(visitor, "plot")
 
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("language", ["English", "Русский"])
-def test_pages_that_answer_a_form_fit_are_small_and_accessible(demo: dict[str, Any], language: str) -> None:
-    async def pages() -> None:
-        async with signed_in(demo, "beta") as visitor:  # a tenant may test six logins a minute
-            await visitor.press(language, "header")
-            async for name in answers(visitor):
-                for width, dark in WINDOWS:
-                    await visitor.page.set_window(width, 800, dark=dark)
-                    await check(visitor, f"{name} at {width}, dark: {dark}")
-            refused = visitor.page.errors  # the browser logs the refused form and the unknown page
-            assert [each.partition("status of ")[2][:3] for each in refused] == ["422", "404"], refused
-            refused.clear()
-
-    asyncio.run(pages())
+async def test_pages_that_answer_a_form_fit_are_small_and_accessible(
+    demo: dict[str, Any], language: str
+) -> None:
+    async with signed_in(demo, "beta") as visitor:  # a tenant may test six logins a minute
+        await visitor.press(language, "header")
+        async for name in answers(visitor):
+            for width, dark in WINDOWS:
+                await visitor.page.set_window(width, 800, dark=dark)
+                await check(visitor, f"{name} at {width}, dark: {dark}")
+        refused = visitor.page.errors  # the browser logs the refused form and the unknown page
+        assert [each.partition("status of ")[2][:3] for each in refused] == ["422", "404"], refused
+        refused.clear()
 
 
 async def check(visitor: Visitor, where: str) -> None:

@@ -23,9 +23,9 @@ from scripts.local_services.ports import free_ports
 from tests.faults.rig import Consumer, Rig, consuming, rigged, until
 from tests.support import real_match, truth
 from tests.support.eventually import eventually
-from tests.support.processes import ROOT, environment, started
+from tests.support.processes import ROOT, environment, output, started
 from tests.support.queues import private_vhost
-from tests.support.web import issuing
+from tests.support.web import answers, issuing
 
 SPEED = "50"
 Market = tuple[int, str]
@@ -60,15 +60,9 @@ async def play(rig: Rig, match_id: str, log: str, directory: Path) -> None:
     """`matchfeed match send-log`, to its end."""
     file = directory / "server.log"
     file.write_text(log)
-    command = ("-m", "app.cli", "match", "send-log", str(file), "--match", match_id, "--speed", SPEED)
-    sending = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *command,
-        cwd=ROOT,
-        env=os.environ | environment(rig.settings),
-        stdout=asyncio.subprocess.DEVNULL,
-    )
-    assert await sending.wait() == 0
+    command = ("-m", "app.cli", "match", "send-log", file, "--match", match_id, "--speed", SPEED)
+    variables = os.environ | environment(rig.settings)
+    await asyncio.to_thread(output, sys.executable, *command, cwd=ROOT, env=variables)
 
 
 def received(consumer: Consumer, kind: str) -> Iterator[etree._Element]:
@@ -107,20 +101,13 @@ async def test_the_queue_receives_the_truth_about_the_real_match(
         httpx.AsyncClient(base_url=rig.settings.public_url, trust_env=False) as client,
     ):
         await until("the feed is alive", lambda: consumer.alives, 30)
-        await eventually(lambda: answers(client, key), bool, seconds=30)
+        await eventually(lambda: answers(client), seconds=30)
         match = await real_match.create(client, key, real_log)
         await play(rig, match.id, real_log, tmp_path)
         await until("the match is published as over", lambda: over(consumer), 30)
         open_at_end = await match.get("/markets")
     check(consumer, truth.derive(real_log))
     assert open_at_end == []
-
-
-async def answers(client: httpx.AsyncClient, key: str) -> bool:
-    try:
-        return (await client.get("/v1/alive", headers={"X-API-Key": key})).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def check(consumer: Consumer, true: truth.Truth) -> None:

@@ -1,22 +1,14 @@
 """The trading console in a real browser, over a real demo: what traders do, and how every page looks."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import httpx
 import pytest
 
-from scripts.local_services import chromium
 from tests.support import logs
-from tests.support.trading import (
-    TASKS,
-    correct_a_wrong_settlement,
-    hand_over_a_rival_source,
-    trade_at_once,
-)
-from tests.support.visitor import Visitor
+from tests.support.trading import TASKS, correct_a_wrong_settlement, hand_over_a_rival_source, trade_at_once
+from tests.support.visitor import Visitor, visiting
 
 #: Pages without a subject.
 PAGES = ("/console", "/console/settlements", "/console/tenants", "/console/audit", "/console/account")
@@ -28,46 +20,34 @@ DETAILS = (
 )
 
 
-@asynccontextmanager
-async def signed_in(demo: dict[str, Any], role: str = "admin") -> AsyncIterator[Visitor]:
+def signed_in(demo: dict[str, Any], role: str = "admin") -> AbstractAsyncContextManager[Visitor]:
     """An operator of that role, at the live page."""
     operator = next(each for each in demo["operators"] if each["role"] == role)
-    async with chromium.opened(f"{demo['console_url']}/sign-in") as page:
-        visitor = Visitor(page, demo["console_url"].removesuffix("/console"), "/console")
-        await page.set_window(1440, 900)
-        await page.until("document.readyState === 'complete'")
-        await visitor.sign_in(operator["email"], operator["password"])
-        yield visitor
-        assert page.errors == []
+    base_url = demo["console_url"].removesuffix("/console")
+    return visiting(base_url, "/console", operator["email"], operator["password"])
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_what_traders_do(demo: dict[str, Any]) -> None:
-    async def tasks() -> None:
-        async with signed_in(demo) as visitor:
-            for task in TASKS:
-                await task(visitor)
-
-    asyncio.run(tasks())
+async def test_what_traders_do(demo: dict[str, Any]) -> None:
+    async with signed_in(demo) as visitor:
+        for task in TASKS:
+            await task(visitor)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-def test_two_traders_on_one_match_at_once(demo: dict[str, Any]) -> None:
-    async def tasks() -> None:
-        async with signed_in(demo, "trader") as first, signed_in(demo) as second:
-            await trade_at_once(first, second)
-            refused = second.page.errors  # the browser logs the answers to the later commands
-            assert len(refused) == 2 and all("409 (Conflict)" in each for each in refused), refused
-            refused.clear()
-
-    asyncio.run(tasks())
+async def test_two_traders_on_one_match_at_once(demo: dict[str, Any]) -> None:
+    async with signed_in(demo, "trader") as first, signed_in(demo) as second:
+        await trade_at_once(first, second)
+        refused = second.page.errors  # the browser logs the answers to the later commands
+        assert len(refused) == 2 and all("409 (Conflict)" in each for each in refused), refused
+        refused.clear()
 
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-def test_a_rival_log_source_is_handed_over(demo: dict[str, Any]) -> None:
+async def test_a_rival_log_source_is_handed_over(demo: dict[str, Any]) -> None:
     async def play(urn: str) -> str:
         """Play of the match from another game server, whose name is returned."""
         server, key = "203.0.113.9:27015", {"X-API-Key": demo["operator_key"]}
@@ -79,62 +59,49 @@ def test_a_rival_log_source_is_handed_over(demo: dict[str, Any]) -> None:
         assert sent.status_code == 200, sent.text
         return server
 
-    async def tasks() -> None:
-        async with signed_in(demo, "trader") as visitor:
-            await hand_over_a_rival_source(visitor, play)
-
-    asyncio.run(tasks())
+    async with signed_in(demo, "trader") as visitor:
+        await hand_over_a_rival_source(visitor, play)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
+async def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
     """From the live page to a match and to the audit log, by the keys that `docs/console.md` names."""
-
-    async def by_keyboard() -> None:
-        async with signed_in(demo, "viewer") as visitor:
-            focused = "document.activeElement.closest('tr')?.rowIndex ?? 0"
-            await visitor.key("j", 74, "j")
-            first = await visitor.page.value(focused)
-            await visitor.key("ArrowDown", 40)
-            assert await visitor.page.value(focused) in (first, first + 1)
-            await visitor.key("End", 35)
-            await visitor.key("Home", 36)
-            assert await visitor.page.value(focused) == 1
-            await visitor.page.value("document.querySelector('[data-rows=matches] tr').focus()")
-            await visitor.enter()
-            assert "/console/matches/" in await visitor.page.value("location.pathname")
-            await visitor.key("g", 71, "g")
-            await visitor.leave_by("a")
-            assert await visitor.page.value("location.pathname") == "/console/audit"
-
-    asyncio.run(by_keyboard())
+    async with signed_in(demo, "viewer") as visitor:
+        focused = "document.activeElement.closest('tr')?.rowIndex ?? 0"
+        await visitor.key("j", 74, "j")
+        first = await visitor.page.value(focused)
+        await visitor.key("ArrowDown", 40)
+        assert await visitor.page.value(focused) in (first, first + 1)
+        await visitor.key("End", 35)
+        await visitor.key("Home", 36)
+        assert await visitor.page.value(focused) == 1
+        await visitor.page.value("document.querySelector('[data-rows=matches] tr').focus()")
+        await visitor.enter()
+        assert "/console/matches/" in await visitor.page.value("location.pathname")
+        await visitor.key("g", 71, "g")
+        await visitor.leave_by("a")
+        assert await visitor.page.value("location.pathname") == "/console/audit"
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("language", ["English", "Русский"])
-def test_every_page_fits_and_is_accessible(demo: dict[str, Any], language: str) -> None:
-    async def pages() -> None:
-        async with signed_in(demo) as visitor:
-            details = [await visitor.link(*where) for where in DETAILS]
-            await visitor.press(language, "header")
-            for path in (*PAGES, *details):
-                for width, dark in ((1440, False), (1024, True)):
-                    await visitor.page.set_window(width, 800, dark=dark)
-                    await visitor.open(path)
-                    assert await visitor.too_wide() == [], (path, width)
-                    assert await visitor.violations() == [], (path, dark)
-
-    asyncio.run(pages())
+async def test_every_page_fits_and_is_accessible(demo: dict[str, Any], language: str) -> None:
+    async with signed_in(demo) as visitor:
+        details = [await visitor.link(*where) for where in DETAILS]
+        await visitor.press(language, "header")
+        for path in (*PAGES, *details):
+            for width, dark in ((1440, False), (1024, True)):
+                await visitor.page.set_window(width, 800, dark=dark)
+                await visitor.open(path)
+                assert await visitor.too_wide() == [], (path, width)
+                assert await visitor.violations() == [], (path, dark)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_what_changes_something_works_without_scripts(demo: dict[str, Any]) -> None:
-    async def tasks() -> None:
-        async with signed_in(demo) as visitor:
-            await visitor.scripts(enabled=False)
-            await correct_a_wrong_settlement(visitor)
-
-    asyncio.run(tasks())
+async def test_what_changes_something_works_without_scripts(demo: dict[str, Any]) -> None:
+    async with signed_in(demo) as visitor:
+        await visitor.scripts(enabled=False)
+        await correct_a_wrong_settlement(visitor)

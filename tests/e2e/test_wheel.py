@@ -5,7 +5,6 @@ import os
 import secrets
 import shutil
 import signal
-import subprocess
 import sys
 import venv
 from collections.abc import AsyncIterator
@@ -25,10 +24,9 @@ from app.store.connections import open_store
 from scripts.services import Services
 from tests.support import databases, ports
 from tests.support.eventually import eventually
-from tests.support.processes import environment
+from tests.support.processes import ROOT, environment, output
 from tests.support.web import issuing
 
-ROOT = Path(__file__).resolve().parents[2]
 #: What Python and editors leave beside sources.
 _LEFTOVERS = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 #: What is made from files of ours: schemas, templates, the catalogue, pages, pictures.
@@ -78,9 +76,8 @@ def binaries(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _pip(*arguments: str) -> None:
-    command = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", *arguments]
-    done = subprocess.run([*command, "--no-deps", "--no-index"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    command = (sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", *arguments)
+    output(*command, "--no-deps", "--no-index")
 
 
 def _pinned_packages() -> list[str]:
@@ -109,22 +106,13 @@ def test_the_wheel_has_every_file_of_app_and_the_schemas_within_it(sources: Path
 
 def test_the_installed_wheel_is_not_the_checkout(binaries: Path, tmp_path: Path) -> None:
     code = "import app; print(app.__file__)"
-    done = subprocess.run(
-        [binaries / "python", "-c", code], cwd=tmp_path, env={}, capture_output=True, text=True, check=True
-    )
-    assert Path(done.stdout.strip()).is_relative_to(binaries.parent)
+    found = output(binaries / "python", "-c", code, cwd=tmp_path, env={})
+    assert Path(found.strip()).is_relative_to(binaries.parent)
 
 
 def test_wheel_and_command_have_one_version(wheel: Path, binaries: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [binaries / "matchfeed", "--version"],
-        cwd=tmp_path,
-        env={"LANG": "C.UTF-8"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == f"matchfeed, version {VERSION}\n"
+    found = output(binaries / "matchfeed", "--version", cwd=tmp_path, env={"LANG": "C.UTF-8"})
+    assert found == f"matchfeed, version {VERSION}\n"
     assert wheel.name.split("-")[:2] == ["matchfeed", VERSION]
 
 
@@ -150,19 +138,6 @@ async def _running(binaries: Path, directory: Path, settings: Settings, *command
     assert status in (0, -signal.SIGTERM), (command, status, log.read_text())
 
 
-async def _migrate(binaries: Path, directory: Path, settings: Settings) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *(binaries / "matchfeed", "migrate"),
-        cwd=directory,
-        env=_environment(settings),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output, _ = await process.communicate()
-    assert process.returncode == 0, output.decode()
-    return output.decode()
-
-
 @pytest.fixture
 async def fresh(services: Services, settings: Settings) -> AsyncIterator[Settings]:
     """Settings that lead to a database which does not exist yet."""
@@ -175,7 +150,8 @@ async def fresh(services: Services, settings: Settings) -> AsyncIterator[Setting
 async def test_the_service_runs_from_the_wheel(binaries: Path, fresh: Settings, tmp_path: Path) -> None:
     """Migrated and started as in production, with nothing of the checkout in reach, all parts are healthy."""
     settings, [port] = fresh, ports.spare(1)
-    assert "up to date" in await _migrate(binaries, tmp_path, settings)
+    done = output(binaries / "matchfeed", "migrate", cwd=tmp_path, env=_environment(settings))
+    assert "up to date" in done
     async with AsyncExitStack() as stack:
         for command in (("serve", "--port", str(port)), ("ingest",), ("feed",)):
             await stack.enter_async_context(_running(binaries, tmp_path, settings, *command))

@@ -93,17 +93,17 @@ def _outcome(entry: LedgerEntry) -> str:
 
 async def everything(store: Store) -> set[int]:
     """The numbers of all envelopes that there are to publish."""
-    async with store.autocommit() as tx:
-        rows = await tx.fetch("SELECT DISTINCT envelope_seq FROM change WHERE message <> ''")
-    return {row["envelope_seq"] for row in rows}
+    return await _envelopes(store, "")
 
 
 async def persistent(store: Store) -> set[int]:
     """The numbers of those that a durable queue keeps while the broker restarts."""
+    return await _envelopes(store, "", "odds_change")
+
+
+async def _envelopes(store: Store, *without: str) -> set[int]:
     async with store.autocommit() as tx:
-        rows = await tx.fetch(
-            "SELECT DISTINCT envelope_seq FROM change WHERE message NOT IN ('', 'odds_change')"
-        )
+        rows = await tx.fetch("SELECT DISTINCT envelope_seq FROM change WHERE message <> ALL($1)", without)
     return {row["envelope_seq"] for row in rows}
 
 

@@ -92,9 +92,13 @@ class Consumer:
         return [got for got in self.got if ".alive." in got.key]
 
     @property
+    def notices(self) -> list[int]:
+        """Where among all that came each `alive` is that reports that messages may have been missed."""
+        return [at for at, got in enumerate(self.got) if b'subscribed="0"' in got.body]
+
+    @property
     def downs(self) -> int:
-        """How many `alive` report that messages may have been missed."""
-        return sum(b'subscribed="0"' in got.body for got in self.alives)
+        return len(self.notices)
 
     @property
     def seqs(self) -> set[int]:

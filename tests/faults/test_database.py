@@ -1,9 +1,8 @@
 """PostgreSQL breaks off in the middle, has no space left, or Redis is away: later, but all of it."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
-import httpx
 import msgspec
 import pytest
 from lxml import etree
@@ -53,9 +52,8 @@ async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
 
 
 async def test_connections_end_again_and_again(rig: Rig, store: Store) -> None:
-    async with AsyncExitStack() as stack:
-        _, url = await rig.tenant()
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+    _, url = await rig.tenant()
+    async with consuming(url, rig.settings.exchange) as consumer:
         process = await rig.feed()
         await until("alive", lambda: consumer.alives)
         story = Story(store)
@@ -86,9 +84,8 @@ async def no_room(store: Store) -> AsyncIterator[None]:
 
 async def test_a_full_disk_leaves_nothing_half_written(rig: Rig, store: Store) -> None:
     """A change that cannot be written has no effect, and its whole effect when it is tried again."""
-    async with AsyncExitStack() as stack:
-        _, url = await rig.tenant()
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
+    _, url = await rig.tenant()
+    async with consuming(url, rig.settings.exchange) as consumer:
         await rig.feed()
         await until("alive", lambda: consumer.alives)
         story = Story(store)
@@ -108,9 +105,7 @@ async def test_redis_is_away(rig: Rig, store: Store) -> None:
     """Rates are not counted meanwhile; publishing and replaying do not notice."""
     away = msgspec.structs.replace(rig.settings, redis_url="redis://127.0.0.1:1/0")
     tenant, url = await rig.tenant()
-    async with AsyncExitStack() as stack:
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        client: httpx.AsyncClient = await stack.enter_async_context(serving(away))
+    async with consuming(url, rig.settings.exchange) as consumer, serving(away) as client:
         await rig.feed(REDIS_URL=away.redis_url)
         await until("alive", lambda: consumer.alives)
         living = Living(Life(Story(store), 3))

@@ -79,7 +79,7 @@ async def test_it_finds_what_is_ill(
 
 @pytest.mark.long
 async def test_it_finds_what_the_broker_lacks(
-    settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker
+    settings: Settings, tmp_path: Path, broker: PrivateBroker
 ) -> None:
     """A broker of its own is short of memory, then stopped."""
     (port,) = spare(1)

@@ -44,11 +44,6 @@ def of_present(consumer: Consumer, mark: int) -> set[int]:
     return {seq for seq in consumer.seqs if seq > mark}
 
 
-def notice(consumer: Consumer, number: int) -> int:
-    """The place of a loss notice among all that was received; they are counted from 0."""
-    return [at for at, got in enumerate(consumer.got) if b'subscribed="0"' in got.body][number]
-
-
 class Resuming:
     """A client of the stream that connects again, `since` the highest seq that it has. A frame of one seq is
     always the same frame, in all its connections."""
@@ -179,8 +174,7 @@ async def test_books_rest_and_stream_agree_afterwards(
         )
         async with running(servers, settings, tmp_path) as everyone:
             story, consumer, store = everyone.story, everyone.consumer, everyone.rig.store
-            match, steady = await story.match(), await story.match()
-            await story.offer(match, offer(1), offer(2), offer(3))
+            match, steady = await story.match(offer(1), offer(2), offer(3)), await story.match()
             await everyone.has_it_all()
             if not synchronous:
                 await servers.lag()
@@ -208,7 +202,7 @@ async def test_books_rest_and_stream_agree_afterwards(
     mark = row["mark"]
     consumer.check_identity()
     assert everyone.stream.contradictions == [] and everyone.stream.connections > 1
-    first = notice(consumer, notices)
+    first = consumer.notices[notices]
     assert all(got.seq < mark for got in consumer.got[:first] if got.seq)
     assert all(got.seq > mark for got in consumer.got[first:] if got.seq), "nothing of before comes later"
     received = max(consumer.seqs - of_present(consumer, mark))

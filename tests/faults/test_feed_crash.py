@@ -1,8 +1,11 @@
 """A feed process that dies or is stopped in the middle of traffic: nothing lost, little repeated."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
+
+import pytest
 
 from app.broker.address import parse
 from app.domain.match import Match
@@ -33,9 +36,12 @@ class Traffic:
         return set(self.seqs)
 
 
-async def connect_consumers(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
+@pytest.fixture
+async def consumers(rig: Rig) -> AsyncIterator[list[Consumer]]:
+    """Of a few tenants."""
     urls = [(await rig.tenant())[1] for _ in range(TENANTS)]
-    return [await stack.enter_async_context(consuming(url, rig.settings.exchange)) for url in urls]
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(consuming(url, rig.settings.exchange)) for url in urls]
 
 
 async def began(rig: Rig, consumers: list[Consumer]) -> Traffic:
@@ -62,68 +68,61 @@ async def finished(traffic: Traffic, consumers: list[Consumer], count: int) -> N
         each.check_order()
 
 
-async def test_killed_and_started_again(rig: Rig) -> None:
-    async with AsyncExitStack() as stack:
-        consumers = await connect_consumers(rig, stack)
-        process = await rig.feed()
-        traffic = await began(rig, consumers)
-        await process.kill()
-        count = len(traffic.seqs) + 50
-        await rig.feed()
-        await finished(traffic, consumers, count)
-        print("repeated:", [each.repeats for each in consumers])
-        assert all(each.repeats <= rig.settings.feed_window for each in consumers)
+async def test_killed_and_started_again(rig: Rig, consumers: list[Consumer]) -> None:
+    process = await rig.feed()
+    traffic = await began(rig, consumers)
+    await process.kill()
+    count = len(traffic.seqs) + 50
+    await rig.feed()
+    await finished(traffic, consumers, count)
+    print("repeated:", [each.repeats for each in consumers])
+    assert all(each.repeats <= rig.settings.feed_window for each in consumers)
 
 
-async def test_a_stopped_process_is_replaced(rig: Rig) -> None:
-    async with AsyncExitStack() as stack:
-        consumers = await connect_consumers(rig, stack)
-        process = await rig.feed()
-        traffic = await began(rig, consumers)
-        process.pause()
-        count = len(traffic.seqs) + 50
-        await rig.feed()
-        await until("the tenants receive changes again", lambda: received_since(traffic, consumers, count))
-        before = [each.repeats for each in consumers]
-        process.resume()
-        await until("it has noticed", lambda: process.logged("starting a new session under another name"))
-        await finished(traffic, consumers, len(traffic.seqs) + 50)
-        print("repeated:", before)
-        assert [each.repeats for each in consumers] == before, "the stopped process published something"
-        assert all(repeats <= rig.settings.feed_window for repeats in before)
+async def test_a_stopped_process_is_replaced(rig: Rig, consumers: list[Consumer]) -> None:
+    process = await rig.feed()
+    traffic = await began(rig, consumers)
+    process.pause()
+    count = len(traffic.seqs) + 50
+    await rig.feed()
+    await until("the tenants receive changes again", lambda: received_since(traffic, consumers, count))
+    before = [each.repeats for each in consumers]
+    process.resume()
+    await until("it has noticed", lambda: process.logged("starting a new session under another name"))
+    await finished(traffic, consumers, len(traffic.seqs) + 50)
+    print("repeated:", before)
+    assert [each.repeats for each in consumers] == before, "the stopped process published something"
+    assert all(repeats <= rig.settings.feed_window for repeats in before)
 
 
-async def test_an_orderly_shutdown_repeats_nothing(rig: Rig) -> None:
-    async with AsyncExitStack() as stack:
-        consumers = await connect_consumers(rig, stack)
-        process = await rig.feed()
-        traffic = await began(rig, consumers)
-        assert await process.end() == 0
-        count = len(traffic.seqs) + 20
-        await rig.feed()
-        await finished(traffic, consumers, count)
-        assert [each.repeats for each in consumers] == [0] * TENANTS
+async def test_an_orderly_shutdown_repeats_nothing(rig: Rig, consumers: list[Consumer]) -> None:
+    process = await rig.feed()
+    traffic = await began(rig, consumers)
+    assert await process.end() == 0
+    count = len(traffic.seqs) + 20
+    await rig.feed()
+    await finished(traffic, consumers, count)
+    assert [each.repeats for each in consumers] == [0] * TENANTS
 
 
-async def test_a_second_process_shares_the_tenants(rig: Rig) -> None:
-    async with AsyncExitStack() as stack:
-        consumers = await connect_consumers(rig, stack)
-        first = await rig.feed()
-        traffic = await began(rig, consumers)
-        second = await rig.feed()
-        await until("the second serves some", lambda: second.logged("serving a tenant"))
-        assert first.logged("releasing a tenant to another process")
-        await finished(traffic, consumers, len(traffic.seqs) + 50)
-        assert [each.repeats for each in consumers] == [0] * TENANTS
+async def test_a_second_process_shares_the_tenants(rig: Rig, consumers: list[Consumer]) -> None:
+    first = await rig.feed()
+    traffic = await began(rig, consumers)
+    second = await rig.feed()
+    await until("the second serves some", lambda: second.logged("serving a tenant"))
+    assert first.logged("releasing a tenant to another process")
+    await finished(traffic, consumers, len(traffic.seqs) + 50)
+    assert [each.repeats for each in consumers] == [0] * TENANTS
 
 
-async def test_a_process_without_the_broker_leaves_its_tenants_to_another(rig: Rig) -> None:
+async def test_a_process_without_the_broker_leaves_its_tenants_to_another(
+    rig: Rig, consumers: list[Consumer]
+) -> None:
     """It reaches the database, where it could renew its leases for ever."""
     broker, api = parse(rig.settings.rabbitmq_url).nodes[0], urlsplit(rig.settings.rabbitmq_api_url)
     async with AsyncExitStack() as stack:
         to_broker = await stack.enter_async_context(Route(broker.host, broker.port).open())
         to_api = await stack.enter_async_context(Route(str(api.hostname), int(api.port or 15672)).open())
-        consumers = await connect_consumers(rig, stack)
         first = await rig.feed(
             FEED_LEASE_MILLIS=SHORT_LEASE,
             RABBITMQ_URL=rig.settings.rabbitmq_url.replace(f":{broker.port}", f":{to_broker.port}"),

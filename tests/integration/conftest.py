@@ -1,4 +1,4 @@
-"""The web application and the command line, keys of every kind, and matches."""
+"""The web application, the command line and the broker, keys of every kind, and matches."""
 
 from collections.abc import AsyncIterator
 
@@ -6,8 +6,10 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from app.access.admin import BrokerConfig
 from app.broker.management import Management
 from app.cli import main
+from app.cli.runtime import broker_config
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.services import Services
@@ -29,6 +31,13 @@ async def private(settings: Settings) -> AsyncIterator[Settings]:
 async def management(services: Services) -> AsyncIterator[Management]:
     async with Management(services.rabbitmq_api_url) as management:
         yield management
+
+
+@pytest.fixture
+async def broker(settings: Settings) -> AsyncIterator[BrokerConfig]:
+    """What tenants are provisioned with."""
+    async with broker_config(settings) as broker:
+        yield broker
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ async def sessions(store: Store, query: str) -> int:
     return await _of_sessions(store, "count(*)", query)
 
 
-async def _of_sessions(store: Store, what: str, query: str) -> int:
+async def _of_sessions(store: Store, what: str, query: str = "%") -> int:
     async with store.autocommit() as tx:
         count: int = await tx.value(
             f"SELECT {what} FROM pg_stat_activity WHERE datname = current_database() "
@@ -116,12 +116,7 @@ async def _of_sessions(store: Store, what: str, query: str) -> int:
 
 async def waiting(store: Store) -> int:
     """How many statements on the store's database wait for a lock of another one."""
-    async with store.autocommit() as tx:
-        count: int = await tx.value(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-            "AND wait_event_type = 'Lock'"
-        )
-    return count
+    return await _of_sessions(store, "count(*) FILTER (WHERE wait_event_type = 'Lock')")
 
 
 async def drop(server_url: str, name: str) -> None:

@@ -2,6 +2,7 @@
 
 import html
 import re
+import secrets
 from typing import Any
 
 import httpx
@@ -31,6 +32,31 @@ def found_in(text: str, pattern: str) -> str:
     found = re.search(pattern, text, re.DOTALL)
     assert found, text
     return html.unescape(found[1])
+
+
+def some_address() -> str:
+    """An address of a test's own: attempts to sign in are counted by address, and tests share a Redis."""
+    return f"10.{'.'.join(str(secrets.randbelow(256)) for _ in range(3))}"
+
+
+def is_error_page(response: httpx.Response, site: str = "/portal") -> bool:
+    html = response.headers["content-type"] == "text/html; charset=utf-8"
+    shown = 'role="alert"' in response.text and f"{site}/assets/" in response.text
+    return html and shown and "Content-Security-Policy" in response.headers
+
+
+def check_policy(page: httpx.Response) -> None:
+    """Check that a page loads nothing from elsewhere, is in no frame, and needs no inline style or script."""
+    policy = dict(part.split(" ", 1) for part in page.headers["content-security-policy"].split("; "))
+    assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert set(policy.values()) == {"'none'", "'self'"}
+    assert " style=" not in page.text and "<style" not in page.text and " onclick" not in page.text
+
+
+def dependencies_of(client: httpx.AsyncClient, site: str) -> Any:
+    """What the pages of `portal` or `console` have in the application of the `serving` client."""
+    transport: Any = client._transport
+    return transport.app.dependencies[site].dependency()
 
 
 def read_routes(client: httpx.AsyncClient) -> set[str]:

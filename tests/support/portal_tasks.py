@@ -9,11 +9,9 @@ from urllib.parse import urlsplit
 import httpx
 import pyotp
 
-from tests.support.visitor import Visitor
+from tests.support.visitor import PRICES, Visitor
 
 _RECOVERED_SECONDS = 120.0  #: a replay yields to live messages, and a busy machine delays those
-#: The first link to the history of a market.
-PRICES = "document.querySelector(`main a[href*='/markets/']`).getAttribute('href')"
 _PASSWORD, _OTHER_PASSWORD = "correct horse battery staple", "staple battery horse correct"
 Task = Callable[[Visitor, dict[str, Any]], Awaitable[None]]
 

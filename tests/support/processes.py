@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -74,6 +75,13 @@ async def start(program: tuple[str, ...], settings: Settings, log: Path, **overr
             stderr=sink,
         )
     return Process(process, log)
+
+
+def output(*command: str | Path, **options: Any) -> str:
+    """What a program prints that is run to its end, which must be good."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @asynccontextmanager

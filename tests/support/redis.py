@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from scripts.local_services import valkey
+from tests.support.ports import spare
 
 
 class PrivateRedis:
@@ -15,9 +16,7 @@ class PrivateRedis:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+        [self.port] = spare(1)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -3,8 +3,9 @@
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
-from app.store import alerts, changes, history, markets, matches
+from app.store import alerts, audit, changes, history, markets, matches
 from app.store.alerts import Alert, AlertKind
+from app.store.audit import AuditRecord
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 
@@ -48,7 +49,18 @@ async def ledger(store: Store, match: Match) -> list[LedgerEntry]:
         return await history.ledger(tx, match.id)
 
 
-async def open_alerts(store: Store, *kinds: AlertKind) -> list[Alert]:
-    """The alerts that have not ended, of these kinds or of all, newest first."""
+async def open_alerts(store: Store, *kinds: AlertKind, match: Match | None = None) -> list[Alert]:
+    """The alerts that have not ended, of these kinds or of all, about this match or any, newest first."""
+    return [one for one in await all_alerts(store, *kinds, match=match) if one.ended_at is None]
+
+
+async def all_alerts(store: Store, *kinds: AlertKind, match: Match | None = None) -> list[Alert]:
+    """The same with those that have ended."""
     async with store.autocommit() as tx:
-        return await alerts.listing(tx, kinds=kinds or tuple(AlertKind), ended=False)
+        return await alerts.listing(tx, kinds=kinds or tuple(AlertKind), match_id=match and match.id)
+
+
+async def records(store: Store, subject: object, limit: int = 10) -> list[AuditRecord]:
+    """The newest records of the audit about this, newest first."""
+    async with store.autocommit() as tx:
+        return await audit.about(tx, str(subject), limit)

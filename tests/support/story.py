@@ -55,10 +55,10 @@ class Story:
         self.store, self._now = store, now
         self.at = 0
 
-    async def match(self, *offers: Market, status: Status = Status.LIVE) -> Match:
-        """A match, with these on offer."""
+    async def match(self, *offers: Market, status: Status = Status.LIVE, **fields: object) -> Match:
+        """A match with these fields, the rest invented, and with these on offer."""
         async with self.store.transaction() as tx:
-            match = await _inserted(tx, status)
+            match = await _inserted(tx, status, **fields)
         if offers:
             await self.offer(match, *offers)
         return match
@@ -167,9 +167,9 @@ class Story:
             self.at = (await changes.append(tx, after, rows, now)).last_stamp
 
 
-async def _inserted(tx: Tx, status: Status) -> Match:
+async def _inserted(tx: Tx, status: Status, **fields: object) -> Match:
     number = await matches.next_number(tx)
-    match = Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status)
+    match = replace(Match(uuid4(), number, "Northwind", "Harbour", "Test Cup", status=status), **fields)
     await matches.insert(tx, match)
     return match
 

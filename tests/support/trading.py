@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 
 from app.domain.trading_controls import TYPE_CLOSED
-from tests.support.visitor import Visitor
+from tests.support.visitor import PRICES, Visitor
 
 _MOVES_SECONDS = 120.0
 _SETTLED_SECONDS = 300.0  #: a match of the demo has its first results within minutes, on a busy machine too
@@ -86,9 +86,7 @@ async def correct_a_wrong_settlement(visitor: Visitor) -> None:
 
 async def see_why_a_price_moved(visitor: Visitor) -> None:
     await visitor.open("/console/settlements")
-    await visitor.open(
-        await visitor.page.value("document.querySelector(`main a[href*='/markets/']`).getAttribute('href')")
-    )
+    await visitor.open(await visitor.page.value(PRICES))
     await visitor.page.until("!!document.querySelector('.plot canvas')")
 
 

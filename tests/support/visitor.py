@@ -1,9 +1,12 @@
 """A person at the portal or the console in a real browser: opens pages, fills forms in, presses buttons."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from scripts.local_services import chromium
 from scripts.local_services.chromium import Page
 from tests.support import npm
 
@@ -24,6 +27,8 @@ _TOO_WIDE = """
 _LOADED = "document.readyState === 'complete' && !document.documentElement.dataset.left"
 _LEAVE = "document.documentElement.dataset.left = '1'"
 _MOST_TABS = 100
+#: The first link of a page to the history of a market.
+PRICES = "document.querySelector(`main a[href*='/markets/']`).getAttribute('href')"
 _SIZE = """
 (() => performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
   .reduce((sum, each) => sum + each.encodedBodySize, 0))()
@@ -147,3 +152,15 @@ class Visitor:
             for each in found
             if each["impact"] in ("serious", "critical")
         ]
+
+
+@asynccontextmanager
+async def visiting(base_url: str, site: str, email: str, password: str) -> AsyncIterator[Visitor]:
+    """Somebody who has signed in at the site, in a browser of their own that finds no error there."""
+    async with chromium.opened(f"{base_url}{site}/sign-in") as page:
+        visitor = Visitor(page, base_url, site)
+        await page.set_window(1440, 900)
+        await page.until("document.readyState === 'complete'")
+        await visitor.sign_in(email, password)
+        yield visitor
+        assert page.errors == []

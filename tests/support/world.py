@@ -6,7 +6,7 @@ numbers.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -15,7 +15,6 @@ from app.commands import consent, match_commands
 from app.domain.market import Result
 from app.domain.match import Match
 from app.ingest.apply import apply
-from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.reference import importing, profiles
 from app.ingest.reference.rows import RowKind
@@ -26,7 +25,7 @@ from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from tests.support import stored
+from tests.support import season, stored
 from tests.support.matches import create_match, execute
 
 CONFIG = IngestConfig()
@@ -121,11 +120,5 @@ async def _match(store: Store, home: FictionalTeam, away: FictionalTeam, now: in
 async def _play(store: Store, match: Match, plan: MatchPlan, now: int, share: float = 1.0) -> None:
     """Apply so much of a simulated match's log, every batch as if it had just arrived."""
     log, _ = simulate(plan)
-    for number, lines in enumerate(_cut(log[: round(len(log) * share)])):
-        body = "".join(f"{line.text}\n" for line in lines).encode()
-        batch = Batch(id=str(number), match_id=match.id, number=match.number, arrived_at=now, body=body)
-        await apply(store, batch, now, CONFIG)
-
-
-def _cut(log: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (log[start : start + _LINES] for start in range(0, len(log), _LINES))
+    for batch in season.batches(match, log[: round(len(log) * share)], now, _LINES):
+        await apply(store, msgspec.structs.replace(batch, arrived_at=now), now, CONFIG)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.access import admin, sign_in, users
 from app.access.sign_in import IssuedSession
-from app.domain.user import Role, User
+from app.domain.user import Role, SignedIn, User
 from app.store.connections import Store
 from app.store.counters import Counters
 from tests.integration.access.conftest import SECRET
@@ -70,6 +70,13 @@ async def enter(
         secret=SECRET,
         now=now,
     )
+
+
+async def signed_in(store: Store, token: str) -> SignedIn:
+    """Whom a browser with that token shows to be signed in."""
+    found = await sign_in.session_of(store, token, secret=SECRET, now=NOW)
+    assert found
+    return found
 
 
 async def valid(store: Store, token: str, now: int = NOW) -> bool:

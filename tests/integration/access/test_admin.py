@@ -5,11 +5,11 @@ import pytest
 from app.access import admin, bookings
 from app.access.grants import Grants
 from app.access.properties import KeyAlteration, KeyProperties
-from app.domain.match import Match
 from app.kit.errors import Conflict, Forbidden, Invalid, NotFound
-from app.store import audit, keys, matches, tenants
+from app.store import audit, keys, tenants
 from app.store.connections import Store
 from tests.integration.access.conftest import BY, SECRET, Issue
+from tests.support.story import Story
 
 
 async def actions(store: Store) -> list[str]:
@@ -99,12 +99,11 @@ async def test_altering_records_what_changed(store: Store, issue: Issue) -> None
     assert (record.actor, record.at, record.subject) == ("tester", 1000, str(issued.key.id))
 
 
-async def test_booking_per_tenant(store: Store) -> None:
+async def test_booking_per_tenant(store: Store, story: Story) -> None:
+    match = await story.match()
     async with store.transaction() as tx:
         acme = await admin.create_tenant(tx, "acme", "Acme", **BY)
         beta = await admin.create_tenant(tx, "beta", "Beta", **BY)
-        match = Match(id=uuid4(), number=await matches.next_number(tx), home="a", away="b", event="c")
-        await matches.insert(tx, match)
         ref = f"od:match:{match.number}"
         assert not await bookings.set_booked(tx, "acme", ref, True, **BY)
         assert await bookings.set_booked(tx, "acme", ref, False, **BY)

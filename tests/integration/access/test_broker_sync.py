@@ -1,7 +1,6 @@
 """A tenant that is revoked loses its connections to the broker, and gets back in with the same password."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import aio_pika
@@ -14,7 +13,6 @@ from app.access.broker_sync import BrokerAccessConfig
 from app.broker import address, permissions, provisioning, tenant_access
 from app.broker.connection import open_connection
 from app.broker.management import Management
-from app.cli.runtime import broker_config
 from app.kit.errors import Conflict, Unavailable
 from app.settings import Settings
 from app.store import tenants
@@ -25,12 +23,6 @@ from tests.support.meanwhile import ended, meanwhile
 from tests.support.ports import spare
 from tests.support.tenants import gets_in
 from tests.support.web import serving
-
-
-@pytest.fixture
-async def broker(settings: Settings) -> AsyncIterator[BrokerConfig]:
-    async with broker_config(settings) as broker:
-        yield broker
 
 
 @pytest.fixture
@@ -54,12 +46,11 @@ async def set_active(store: Store, slug: str, active: bool) -> None:
 
 
 async def until_broker_synchronised(store: Store) -> None:
-    async with asyncio.timeout(60):
-        while True:
-            async with store.autocommit() as tx:
-                if not await tenants.broker_access_pending(tx):
-                    return
-            await asyncio.sleep(0.02)
+    async def pending() -> object:
+        async with store.autocommit() as tx:
+            return await tenants.broker_access_pending(tx)
+
+    await eventually(pending, lambda left: not left)
 
 
 async def test_revoking_closes_connections_and_reactivating_restores_access(

@@ -1,5 +1,7 @@
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 import pytest
@@ -12,6 +14,7 @@ from app.domain.tenant import Grant
 from app.kit.errors import Forbidden, Unavailable
 from app.store.connections import Store
 from app.store.keys import listing
+from app.store.transaction import Tx
 from tests.integration.access.conftest import BY, SECRET, Issue, running
 from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
@@ -141,17 +144,14 @@ async def test_a_key_read_before_a_change_is_not_cached_after_it(
     autocommit = store.autocommit
     read, go_on = asyncio.Event(), asyncio.Event()
 
-    class Slow:
-        async def __aenter__(self) -> object:
-            self.inner = autocommit()
-            return await self.inner.__aenter__()
+    @asynccontextmanager
+    async def slow() -> AsyncIterator[Tx]:
+        async with autocommit() as tx:
+            yield tx
+        read.set()
+        await go_on.wait()
 
-        async def __aexit__(self, *error: object) -> None:
-            await self.inner.__aexit__(*error)  # type: ignore[arg-type]
-            read.set()
-            await go_on.wait()
-
-    monkeypatch.setattr(store, "autocommit", Slow)
+    monkeypatch.setattr(store, "autocommit", slow)
     racing = asyncio.create_task(grants.grant_of(issued.raw))
     await read.wait()
     monkeypatch.undo()

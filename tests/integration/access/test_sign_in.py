@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from app.access import admin, passwords, sign_in, users
 from app.access.sign_in import ABSOLUTE_MILLIS, IDLE_MILLIS, PER_ADDRESS, PER_EMAIL, SignInRefused
@@ -26,6 +27,7 @@ from tests.integration.access.people import (
     link,
     person,
     session_ids,
+    signed_in,
     some_address,
     some_email,
     valid,
@@ -52,12 +54,11 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_a_session_shows_who_signed_in(store: Store, counters: Counters) -> None:
     user = await person(store, some_email(), Role.TRADER)
     issued = await enter(store, counters, user.email.upper() + " ", address="192.0.2.77")
-    signed_in = await sign_in.session_of(store, issued.token, secret=SECRET, now=NOW)
-    assert signed_in
-    assert (signed_in.user.id, signed_in.user.role, signed_in.tenant.slug) == (user.id, Role.TRADER, "acme")
-    assert signed_in.user.last_sign_in_at == NOW
-    assert signed_in.session_id == issued.session.id
-    assert signed_in.actor == f"user {user.email}"
+    seen = await signed_in(store, issued.token)
+    assert (seen.user.id, seen.user.role, seen.tenant.slug) == (user.id, Role.TRADER, "acme")
+    assert seen.user.last_sign_in_at == NOW
+    assert seen.session_id == issued.session.id
+    assert seen.actor == f"user {user.email}"
     async with store.autocommit() as tx:
         (session,) = await sign_in.sessions(tx, user.id, now=NOW)
         assert session == issued.session
@@ -114,9 +115,7 @@ async def test_each_sign_in_has_a_session_of_its_own(store: Store, counters: Cou
     first, second = await enter(store, counters, user.email), await enter(store, counters, user.email)
     assert first.token != second.token
     assert not await valid(store, planted)
-    one = await sign_in.session_of(store, first.token, secret=SECRET, now=NOW)
-    other = await sign_in.session_of(store, second.token, secret=SECRET, now=NOW)
-    assert one and other
+    one, other = await signed_in(store, first.token), await signed_in(store, second.token)
     assert one.csrf_token != other.csrf_token
 
 
@@ -124,16 +123,15 @@ async def test_what_is_stored_opens_no_session(store: Store, counters: Counters)
     """Who reads the database, or a log, gets neither a token nor what a form carries."""
     user = await person(store, some_email())
     issued = await enter(store, counters, user.email)
-    signed_in = await sign_in.session_of(store, issued.token, secret=SECRET, now=NOW)
-    assert signed_in
+    seen = await signed_in(store, issued.token)
     tables = ("portal_user", "portal_session", "portal_link", "audit")
     async with store.autocommit() as tx:
         rows = [str(dict(row)) for table in tables for row in await tx.fetch(f"SELECT * FROM {table}")]
         (digest,) = [row["hash"] for row in await tx.fetch("SELECT hash FROM portal_session")]
-    written = "\n".join([*rows, repr(issued), repr(signed_in)])
-    for private in (issued.token, PASSWORD, signed_in.csrf_token):
+    written = "\n".join([*rows, repr(issued), repr(seen)])
+    for private in (issued.token, PASSWORD, seen.csrf_token):
         assert private not in written
-    assert signed_in.csrf_token != digest.hex()
+    assert seen.csrf_token != digest.hex()
     assert await sign_in.session_of(store, issued.token, secret="another" * 8, now=NOW) is None
 
 
@@ -197,8 +195,7 @@ async def test_a_role_takes_effect_in_open_sessions(store: Store, counters: Coun
     issued = await enter(store, counters, trader.email)
     async with store.transaction() as tx:
         await users.set_role(tx, trader.tenant_id, trader.id, Role.READER, **BY)
-    signed_in = await sign_in.session_of(store, issued.token, secret=SECRET, now=NOW)
-    assert signed_in and signed_in.user.role is Role.READER
+    assert (await signed_in(store, issued.token)).user.role is Role.READER
 
 
 async def test_sessions_are_ended_one_by_one(store: Store, counters: Counters) -> None:
@@ -276,9 +273,8 @@ async def test_limits_hold_without_redis(store: Store, tmp_path: Path) -> None:
 async def test_a_changed_password_ends_the_other_sessions(store: Store, counters: Counters) -> None:
     user = await person(store, some_email())
     here, elsewhere = await enter(store, counters, user.email), await enter(store, counters, user.email)
-    signed_in = await sign_in.session_of(store, here.token, secret=SECRET, now=NOW)
-    assert signed_in
-    await sign_in.change_password(store, signed_in, PASSWORD, "another fine password", now=NOW)
+    session = await signed_in(store, here.token)
+    await sign_in.change_password(store, session, PASSWORD, "another fine password", now=NOW)
     assert [await valid(store, each.token) for each in (here, elsewhere)] == [True, False]
     with pytest.raises(SignInRefused):
         await enter(store, counters, user.email)
@@ -301,21 +297,21 @@ async def test_an_unattended_browser_is_no_place_to_guess(store: Store, counters
     """Six attempts at once or one after another, and the session ends; a right password starts anew."""
     user = await person(store, some_email())
     here = await enter(store, counters, user.email)
-    signed_in = await sign_in.session_of(store, here.token, secret=SECRET, now=NOW)
-    assert signed_in
+    session = await signed_in(store, here.token)
+
+    async def change(old: str, new: str = "another fine password") -> None:
+        await sign_in.change_password(store, session, old, new, now=NOW)
+
     for _ in range(2):
         for _ in range(4):
             with pytest.raises(Invalid):
-                await sign_in.change_password(store, signed_in, WRONG, "another fine password", now=NOW)
-        await sign_in.change_password(store, signed_in, PASSWORD, PASSWORD, now=NOW)
-    guesses = [
-        sign_in.change_password(store, signed_in, WRONG, "another fine password", now=NOW) for _ in range(8)
-    ]
-    outcomes = await asyncio.gather(*guesses, return_exceptions=True)
+                await change(WRONG)
+        await change(PASSWORD, PASSWORD)
+    outcomes = await asyncio.gather(*(change(WRONG) for _ in range(8)), return_exceptions=True)
     assert sorted(type(each).__name__ for each in outcomes) == ["Invalid"] * 5 + ["SignInRefused"] * 3
     assert not await valid(store, here.token)
     with pytest.raises(SignInRefused):
-        await sign_in.change_password(store, signed_in, PASSWORD, "another fine password", now=NOW)
+        await change(PASSWORD)
 
 
 async def test_a_password_that_changes_meanwhile_opens_no_session(
@@ -329,14 +325,10 @@ async def test_a_password_that_changes_meanwhile_opens_no_session(
         matched = await verify(stored, password)  # type: ignore[misc]
         async with store.transaction() as tx:
             record = await stored_users.lock(tx, reader.id)
-            await stored_users.save(tx, _with_hash(record, "another"))
+            await stored_users.save(tx, replace(record, password_hash="another"))
         return bool(matched)
 
     monkeypatch.setattr(passwords, "verify_password", end_meanwhile)
     with pytest.raises(SignInRefused):
         await enter(store, counters, reader.email)
     assert await session_ids(store, reader) == []
-
-
-def _with_hash(record: stored_users.UserRecord, value: str) -> stored_users.UserRecord:
-    return stored_users.UserRecord(user=record.user, tenant=record.tenant, password_hash=value)

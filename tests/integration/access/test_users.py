@@ -26,17 +26,13 @@ async def usable(store: Store, raw: str, now: int = NOW) -> bool:
 
 async def test_a_user_is_created_without_a_password(store: Store) -> None:
     user = await invited(store, " Ann@Example.COM ", Role.DEVELOPER)
-    assert (user.email, user.role, user.active, user.has_password) == (
-        *("ann@example.com", Role.DEVELOPER),
-        *(True, False),
-    )
+    assert (user.email, user.role) == ("ann@example.com", Role.DEVELOPER)
+    assert user.active and not user.has_password
     async with store.autocommit() as tx:
         assert await users.listing(tx, user.tenant_id) == [user]
         newest, *_ = await audit.listing(tx, user.tenant_id, 1)
-    assert (newest.action, newest.subject, newest.details["role"]) == (
-        *("user.create", str(user.id)),
-        "developer",
-    )
+    assert (newest.action, newest.subject) == ("user.create", str(user.id))
+    assert newest.details["role"] == "developer"
 
 
 @pytest.mark.parametrize(

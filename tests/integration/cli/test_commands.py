@@ -58,10 +58,8 @@ def test_matches_and_bookings(run: Run) -> None:
     made = ok(run("match", "create", "Copper Herons", "Tin Comets", "--best-of", "3", "--in", "30"))
     assert (made["urn"], made["status"], made["best_of"]) == ("od:match:1", "upcoming", 3)
     assert made["suspended"] == "no rating of team_a and team_b"
-    assert (
-        "is upcoming"
-        in run("match", "order", "od:match:1", "rate", "strength_a=1650", "strength_b=1600").stdout
-    )
+    rated = run("match", "order", "od:match:1", "rate", "strength_a=1650", "strength_b=1600")
+    assert "is upcoming" in rated.stdout
     assert ok(run("match", "list"))[0]["suspended"] == ""
     assert f"/ops/v1/matches/{made['id']}/log?token=1-" in made["log_sink_url"]
     assert [match["id"] for match in ok(run("match", "list"))] == [made["id"]]

@@ -1,6 +1,5 @@
 """Reference data from files."""
 
-import asyncio
 import gzip
 import json
 from collections.abc import Callable
@@ -13,21 +12,15 @@ from app.domain.entrants import MAX_FILE_NUMBER, Player
 from app.domain.soccer import Country, Season
 from app.settings import Settings
 from app.store import entrants
-from app.store.connections import open_store
 from app.store.entrants import EntrantTable
 from app.wire.views.entrants import team_view
-from tests.support.command_line import Run
+from tests.support.command_line import Run, in_transaction
 
 
 @pytest.fixture
 def shelf(settings: Settings) -> Callable[[EntrantTable[Any]], list[Any]]:
     """Everything that lies on a shelf."""
-
-    async def read(shelf: EntrantTable[Any]) -> list[Any]:
-        async with await open_store(settings.database_url, 1) as store, store.autocommit() as tx:
-            return await entrants.listing(tx, shelf, after=0, limit=1000)
-
-    return lambda wanted: asyncio.run(read(wanted))
+    return lambda shelf: in_transaction(settings, lambda tx: entrants.listing(tx, shelf, after=0, limit=1000))
 
 
 def lines(path: Path, *rows: dict[str, Any]) -> Path:
@@ -100,12 +93,7 @@ def test_a_file_takes_the_place_of_a_player_whom_a_match_named_first(
         Player(MAX_FILE_NUMBER + 1, "quill_", account=71123),
         Player(MAX_FILE_NUMBER + 2, "ember", account=1),
     ]
-
-    async def record() -> None:
-        async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
-            await entrants.put(tx, entrants.PLAYERS, own)
-
-    asyncio.run(record())
+    in_transaction(settings, lambda tx: entrants.put(tx, entrants.PLAYERS, own))
     file = lines(tmp_path / "cs2.jsonl", {"kind": "player", "name": "Quill", "account": 71123})
     assert run("import", "cs2", file).exit_code == 0
     assert [(one.id, one.name) for one in shelf(entrants.PLAYERS)] == [
@@ -157,9 +145,8 @@ def test_a_row_that_does_not_fit_is_named_and_nothing_is_taken(
 def test_two_of_one_name_need_their_numbers(run: Run, tmp_path: Path) -> None:
     twins = [{"kind": "player", "name": "quill", "id": number} for number in (7, 8)]
     assert run("import", "cs2", lines(tmp_path / "a.jsonl", *twins)).exit_code == 0
-    vague = run(
-        "import", "cs2", lines(tmp_path / "b.jsonl", {"kind": "player", "name": "Quill", "account": 1})
-    )
+    file = lines(tmp_path / "b.jsonl", {"kind": "player", "name": "Quill", "account": 1})
+    vague = run("import", "cs2", file)
     assert vague.exit_code == 1 and "give the id" in vague.output
 
 

@@ -16,8 +16,9 @@ from app.settings import Settings
 from app.store import changes, matches
 from app.store.changes import ChangeDraft
 from app.store.connections import open_store
+from app.store.transaction import Tx
 from tests.support import logs
-from tests.support.command_line import Run
+from tests.support.command_line import Run, in_transaction
 
 MATCH = "od:match:1"
 
@@ -57,7 +58,7 @@ def test_old_matches_are_forgotten_and_no_others(run: Run, settings: Settings) -
         assert run("match", "create", "--allow-unrated", f"Home {number}", f"Away {number}").exit_code == 0
         if number < 3:
             assert run("match", "order", f"od:match:{number}", "cancel").exit_code == 0
-    asyncio.run(_age(settings, MATCH, 5))
+    in_transaction(settings, lambda tx: _age(tx, days=5))
     assert run("match", "forget", "--older-than", "2").exit_code
     for gone in (1, 0):
         assert run("match", "forget", "--older-than", "4").stdout == f"{gone} matches removed\n"
@@ -71,7 +72,7 @@ def test_the_audit_finds_what_the_facts_do_not_bear_out(run: Run, settings: Sett
     sound = run("audit", MATCH)
     assert sound.exit_code == 0, sound.output
     assert "0 differences" in sound.stdout and "0 ledger" not in sound.stdout
-    asyncio.run(_falsify(settings))
+    in_transaction(settings, _falsify)
     false = run("audit", MATCH)
     assert false.exit_code and "map=1|round=1|team=home" in false.stdout
 
@@ -80,8 +81,7 @@ async def _play(settings: Settings) -> None:
     lines = (*logs.kick_off(), *logs.live(), *logs.ct_win(1, 0), *logs.freeze(1, 0))
     async with await open_store(settings.database_url, 2) as store:
         async with store.autocommit() as tx:
-            match = await matches.find(tx, MATCH)
-        assert match is not None
+            match = await matches.by_ref(tx, MATCH)
         now = system_clock()
         for second, group in enumerate((lines[:5], lines[5:6], lines[6:])):
             body = logs.body(*group, second=second)
@@ -95,27 +95,21 @@ def test_after_an_upgrade_the_matches_that_0_1_0_wrote_last_are_completed(
     for number in (1, 2):
         assert run("match", "create", "--allow-unrated", f"Home {number}", f"Away {number}").exit_code == 0
     without_types = "UPDATE match SET state = (state::jsonb - 'types')::json WHERE number = 2"
-    asyncio.run(_execute(settings, without_types))
+    in_transaction(settings, lambda tx: tx.execute(without_types))
     summary = "{} matches were written last by 0.1.0: 0 ledger entries added\n".format
     assert run("upgraded").stdout == "od:match:2: 0 ledger entries added\n" + summary(1)
     assert run("upgraded").stdout == summary(0)
 
 
-async def _execute(settings: Settings, statement: str) -> None:
-    async with await open_store(settings.database_url, 1) as store, store.transaction() as tx:
-        await tx.execute(statement)
-
-
-async def _age(settings: Settings, ref: str, days: int) -> None:
+async def _age(tx: Tx, days: int) -> None:
     """As if the match had ended so many days earlier."""
-    async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
-        match = await matches.find(tx, ref)
-        assert match is not None and match.finished_at is not None
-        ended = match.finished_at - days * 86_400_000
-        await tx.write([matches.save_statement(msgspec.structs.replace(match, finished_at=ended))])
+    match = await matches.by_ref(tx, MATCH)
+    assert match.finished_at is not None
+    ended = match.finished_at - days * 86_400_000
+    await tx.write([matches.save_statement(msgspec.structs.replace(match, finished_at=ended))])
 
 
-async def _falsify(settings: Settings) -> None:
+async def _falsify(tx: Tx) -> None:
     """A settlement in the engine's name that the facts speak against."""
     entry = LedgerEntry(
         13, "map=1|round=1|team=home", LedgerStatus.SETTLED, LedgerStatus.PENDING, None, "taken back"
@@ -123,8 +117,5 @@ async def _falsify(settings: Settings) -> None:
     lost = msgspec.structs.replace(
         entry, previous_status=LedgerStatus.PENDING, new_status=LedgerStatus.SETTLED, result=Result.LOST
     )
-    async with await open_store(settings.database_url, 2) as store, store.transaction() as tx:
-        match = await matches.find(tx, MATCH)
-        assert match is not None
-        drafts = [ChangeDraft("settlement", "k", "", one.message, entry=one) for one in (entry, lost)]
-        await changes.append(tx, match, drafts, system_clock())
+    drafts = [ChangeDraft("settlement", "k", "", one.message, entry=one) for one in (entry, lost)]
+    await changes.append(tx, await matches.by_ref(tx, MATCH), drafts, system_clock())

@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from app.access import log_tokens
-from app.domain.match import Match
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
-from app.store import matches
-from app.store.connections import Store
 from tests.support.command_line import Run
+from tests.support.story import Story
 
 
 @dataclass
@@ -69,12 +67,8 @@ def sink() -> Iterator[Sink]:
 
 
 @pytest.fixture
-async def match_id(store: Store) -> UUID:
-    async with store.transaction() as tx:
-        number = await matches.next_number(tx)
-        match = Match(id=uuid4(), number=number, home="A", away="B", event="E")
-        await matches.insert(tx, match)
-    return match.id
+async def match_id(story: Story) -> UUID:
+    return (await story.match()).id
 
 
 def test_every_byte_reaches_the_sink_in_order(
@@ -82,9 +76,8 @@ def test_every_byte_reaches_the_sink_in_order(
 ) -> None:
     """Two hundred game minutes in a second: the bodies follow each other without a hole, and none is lost
     although the sink is away at first."""
-    lines, _ = simulate(
-        MatchPlan(fictional_world().teams[0], fictional_world().teams[1], 5, 1_790_000_000_000)
-    )
+    home, away = fictional_world().teams[:2]
+    lines, _ = simulate(MatchPlan(home, away, 5, 1_790_000_000_000))
     text = "".join(f"{line.text}\n" for line in lines).encode()
     log = tmp_path / "server.log.gz"
     log.write_bytes(gzip.compress(text))

@@ -9,9 +9,10 @@ import pytest
 from app.commands import alert_handling
 from app.commands.alert_handling import ENDED_BY_HAND, AnyAlertCommand, End, HandBack, See, Take
 from app.kit.errors import Conflict, NotFound
-from app.store import alerts, audit
+from app.store import alerts
 from app.store.alerts import Alert, AlertKind, AlertSubject
 from app.store.connections import Store
+from tests.support import stored
 
 MATCH = uuid4()
 NOW = 1_900_000_000_000
@@ -42,9 +43,8 @@ async def test_who_did_what_when_is_stored_and_on_record(store: Store, handle: A
     assert (after.seen_by, after.seen_at) == ("ann", NOW + 1)
     assert (after.taken_by, after.taken_at) == ("cleo", NOW + 4)
     assert (after.ended_by, after.ended_at) == ("cleo", NOW + 5)
-    async with store.autocommit() as tx:
-        assert await alerts.listing(tx) == [after]
-        records = await audit.about(tx, str(MATCH), 10)
+    assert await stored.all_alerts(store) == [after]
+    records = await stored.records(store, MATCH)
     assert [(each.actor, each.action) for each in reversed(records)] == [
         ("ann", "alert.see"),
         ("ben", "alert.take"),
@@ -61,8 +61,7 @@ async def test_what_changes_nothing_is_not_on_record(store: Store, handle: Any) 
     assert (taken.seen_by, taken.taken_by) == ("ann", "ann"), "who takes an alert has seen it"
     assert await handle(alert, Take(), by="ann", now=NOW + 9) == taken
     assert await handle(alert, See(), by="ben", now=NOW + 9) == taken, "the first one stays on record"
-    async with store.autocommit() as tx:
-        assert len(await audit.about(tx, str(MATCH), 10)) == 1
+    assert len(await stored.records(store, MATCH)) == 1
 
 
 async def test_the_later_of_two_learns_who_has_it(store: Store, handle: Any) -> None:
@@ -99,8 +98,7 @@ async def test_only_what_does_not_end_with_its_cause_is_ended_by_hand(
         return
     with pytest.raises(Conflict, match="ends with its cause"):
         await handle(alert, End())
-    async with store.autocommit() as tx:
-        assert await alerts.listing(tx) == [alert]
+    assert await stored.all_alerts(store) == [alert]
 
 
 async def test_an_ended_alert_is_left_alone_and_its_cause_opens_another(store: Store, handle: Any) -> None:

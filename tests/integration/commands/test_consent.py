@@ -13,11 +13,12 @@ from app.commands.preview import preview
 from app.domain.market import Market, Result
 from app.domain.match import Match
 from app.kit.errors import Conflict, Forbidden, NotFound
-from app.store import audit, consent_requests, match_commands
+from app.store import consent_requests, match_commands
 from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest, ConsentState
 from tests.integration.commands.test_execution import FIRST, book, ledger
 from tests.integration.ingest.conftest import CONFIG, Server
+from tests.support import stored
 
 SECONDS = 60
 DECISION: dict[str, Any] = {"market_id": FIRST[0], "specifiers": FIRST[1], "reason": "wrong call"}
@@ -115,7 +116,7 @@ async def test_it_waits_and_is_executed_by_consent(store: Store, desk: Desk, com
     ]
     async with store.autocommit() as tx:
         (executed, _) = await match_commands.listing(tx, desk.match.id, limit=10)
-        records = await audit.about(tx, str(desk.match.id), 3)
+    records = await stored.records(store, desk.match.id, 3)
     assert (executed.actor, executed.consent_by) == ("ann", "ben")
     assert [(each.actor, each.action) for each in records] == [
         ("ann", f"match.{executed.name}"),
@@ -188,8 +189,7 @@ async def test_a_refused_and_a_withdrawn_one_is_never_executed(store: Store, des
         with pytest.raises(Conflict, match="decided before"):
             await desk.give(each)
     assert (await desk.market()).result is Result.WON
-    async with store.autocommit() as tx:
-        actions = [each.action for each in await audit.about(tx, str(desk.match.id), 4)]
+    actions = [each.action for each in await stored.records(store, desk.match.id, 4)]
     assert actions == ["consent.withdraw", "consent.request", "consent.refuse", "consent.request"]
 
 

@@ -11,7 +11,6 @@ from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.settlement import VoidWindow
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.store import audit
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs, stored
@@ -46,8 +45,7 @@ async def test_a_command_is_on_record_and_a_refused_one_is_not(
         await execute(c.SetTeams(team_a="Same", team_b="Same", request_id="b"))
     assert refused.value.fields[0].loc == ("body", "team_b")
     await execute(c.SetTeams(team_a="Same", team_b="Other", request_id="b"))
-    async with store.autocommit() as tx:
-        records = await audit.about(tx, str(match.id), 10)
+    records = await stored.records(store, match.id)
     assert [(record.actor, record.action, record.at) for record in records] == [
         ("tester", "match.set_teams", NOW),
         ("tester", "match.schedule", NOW),
@@ -108,11 +106,8 @@ async def test_a_market_that_was_rolled_back_is_held_until_it_is_released(
     await execute(replace(back, release=True))
     settled = (await book(store, server.match))[FIRST]
     assert (settled.result, settled.settled_by) == (Result.WON, "engine")
-    assert [status for _, status, _ in await ledger(store, server.match, FIRST)] == [
-        "settled",
-        "pending",
-        "settled",
-    ]
+    statuses = [status for _, status, _ in await ledger(store, server.match, FIRST)]
+    assert statuses == ["settled", "pending", "settled"]
 
 
 async def test_what_is_returned_after_its_round_is_settled_by_the_facts_of_that_round(

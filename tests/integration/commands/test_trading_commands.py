@@ -42,9 +42,7 @@ async def test_each_command_is_on_record_with_its_effect(store: Store, execute: 
     assert present.controls.closed_types == (ClosedType(8, "no model"),)
     assert present.controls.suspended_markets == (SuspendedMarket(*KEY, "odd bets"),)
     shown = await market(store, match)  # the text is not for clients
-    assert (shown.status, shown.reason) == (MarketStatus.SUSPENDED, MARKET_SUSPENDED), (
-        "the text is not for clients"
-    )
+    assert (shown.status, shown.reason) == (MarketStatus.SUSPENDED, MARKET_SUSPENDED)
 
 
 async def test_a_command_without_knowledge_of_anothers_is_refused(execute: Any) -> None:
@@ -152,7 +150,7 @@ async def test_manual_settlements_are_undone(
     assert (await market(store, match, FIRST)).result is Result.VOID
 
 
-async def test_void_bets_are_undone(execute: Any, match: Match) -> None:
+async def test_void_bets_are_undone(execute: Any) -> None:
     window = {"start_time": NOW - 9, "end_time": NOW - 5}
     await execute(c.VoidMarket(**MAP_WINNER, reason="wrong price", **window))
     await execute(t.Undo(of=1))

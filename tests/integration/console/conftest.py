@@ -1,9 +1,7 @@
 """The console in this process, and operators who have signed in to it."""
 
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
 import httpx
 import pytest
@@ -12,7 +10,7 @@ from app.channels.console.dependencies import ConsoleDependencies
 from app.domain.user import OperatorRole
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.portal import Person, add_operator, cheap_passwords
+from tests.support.portal import Person, add_operator, cheap_passwords, dependencies_of, some_address
 from tests.support.web import serving
 
 SignIn = Callable[..., Awaitable[Person]]
@@ -20,16 +18,14 @@ __all__ = ["cheap_passwords"]  # a fixture that every test here uses
 
 
 def console_of(client: httpx.AsyncClient) -> ConsoleDependencies:
-    transport: Any = client._transport
-    found: ConsoleDependencies = transport.app.dependencies["console"].dependency()
+    found: ConsoleDependencies = dependencies_of(client, "console")
     return found
 
 
 @asynccontextmanager
 async def serving_console(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """A client without a session, from an address of its own: attempts to sign in are counted by address."""
-    address = f"10.{'.'.join(str(secrets.randbelow(256)) for _ in range(3))}"
-    async with serving(settings, address=address) as client:
+    """A client without a session."""
+    async with serving(settings, address=some_address()) as client:
         console_of(client).live.seconds = 0.0
         yield client
 

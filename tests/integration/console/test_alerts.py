@@ -10,25 +10,26 @@ from app.store import alerts
 from app.store.alerts import Alert, AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.console.conftest import SignIn
+from tests.support.stored import all_alerts
 from tests.support.story import Story
 
 
 @pytest.fixture
-async def match(store: Store) -> Match:
-    return await Story(store).match()
+async def match(story: Story) -> Match:
+    return await story.match()
 
 
 @pytest.fixture
 async def alert(store: Store, match: Match) -> Alert:
     async with store.transaction() as tx:
         await alerts.begin(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match.id), "a batch", 1)
-        (alert,) = await alerts.listing(tx)
+    return await present(store)
+
+
+async def present(store: Store) -> Alert:
+    """The only alert."""
+    (alert,) = await all_alerts(store)
     return alert
-
-
-async def stored(store: Store, alert: Alert) -> Alert:
-    async with store.autocommit() as tx:
-        return next(each for each in await alerts.listing(tx) if each.id == alert.id)
 
 
 async def test_an_alert_is_seen_taken_and_ended(
@@ -43,7 +44,7 @@ async def test_an_alert_is_seen_taken_and_ended(
         assert done.headers["location"] == f"{path}?done=command_done"
         if action == "take":
             assert f"taken by <b>operator {person.email}</b>" in (await person.get("/console")).text
-    assert (await stored(store, alert)).ended_by == f"operator {person.email}"
+    assert (await present(store)).ended_by == f"operator {person.email}"
     assert "No alert is open." in (await person.get("/console")).text
     past = (await person.get("/console/alerts")).text
     assert past.count(f"operator {person.email}") == 2, "who saw it, and who ended it; it was handed back"
@@ -60,7 +61,7 @@ async def test_the_later_of_two_reads_who_has_it_and_may_take_over(
     assert f'name="instead_of" value="operator {first.email}"' in refused.text
     taken = await second.post(f"/console/alerts/{alert.id}/take", instead_of=f"operator {first.email}")
     assert taken.status_code == 303
-    assert (await stored(store, alert)).taken_by == f"operator {second.email}"
+    assert (await present(store)).taken_by == f"operator {second.email}"
 
 
 @pytest.mark.parametrize("role", list(OperatorRole))
@@ -70,7 +71,7 @@ async def test_who_may_handle_alerts(sign_in: SignIn, store: Store, alert: Alert
     for action in ("see", "take", "hand_back", "end"):
         done = await person.post(f"/console/alerts/{alert.id}/{action}")
         assert done.status_code == (303 if may else 403)
-    assert ((await stored(store, alert)).ended_at is not None) is may
+    assert ((await present(store)).ended_at is not None) is may
 
 
 async def test_what_is_not_an_action_is_refused(sign_in: SignIn, alert: Alert) -> None:

@@ -13,7 +13,7 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.domain.user import OperatorRole
-from app.store import audit, history, log_senders, markets
+from app.store import log_senders
 from app.store.connections import Store
 from app.store.log_senders import LogSender
 from tests.integration.console.conftest import SignIn
@@ -33,19 +33,20 @@ def about(market: Market, **fields: str) -> dict[str, str]:
 
 
 async def market_of(store: Store, match: Match, market: Market) -> Market:
-    async with store.autocommit() as tx:
-        found = await markets.get(tx, match.id, market.key)
-    assert found is not None
-    return found
+    return (await stored.book(store, match))[market.key]
+
+
+def hidden_in(page: Any, match: Match) -> dict[str, str]:
+    """The fields of the form with which a page offers to do the command that it shows."""
+    form = page.text.partition(f'action="{path_of(match)}/commands"')[2]
+    return {name: unescape(value) for name, value in _HIDDEN.findall(form)}
 
 
 async def done(person: Person, match: Match, command: str, **fields: str) -> Any:
     """Preview a command, and submit the form of its preview."""
     preview = await person.post(f"{path_of(match)}/preview", command=command, **fields)
     assert preview.status_code == 200, preview.text
-    form = preview.text.partition(f'action="{path_of(match)}/commands"')[2]
-    hidden = {name: unescape(value) for name, value in _HIDDEN.findall(form)}
-    return await person.post(f"{path_of(match)}/commands", **hidden)
+    return await person.post(f"{path_of(match)}/commands", **hidden_in(preview, match))
 
 
 @pytest.fixture
@@ -66,16 +67,14 @@ async def test_a_preview_shows_entries_and_envelopes_and_writes_nothing(
     assert "Entries of the ledger (2)" in page.text
     order = [page.text.index(each) for each in ("rollback_bet_settlement", "<code>bet_settlement")]
     assert order == sorted(order)
-    async with store.autocommit() as tx:
-        assert await history.ledger(tx, match.id) == before
-        assert await audit.about(tx, str(match.id), 10) == []
+    assert await stored.ledger(store, match) == before
+    assert await stored.records(store, match.id) == []
 
 
 async def test_only_what_was_chosen_has_the_name_of_its_choice(sign_in: SignIn, store: Store) -> None:
     """Neither the number of a market type that is also one of a void reason, nor a reason in words."""
-    person, match = await sign_in(), await Story(store).match()
     market = offer(1, type_id=15, specifiers="map=1|round=1")
-    await Story(store).offer(match, market)
+    person, match = await sign_in(), await Story(store).match(market)
     page = await person.post(
         f"{path_of(match)}/preview",
         command="void_market",
@@ -96,8 +95,7 @@ async def test_a_wrong_settlement_is_rolled_back_and_settled(
     assert response.headers["location"].startswith(own)
     after = await market_of(store, match, market)
     assert after.status is MarketStatus.SETTLED and after.result is Result.LOST
-    async with store.autocommit() as tx:
-        records = await audit.about(tx, str(match.id), 10)
+    records = await stored.records(store, match.id)
     assert {each.actor for each in records} == {f"operator {person.email}"}
     assert [each.action for each in records] == ["match.settle_market", "match.roll_back_market"]
     page = await person.get(own)
@@ -129,8 +127,7 @@ async def test_a_form_that_is_sent_twice_is_executed_once(
     fields = about(market, command="roll_back_market", request_id="console:once")
     for _ in range(2):
         assert (await person.post(f"{path_of(match)}/commands", **fields)).status_code == 303
-    async with store.autocommit() as tx:
-        assert len(await audit.about(tx, str(match.id), 10)) == 1
+    assert len(await stored.records(store, match.id)) == 1
 
 
 @pytest.mark.parametrize("role", list(OperatorRole))
@@ -154,8 +151,7 @@ async def test_a_role_may_give_its_commands_and_no_others(
         if not may:
             refused = await person.post(f"{path_of(match)}/commands", command=tag, **values)
             assert refused.status_code == 403, tag
-    async with store.autocommit() as tx:
-        assert await audit.about(tx, str(match.id), 10) == []
+    assert await stored.records(store, match.id) == []
 
 
 async def test_a_refused_command_says_why_and_changes_nothing(
@@ -214,19 +210,15 @@ async def test_the_later_of_two_is_told_who_did_what_and_loses_nothing(
     for action in ("preview", "commands"):
         refused = await second.post(f"{path_of(match)}/{action}", **fields)
         assert refused.status_code == 409
-        assert (
-            f"operator {first.email} gave the command “Set strengths”" in refused.text
-            and "the later reason" in refused.text
-        )
-    form = refused.text.partition(f'action="{path_of(match)}/commands"')[2]
-    again = {name: unescape(value) for name, value in _HIDDEN.findall(form)}
-    assert (await second.post(f"{path_of(match)}/commands", **again)).status_code == 303
+        assert f"operator {first.email} gave the command “Set strengths”" in refused.text
+        assert "the later reason" in refused.text
+    again = await second.post(f"{path_of(match)}/commands", **hidden_in(refused, match))
+    assert again.status_code == 303
 
 
 async def test_a_probability_is_held_and_the_command_taken_back(sign_in: SignIn, store: Store) -> None:
-    person, story = await sign_in(OperatorRole.TRADER), Story(store)
-    match = await story.match()
-    await story.happen(match, home_strength=1500.0, away_strength=1500.0)
+    person = await sign_in(OperatorRole.TRADER)
+    match = await Story(store).match(home_strength=1500.0, away_strength=1500.0)
     assert (await done(person, match, "rate", strength_a="1600", strength_b="1500")).status_code == 303
     winner = (await stored.book(store, match))[1, "team=home"]
     fields = about(winner, probability="0.4")

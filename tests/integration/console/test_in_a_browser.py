@@ -17,13 +17,12 @@ from app.settings import Settings
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from scripts.local_services import chromium
 from tests.support import browser
 from tests.support.portal import PASSWORD, add_operator
 from tests.support.queues import private_vhost
 from tests.support.story import Story, kill, offer
 from tests.support.trading import TASKS, close_a_type_and_open_it, see_the_matches_move
-from tests.support.visitor import Visitor
+from tests.support.visitor import Visitor, visiting
 from tests.support.wire import listening
 
 _SECONDS = 60.0
@@ -37,13 +36,9 @@ async def visitor(store: Store, settings: Settings) -> AsyncIterator[Visitor]:
     async with (
         private_vhost(settings) as private,
         listening(create_app(private), private) as port,
-        chromium.opened(f"http://127.0.0.1:{port}/console/sign-in") as page,
+        visiting(f"http://127.0.0.1:{port}", "/console", email, PASSWORD) as visitor,
     ):
-        visitor = Visitor(page, f"http://127.0.0.1:{port}", "/console")
-        await page.until("document.readyState === 'complete'")
-        await visitor.sign_in(email, PASSWORD)
         yield visitor
-        assert page.errors == []
 
 
 async def settled_by_a_kill(story: Story) -> Match:

@@ -18,12 +18,11 @@ from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.console.conftest import SignIn, console_of
 from tests.support.event_stream import EventStream
-from tests.support.portal import Person
+from tests.support.portal import SCRIPT, Person
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
 
 EVENTS = "/console/live/events"
-HOSTILE = "<script>alert(1)</script>"
 
 
 def changes_in(event: str) -> Changes:
@@ -38,12 +37,14 @@ def quick(person: Person) -> ConsoleDependencies:
     return console
 
 
+def play(home_score: int, away_score: int) -> tuple[MapPlay, ...]:
+    """The maps of a match on its first one."""
+    return (MapPlay(1, "de_dust2", "live", home_score=home_score, away_score=away_score, home_side="CT"),)
+
+
 async def playing(story: Story, **fields: object) -> Match:
     """A match in play on its first map."""
-    match = await story.match()
-    play = MapPlay(1, "de_dust2", "live", home_score=7, away_score=5, home_side="CT")
-    await story.happen(match, maps=(play,), **fields)
-    return match
+    return await story.match(maps=play(7, 5), **fields)
 
 
 async def test_a_match_in_play_is_shown_with_score_and_markets(person: Person, story: Story) -> None:
@@ -70,10 +71,10 @@ async def test_what_needs_somebody_comes_first(person: Person, store: Store, sto
 
 
 async def test_names_cannot_become_markup(person: Person, story: Story) -> None:
-    match = await playing(story, home=HOSTILE, event=HOSTILE, suspended=HOSTILE)
+    match = await playing(story, home=SCRIPT, event=SCRIPT, suspended=SCRIPT)
     for path in ("/console", f"/console/matches/{match_urn(match.number)}"):
         page = await person.get(path)
-        assert page.status_code == 200 and HOSTILE not in page.text
+        assert page.status_code == 200 and SCRIPT not in page.text
         assert "&lt;script&gt;" in page.text
 
 
@@ -83,8 +84,7 @@ async def test_the_stream_sends_only_the_cells_that_changed(
     match, other = await playing(story), await playing(story)
     version = (await person.get("/console")).text.partition('data-version="')[2].partition('"')[0]
     async with EventStream(person.client, EVENTS, since=version) as stream:
-        play = MapPlay(1, "de_dust2", "live", home_score=8, away_score=5, home_side="CT")
-        await story.happen(match, maps=(play,))
+        await story.happen(match, maps=play(8, 5))
         changes = changes_in(await stream.next())
         assert set(changes.tables) == {"matches"}
         rows = changes.tables["matches"].rows
@@ -104,12 +104,10 @@ async def test_the_stream_ends_with_the_session(person: Person, quick: ConsoleDe
 
 
 async def test_a_session_has_a_few_streams_only(person: Person, quick: ConsoleDependencies) -> None:
-    streams = [EventStream(person.client, EVENTS) for _ in range(PER_SESSION)]
-    for each in streams:
-        await each.__aenter__()
-    assert (await person.get(EVENTS)).status_code == 429
-    for each in streams:
-        await each.leave()
+    async with AsyncExitStack() as stack:
+        for _ in range(PER_SESSION):
+            await stack.enter_async_context(EventStream(person.client, EVENTS))
+        assert (await person.get(EVENTS)).status_code == 429
 
 
 async def test_the_database_has_one_reader_however_many_pages_are_open(sign_in: SignIn, store: Store) -> None:
@@ -124,8 +122,7 @@ async def test_the_database_has_one_reader_however_many_pages_are_open(sign_in: 
             began = time.monotonic()
             streams = [await stack.enter_async_context(each) for each in opened]
             for score in range(1, 5):
-                play = MapPlay(1, "de_dust2", "live", home_score=score, home_side="CT")
-                await story.happen(match, maps=(play,))
+                await story.happen(match, maps=play(score, 0))
                 for stream in streams:
                     while f"<b>{score}:0</b>" not in await stream.next():
                         pass

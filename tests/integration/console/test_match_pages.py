@@ -1,28 +1,26 @@
 """The pages of a match, of its markets and of the ledger."""
 
-import msgspec
+from decimal import Decimal
+
 import pytest
+from msgspec.structs import replace
 
 from app.channels.console.paths import market_path
 from app.commands.trading_commands import SetMaxMove
 from app.domain import changes as c
 from app.domain.ids import match_urn
-from app.domain.market import market_name
 from app.domain.match import MapPlay, Round
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.store import changes, history
-from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.support.matches import execute
 from tests.support.portal import Person
+from tests.support.stored import ledger
 from tests.support.story import Story, kill, offer
 
 
 async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story: Story) -> None:
-    match = await story.match()
-    one = offer(1, group="g", odds=msgspec.convert("1.9", type=type(offer(1).odds)))
-    other = msgspec.structs.replace(one, specifiers="map=1|round=1|team=away")
-    await story.offer(match, one, other)
+    one = offer(1, group="g", odds=Decimal("1.9"))
+    match = await story.match(one, replace(one, specifiers="map=1|round=1|team=away"))
     path = f"/console/matches/{match_urn(match.number)}"
     page = await person.get(path)
     assert page.text.count("5.3&nbsp;%") == 2, "2 / 1.9 - 1"
@@ -50,18 +48,13 @@ async def test_prices_stand_beside_what_happened(person: Person, store: Store, s
 
 
 async def test_an_entry_has_its_evidence(person: Person, store: Store, story: Story) -> None:
-    match = await story.match()
-    played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 5, 9)
-    await story.happen(match, c.RoundFinished(played), maps=(MapPlay(1, "de_dust2", "live"),))
-    await story.offer(match, offer(1))
+    match = await story.match(offer(1), maps=(MapPlay(1, "de_dust2", "live"),))
+    await story.happen(match, c.RoundFinished(Round(2, 1, 1, "home", "CT", "kills", 1, 0, 5, 9)))
     entry = LedgerEntry(
         *offer(1).key, LedgerStatus.PENDING, LedgerStatus.SETTLED, None, "by the round", rests_on=(2,)
     )
-    async with store.transaction() as tx:
-        name = market_name(*entry.key)
-        draft = ChangeDraft("settlement", name, "bet_settlement", entry.message, entry=entry)
-        await changes.append(tx, match, [draft], 10)
-        (stored,) = await history.ledger(tx, match.id)
+    await story.record(match, offer(1), entry)
+    (stored,) = await ledger(store, match)
     page = await person.get(f"/console/settlements/{stored.id}")
     assert "Won by Northwind (CT):" in page.text
     listed = await person.get(f"/console/settlements?match={match_urn(match.number)}")

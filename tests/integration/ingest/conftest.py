@@ -14,6 +14,7 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
 from app.settings import Settings
+from app.store import history
 from app.store.connections import Store, open_store
 from tests.support import logs
 from tests.support.clocks import ManualClock
@@ -94,6 +95,18 @@ class Server:
 
     async def state(self) -> Match:
         return await present(self.store, self.match)
+
+    async def kills(self) -> int:
+        """How many the timeline has."""
+        async with self.store.autocommit() as tx:
+            events = await history.timeline(tx, self.match.id)
+        return [event.type for event in events].count("kill")
+
+    async def score(self) -> tuple[int, int]:
+        """Of home and away, on the present map."""
+        present = (await self.state()).map
+        assert present is not None
+        return present.home_score, present.away_score
 
 
 class Addressed(Server):

@@ -14,7 +14,8 @@ from app.store.cursors import TenantReport
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.clocks import ManualClock
-from tests.support.stored import open_alerts
+from tests.support.stored import all_alerts, open_alerts
+from tests.support.tenants import give_vhost
 
 DEAD = 15
 
@@ -51,7 +52,7 @@ async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
     end = server.cut(*logs.ct_win(1, 0))
     await parked_batches.park(store, end, "ValueError('nonsense')", server.now, CONFIG)
     await monitor.update()
-    (alert,) = await _all(store, AlertKind.PARKED_BATCH)
+    (alert,) = await all_alerts(store, AlertKind.PARKED_BATCH)
     assert (alert.match_id, alert.ended_at) == (server.match.id, None)
     assert "nonsense" in alert.detail
     await server.send(*logs.freeze(1, 0))
@@ -59,22 +60,26 @@ async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
     assert await subjects(store, AlertKind.PARKED_BATCH) == []
 
 
-async def test_a_tenant_that_loses_messages_is_an_alert(store: Store, monitor: AlertMonitor) -> None:
+@pytest.fixture
+async def leased(store: Store) -> None:
+    """Tenant `acme`, to whom a feed process publishes."""
     async with store.transaction() as tx:
         await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
-        await tx.execute("UPDATE tenant SET amqp = true")
-        await cursors.create_missing(tx)
-        (leased,) = await cursors.acquire(tx, "feed", 1, 60_000)
-        await cursors.save_reports(tx, "feed", {leased.tenant_id: TenantReport("", 0, 3, -1, False)})
-    await monitor.update()
-    (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
-    assert (alert.tenant, alert.ended_at) == ("acme", None)
-    assert alert.detail.startswith("3 messages")
+    await give_vhost(store)
     async with store.transaction() as tx:
-        await cursors.save_reports(tx, "feed", {leased.tenant_id: TenantReport("", 0, 3, -1, False)})
+        await cursors.create_missing(tx)
+        await cursors.acquire(tx, "feed", 1, 60_000)
+
+
+@pytest.mark.usefixtures("leased")
+async def test_a_tenant_that_loses_messages_is_an_alert(store: Store) -> None:
+    assert (await _noted(store, 3)).startswith("3 messages")
+    (alert,) = await all_alerts(store, AlertKind.TENANT_LOSING_MESSAGES)
+    assert (alert.tenant, alert.ended_at) == ("acme", None)
+    async with store.transaction() as tx:
         await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000")
-    await monitor.update()
-    (alert,) = await _all(store, AlertKind.TENANT_LOSING_MESSAGES)
+    assert await _noted(store, 3) == ""
+    (alert,) = await all_alerts(store, AlertKind.TENANT_LOSING_MESSAGES)
     assert alert.ended_at is not None
 
 
@@ -87,12 +92,8 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
     return "".join(alert.detail for alert in await open_alerts(store, AlertKind.TENANT_LOSING_MESSAGES))
 
 
+@pytest.mark.usefixtures("leased")
 async def test_an_alert_about_losses_counts_from_its_beginning(store: Store) -> None:
-    async with store.transaction() as tx:
-        await admin.create_tenant(tx, "acme", "Acme", by="tester", now=1)
-        await tx.execute("UPDATE tenant SET amqp = true")
-        await cursors.create_missing(tx)
-        await cursors.acquire(tx, "feed", 1, 60_000)
     assert await _noted(store, 40, owed=True) == "40 messages lost since the alert began"
     async with store.transaction() as tx:
         await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000, owed = false")
@@ -143,11 +144,6 @@ async def test_operators_list_alerts_newest_first(
     health = (await client.get("/v1/health")).json()["data"]
     assert health["parts"]["alerts"] == "rival_source: 1"
     assert (await client.get("/ops/v1/alerts?kind=nonsense")).status_code == 422
-
-
-async def _all(store: Store, kind: AlertKind) -> list[alerts.Alert]:
-    async with store.autocommit() as tx:
-        return await alerts.listing(tx, kinds=[kind])
 
 
 async def test_an_operator_takes_an_alert_over_http(store: Store, client: httpx.AsyncClient) -> None:

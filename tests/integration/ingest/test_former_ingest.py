@@ -6,7 +6,6 @@ from app.commands import former_settlements
 from app.commands.settlement_audit import audit_settlements
 from app.domain.market import Result
 from app.kit.clock import system_clock
-from app.store import history, markets, matches
 from app.store.connections import Store, open_store
 from app.trading.registry import RULES
 from tests.integration.ingest.conftest import CONFIG, Server
@@ -28,20 +27,18 @@ async def test_a_market_of_a_round_that_it_ended_is_settled_by_the_next_line(
 ) -> None:
     await server.begin()
     await server.send(*logs.ct_win(1, 0))
+    settled = (await stored.book(store, server.match))[NO_PLANT, ROUND]
     async with store.autocommit() as tx:
-        settled = (await markets.book(tx, server.match.id))[NO_PLANT, ROUND]
         await tx.execute(_LEFT_OPEN, NO_PLANT, ROUND)
         await tx.execute(_NOT_SETTLED, NO_PLANT, ROUND)
     async with await open_store(database_url, 2, 8) as other:  # a process that takes over
         server.store = other
         await server.send('World triggered "Nothing"')
-        async with other.autocommit() as tx:
-            market = (await markets.book(tx, server.match.id))[NO_PLANT, ROUND]
-            assert (market.status, market.result) == (settled.status, settled.result)
-            entries = await history.ledger(tx, server.match.id)
-            assert [each.key for each in entries].count((NO_PLANT, ROUND)) == 1
-            match = await matches.get(tx, server.match.id)
-            assert match and not (await audit_settlements(tx, match)).differences
+        market = (await stored.book(other, server.match))[NO_PLANT, ROUND]
+        assert (market.status, market.result) == (settled.status, settled.result)
+        entries = await stored.ledger(other, server.match)
+        assert [each.key for each in entries].count((NO_PLANT, ROUND)) == 1
+        assert not await differences(other, server)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain.doubts import LOG_GAP
-from app.domain.match import Match
 from app.ingest import missing_ranges
 from app.ingest.batch import Batch
 from app.store import history, log_state
@@ -15,35 +14,30 @@ from tests.support import logs, stored
 SHOT = logs.kill(logs.CT[0], logs.T[0])
 
 
-async def kills(store: Store, match: Match) -> int:
-    async with store.autocommit() as tx:
-        return len([event for event in await history.timeline(tx, match.id) if event.type == "kill"])
-
-
-async def test_a_repeated_batch_changes_nothing(store: Store, server: Server) -> None:
+async def test_a_repeated_batch_changes_nothing(server: Server) -> None:
     await server.begin()
     shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     assert await server.deliver(shot, shot) == ["applied", "repeat"]
-    assert await kills(store, server.match) == 2
+    assert await server.kills() == 2
 
 
-async def test_a_redelivered_message_without_offsets_changes_nothing(store: Store, server: Server) -> None:
+async def test_a_redelivered_message_without_offsets_changes_nothing(server: Server) -> None:
     await server.begin()
     shot, again = (
         replace(server.cut(logs.kill(logs.CT[1], victim)), instance="", begin=None, end=None)
         for victim in logs.T[1:3]
     )
     assert await server.deliver(shot, shot, again, again) == ["applied", "repeat", "applied", "repeat"]
-    assert await kills(store, server.match) == 3
+    assert await server.kills() == 3
 
 
 async def test_a_later_range_waits_for_the_missing_one(store: Store, server: Server) -> None:
     await server.begin()
     first, second, third = (server.cut(logs.kill(logs.CT[0], logs.T[seat])) for seat in (1, 2, 3))
     assert await server.deliver(third, second) == ["early", "early"]
-    assert await kills(store, server.match) == 1
+    assert await server.kills() == 1
     assert await server.deliver(first) == ["applied"]
-    assert await kills(store, server.match) == 4
+    assert await server.kills() == 4
     state = await server.state()
     assert state.suspended == ""
     async with store.autocommit() as tx:
@@ -52,7 +46,7 @@ async def test_a_later_range_waits_for_the_missing_one(store: Store, server: Ser
 
 @pytest.mark.parametrize("longer_first", [False, True])
 async def test_of_pending_ranges_with_one_begin_the_longest_counts(
-    store: Store, server: Server, longer_first: bool
+    server: Server, longer_first: bool
 ) -> None:
     """A sender that repeats a request may have more lines to send by then."""
     await server.begin()
@@ -61,28 +55,21 @@ async def test_of_pending_ranges_with_one_begin_the_longest_counts(
     waiting = (both, second) if longer_first else (second, both)
     assert await server.deliver(*waiting) == ["early", "early"]
     assert await server.deliver(missing) == ["applied"]
-    assert await kills(store, server.match) == 4
+    assert await server.kills() == 4
     await server.send(logs.kill(logs.CT[0], logs.T[4]))
     state = await server.state()
-    assert (state.doubts, await kills(store, server.match)) == ((), 5)
+    assert (state.doubts, await server.kills()) == ((), 5)
 
 
-async def test_a_pending_range_within_one_that_was_applied_moves_nothing_back(
-    store: Store, server: Server
-) -> None:
+async def test_a_pending_range_within_one_that_was_applied_moves_nothing_back(server: Server) -> None:
     await server.begin()
     first, second, third = (server.cut(logs.kill(logs.CT[0], logs.T[seat])) for seat in (1, 2, 3))
-    whole = replace(
-        third,
-        id="whole",
-        begin=first.begin,
-        body=first.body + second.body + third.body,
-        arrived_at=server.now,
-    )
+    body = first.body + second.body + third.body
+    whole = replace(third, id="whole", begin=first.begin, body=body, arrived_at=server.now)
     assert await server.deliver(second, whole) == ["early", "applied"]
-    assert await kills(store, server.match) == 4
+    assert await server.kills() == 4
     await server.send(logs.kill(logs.CT[0], logs.T[4]))
-    assert await kills(store, server.match) == 5
+    assert await server.kills() == 5
 
 
 async def test_a_gap_is_declared_after_two_seconds_and_play_continues_after_it(
@@ -97,7 +84,7 @@ async def test_a_gap_is_declared_after_two_seconds_and_play_continues_after_it(
     assert await missing_ranges.skip_missing(store, late.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
     assert state.suspended == LOG_GAP
-    assert await kills(store, server.match) == 2
+    assert await server.kills() == 2
     await server.send(logs.kill(logs.CT[0], logs.T[3]))
     assert (await server.state()).suspended == LOG_GAP
 
@@ -126,7 +113,7 @@ async def test_the_missing_range_that_comes_too_late_is_not_read_out_of_order(
     await server.deliver(late)
     await missing_ranges.skip_missing(store, late.arrived_at + 2001, CONFIG)
     assert await server.deliver(missing) == ["repeat"]
-    assert await kills(store, server.match) == 2
+    assert await server.kills() == 2
 
 
 async def test_a_restarted_server_begins_its_own_count(store: Store, server: Server) -> None:
@@ -134,14 +121,14 @@ async def test_a_restarted_server_begins_its_own_count(store: Store, server: Ser
     restarted = Server(store, server.match, instance="second run")
     restarted.now = server.now
     await restarted.send(logs.kill(logs.CT[0], logs.T[1]))
-    assert await kills(store, server.match) == 2
+    assert await server.kills() == 2
 
 
-async def test_the_first_ranges_of_a_run_are_put_in_order_too(store: Store, server: Server) -> None:
+async def test_the_first_ranges_of_a_run_are_put_in_order_too(server: Server) -> None:
     first, second, third = (server.cut(*lines) for lines in (logs.kick_off(), logs.live(), (SHOT,)))
     assert await server.deliver(second, first, third) == ["early", "applied", "applied"]
     state = await server.state()
-    assert (state.suspended, await kills(store, server.match)) == ("", 1)
+    assert (state.suspended, await server.kills()) == ("", 1)
     assert state.current is not None and state.map is not None and state.map.home_side == "CT"
 
 
@@ -154,7 +141,7 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     assert await server.deliver(shot) == ["early"]
     assert await missing_ranges.skip_missing(store, shot.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
-    assert (state.suspended, await kills(store, server.match)) == (LOG_GAP, 2)
+    assert (state.suspended, await server.kills()) == (LOG_GAP, 2)
     assert state.current is not None and state.current.gap
     await server.win(1, 0)
     assert (await server.state()).suspended == ""

@@ -4,7 +4,6 @@ import asyncio
 import signal
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -21,10 +20,10 @@ from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually, succeeds
 from tests.support.lengths import short_then_long
+from tests.support.processes import ROOT
 from tests.support.queues import empty, queues_of
 
 NOW = 1_800_000_000_000
-ROOT = Path(__file__).resolve().parents[3]
 WORKER = """
 import asyncio, sys
 from app.ingest import queues as settings
@@ -139,15 +138,13 @@ async def test_a_queue_without_another_consumer_returns(private: Settings) -> No
     assert crew.in_order()
 
 
-async def test_a_lost_connection_returns_with_the_queues_that_were_yielded(private: Settings) -> None:
+async def test_a_lost_connection_returns_with_the_queues_that_were_yielded(
+    private: Settings, management: Management
+) -> None:
     crew = Crew(private)
     alone, assignment = crew.worker("b")
     vhost = private.rabbitmq_internal_vhost
-    async with (
-        queues_of(private) as publishing,
-        alone,
-        Management(private.rabbitmq_api_url) as management,
-    ):
+    async with queues_of(private) as publishing, alone:
         await publishing.ready()
         await alone.ready()
         assignment.rebalance("ab")

@@ -5,7 +5,6 @@ import pytest
 from app.commands import match_commands
 from app.ingest.repricing import reprice_due
 from app.kit import metrics
-from app.store import alerts
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store
 from app.trading.forecast import Forecast
@@ -27,8 +26,7 @@ async def active(store: Store, server: Server) -> set[int]:
 
 
 async def alert(store: Store) -> Alert:
-    async with store.autocommit() as tx:
-        (found,) = await alerts.listing(tx, kinds=[AlertKind.UNEXPLAINED_MOVE])
+    (found,) = await stored.all_alerts(store, AlertKind.UNEXPLAINED_MOVE)
     return found
 
 

@@ -119,9 +119,8 @@ async def test_a_batch_that_comes_while_the_process_connects_is_accepted(
         await publishing.publish(batches(1)[0])
 
 
-async def test_the_vhost_is_made_when_it_is_missing(private: Settings) -> None:
-    async with Management(private.rabbitmq_api_url) as management:
-        await management.delete_vhost(private.rabbitmq_internal_vhost)
+async def test_the_vhost_is_made_when_it_is_missing(private: Settings, management: Management) -> None:
+    await management.delete_vhost(private.rabbitmq_internal_vhost)
     async with queues_of(private) as queues:
         async with asyncio.timeout(60):
             await queues.ready()

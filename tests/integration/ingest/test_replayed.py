@@ -63,11 +63,7 @@ async def test_the_ledger_shows_the_window_and_the_status_of_the_market(
     assert window and shown.void_window
     assert (shown.void_window.start_time, shown.void_window.end_time) == (window.start_time, window.end_time)
     assert (shown.previous_status, shown.new_status, shown.outcome) == ("pending", "pending", None)
-    assert [entry.message for entry in entries] == [
-        "bet_settlement",
-        "rollback_bet_settlement",
-        "bet_cancel",
-    ]
+    assert [entry.message for entry in entries] == ["bet_settlement", "rollback_bet_settlement", "bet_cancel"]
 
 
 async def test_one_envelope_for_all_bets_of_a_window(restored: Server, store: Store, match: Match) -> None:

@@ -37,6 +37,18 @@ async def open_rivals(store: Store) -> list[str]:
     return [alert.subject for alert in found]
 
 
+async def follow(client: httpx.AsyncClient, server: Server, source: str) -> int:
+    """Command that this source is followed; the status of the response."""
+    command = {"command": "follow_source", "source": source}
+    return (await client.post(f"/ops/v1/matches/{server.match.id}/commands", json=command)).status_code
+
+
+async def sources(client: httpx.AsyncClient, server: Server) -> dict[str, Any]:
+    """The sources that operators see, by name."""
+    found = (await client.get(f"/ops/v1/matches/{server.match.id}/sources")).json()["data"]
+    return {each["source"]: each for each in found}
+
+
 async def taken_back(store: Store, server: Server) -> int:
     """Rounds that were counted and are void now."""
     async with store.autocommit() as tx:
@@ -47,17 +59,13 @@ async def test_a_rival_rolls_nothing_back_and_is_an_alert(
     store: Store, first: Addressed, rival: Addressed
 ) -> None:
     assert await rival.deliver(rival.cut(*logs.kick_off()), rival.cut(*logs.live())) == ["refused", "refused"]
-    state = await first.state()
-    assert state.map is not None
-    assert (state.map.home_score, state.map.away_score) == (3, 0)
-    assert await taken_back(store, first) == 0
-    assert "second game server" in state.suspended
+    assert (await first.score(), await taken_back(store, first)) == ((3, 0), 0)
+    assert "second game server" in (await first.state()).suspended
     assert await open_rivals(store) == ["run-2"]
     first.now = rival.now
     await first.round(4, 0)
-    state = await first.state()
-    assert state.map is not None and state.map.home_score == 4
-    assert "second game server" in state.suspended
+    assert await first.score() == (4, 0)
+    assert "second game server" in (await first.state()).suspended
 
 
 async def test_lines_without_play_claim_nothing(store: Store, first: Addressed, rival: Addressed) -> None:
@@ -90,9 +98,7 @@ async def test_the_same_server_that_comes_back_is_followed_at_once(store: Store,
     assert (await back.deliver(first.cut(*logs.live()))) == ["refused"]
     await back.send(*logs.freeze(3, 0))
     await back.round(4, 0)
-    state = await back.state()
-    assert state.map is not None
-    assert (state.map.home_score, state.suspended) == (4, "")
+    assert (await back.score(), (await back.state()).suspended) == ((4, 0), "")
     assert (await taken_back(store, first), await open_rivals(store)) == (0, [])
 
 
@@ -101,14 +107,11 @@ async def test_after_long_silence_another_server_takes_over_and_rolls_nothing_ba
 ) -> None:
     rival.now = first.now + CONFIG.takeover_millis
     await rival.send(f'World triggered "Match_Start" on "{logs.MAP}"', *logs.live())
-    state = await first.state()
-    assert state.map is not None and state.map.home_score == 3
-    assert state.suspended
+    assert await first.score() == (3, 0)
+    assert (await first.state()).suspended
     await rival.win(4, 0)
     await rival.round(5, 0)
-    state = await first.state()
-    assert state.map is not None
-    assert (state.map.home_score, state.suspended) == (5, "")
+    assert (await first.score(), (await first.state()).suspended) == ((5, 0), "")
     assert await taken_back(store, first) == 0
     assert await first.deliver(replace(first.cut(*logs.live()), arrived_at=rival.now)) == ["refused"]
 
@@ -117,35 +120,23 @@ async def test_an_operator_sees_the_sources_and_chooses_one(
     store: Store, first: Addressed, rival: Addressed, client: httpx.AsyncClient
 ) -> None:
     await rival.deliver(rival.cut(*logs.kick_off()))
-    path = f"/ops/v1/matches/{first.match.id}"
-
-    async def sources() -> dict[str, Any]:
-        found = (await client.get(f"{path}/sources")).json()["data"]
-        return {each["source"]: each for each in found}
-
-    async def follow(name: str) -> int:
-        command = {"command": "follow_source", "source": name}
-        return (await client.post(f"{path}/commands", json=command)).status_code
-
-    seen = await sources()
+    seen = await sources(client, first)
     assert {name: each["state"] for name, each in seen.items()} == {"run-1": "followed", "run-2": "refused"}
     assert seen["run-2"]["why"] == "run-1 (203.0.113.5:27015) is followed"
     assert (seen["run-2"]["claims"], seen["run-2"]["map"]) == (True, logs.MAP)
     assert seen["run-1"]["offset"] == first.offset
     assert "Starting Freeze period" in seen["run-2"]["last_line"]
-    assert await follow("run-9") == 422
-    assert await follow("run-2") == 200
+    assert await follow(client, first, "run-9") == 422
+    assert await follow(client, first, "run-2") == 200
     assert await open_rivals(store) == []
     await rival.send(*logs.live())
-    state = await first.state()
-    assert state.map is not None and state.map.home_score == 3  # its own score is awaited
+    assert await first.score() == (3, 0), "its own score is awaited"
     await rival.send(*logs.freeze(3, 0))
     await rival.round(4, 0)
-    state = await first.state()
-    assert state.map is not None
-    assert (state.map.home_score, state.suspended, await taken_back(store, first)) == (4, "", 0)
+    assert (await first.score(), (await first.state()).suspended) == ((4, 0), "")
+    assert await taken_back(store, first) == 0
     assert await first.deliver(first.cut(*logs.live())) == ["refused"]
-    assert (await sources())["run-1"]["state"] == "dismissed"
+    assert (await sources(client, first))["run-1"]["state"] == "dismissed"
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
 
 
@@ -153,8 +144,7 @@ async def test_an_operator_decides_against_a_rival(
     store: Store, first: Addressed, rival: Addressed, client: httpx.AsyncClient
 ) -> None:
     await rival.deliver(rival.cut(*logs.kick_off()))
-    command = {"command": "follow_source", "source": "run-1"}
-    assert (await client.post(f"/ops/v1/matches/{first.match.id}/commands", json=command)).status_code == 200
+    assert await follow(client, first, "run-1") == 200
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
     assert await rival.deliver(rival.cut(*logs.live())) == ["refused"]
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
@@ -166,8 +156,7 @@ async def test_senders_that_change_their_name_fill_no_table(
     for number in range(2 * source_selection.MAX_SENDERS):
         stranger = Addressed(first, f"run-{number + 10}", f"203.0.113.9:{number}")
         assert await stranger.deliver(stranger.cut(*logs.live())) == ["refused"]
-    found = (await client.get(f"/ops/v1/matches/{first.match.id}/sources")).json()["data"]
-    assert len(found) == source_selection.MAX_SENDERS + 1
+    assert len(await sources(client, first)) == source_selection.MAX_SENDERS + 1
 
 
 async def test_a_sender_beyond_the_most_takes_over_alone(first: Addressed, client: httpx.AsyncClient) -> None:
@@ -182,8 +171,8 @@ async def test_a_sender_beyond_the_most_takes_over_alone(first: Addressed, clien
     await heir.send(f'World triggered "Match_Start" on "{logs.MAP}"', *logs.live())
     assert await other.deliver(other.cut(*logs.live())) == ["refused"]
     await heir.send(logs.kill(logs.CT[0], logs.T[0]))
-    found = (await client.get(f"/ops/v1/matches/{first.match.id}/sources")).json()["data"]
-    assert [each["source"] for each in found if each["state"] == "followed"] == [heir.instance]
+    found = await sources(client, first)
+    assert [name for name, each in found.items() if each["state"] == "followed"] == [heir.instance]
     assert len(found) == source_selection.MAX_SENDERS + 1
 
 
@@ -192,8 +181,7 @@ async def test_an_operators_choice_dismisses_the_server_that_had_fallen_silent(
 ) -> None:
     first.now = rival.now = first.now + CONFIG.takeover_millis
     await rival.send(*logs.live())
-    command = {"command": "follow_source", "source": "run-2"}
-    assert (await client.post(f"/ops/v1/matches/{first.match.id}/commands", json=command)).status_code == 200
+    assert await follow(client, first, "run-2") == 200
     first.now = rival.now + CONFIG.takeover_millis
     assert await first.deliver(first.cut(*logs.live())) == ["refused"]
 
@@ -219,17 +207,15 @@ async def test_an_operator_names_the_sides_of_a_log_without_team_names(
     await server.send(*nameless(logs.kick_off()))
     await play(1)
     await play(2)
-    path = f"/ops/v1/matches/{server.match.id}"
-    (source,) = (await client.get(f"{path}/sources")).json()["data"]
+    (source,) = (await sources(client, server)).values()
     assert source["why"].startswith("2 rounds in a row could not be counted: which team plays which side")
     (alert,) = (await client.get("/ops/v1/alerts?open=true&kind=unfollowed_source")).json()["data"]
     assert alert["match_id"] == str(server.match.id)
-    answer = await client.post(f"{path}/commands", json={"command": "name_sides", "ct": "team_a"})
+    path, command = f"/ops/v1/matches/{server.match.id}/commands", {"command": "name_sides", "ct": "team_a"}
+    answer = await client.post(path, json=command)
     assert answer.status_code == 200, answer.text
     await server.send(*nameless(logs.freeze(2, 0)))
     for won in range(3, 7):
         await play(won)
-    state = await server.state()
-    assert state.map is not None
-    assert (state.map.home_score, state.map.away_score, state.suspended) == (6, 0, "")
+    assert (await server.score(), (await server.state()).suspended) == ((6, 0), "")
     assert (await client.get("/ops/v1/alerts?open=true&kind=unfollowed_source")).json()["data"] == []

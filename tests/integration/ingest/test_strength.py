@@ -9,11 +9,11 @@ from app.commands import match_commands as c
 from app.domain.entrants import Competitor
 from app.domain.market import MarketStatus
 from app.domain.match import Match
-from app.store import alerts, entrants
+from app.store import entrants
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server
-from tests.support import logs
+from tests.support import logs, stored
 from tests.support.matches import create_match, execute
 from tests.support.stored import book
 
@@ -34,8 +34,7 @@ async def on_sale(store: Store, match: Match) -> bool:
 
 
 async def open_alerts(store: Store, match: Match) -> list[Alert]:
-    async with store.autocommit() as tx:
-        return await alerts.listing(tx, kinds=[AlertKind.UNRATED_MATCH], match_id=match.id, ended=False)
+    return await stored.open_alerts(store, AlertKind.UNRATED_MATCH, match=match)
 
 
 @pytest.mark.parametrize("home", [0.0, 1650.0])

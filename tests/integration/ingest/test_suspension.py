@@ -10,7 +10,7 @@ from app.domain.doubts import LOG_GAP, SERVER_SILENT
 from app.domain.market import Market, MarketStatus
 from app.ingest import suspension
 from app.ingest.apply import apply
-from app.store import alerts, heartbeats
+from app.store import heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server, tick
@@ -69,8 +69,7 @@ async def test_a_silent_source_is_an_alert_until_lines_come(store: Store, server
         assert (alert.about, alert.since, alert.detail) == (about, quiet_at, SERVER_SILENT)
     server.now = quiet_at + 2000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
-    async with store.autocommit() as tx:
-        (alert,) = await alerts.listing(tx)
+    (alert,) = await stored.all_alerts(store)
     assert alert.ended_at == server.now
 
 
@@ -78,9 +77,8 @@ async def test_a_match_that_ends_ends_its_alerts(store: Store, server: Server) -
     await server.begin()
     await tick(store, server.now + 60_000)
     await execute(store, server.match, match_commands.Cancel(), server.now + 61_000)
-    async with store.autocommit() as tx:
-        assert await alerts.listing(tx, ended=False) == []
-        assert len(await alerts.listing(tx)) == 1
+    assert await stored.open_alerts(store) == []
+    assert len(await stored.all_alerts(store)) == 1
 
 
 async def test_facts_that_come_late_score_and_settle_but_quote_nothing(store: Store, server: Server) -> None:
@@ -154,12 +152,16 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     assert {book[key].status for key in of_round} == {MarketStatus.SETTLED}
 
 
-async def test_a_round_that_begins_after_a_gap_settles_as_any_other(store: Store, server: Server) -> None:
+async def test_a_tick_closes_a_gap_and_the_round_that_begins_after_it_settles_as_any_other(
+    store: Store, server: Server
+) -> None:
     """The batch with the next freeze time ends the gap: nothing after it is missing."""
     await server.begin()
     server.cut("lost")
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
     await tick(store, server.now + 2500)
+    assert (await server.state()).suspended == LOG_GAP
+    assert await on_offer(store, server) == []
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     state = await server.state()
     assert state.maps[0].rounds[0].gap
@@ -221,15 +223,6 @@ async def test_what_waits_before_play_opens_only_after_the_queued_batches(
     filled.clear()
     await tick(store, NOW + 6000, queues_empty)
     assert await on_offer(store, server)
-
-
-async def test_a_tick_suspends_silent_matches_and_closes_gaps(store: Store, server: Server) -> None:
-    await server.begin()
-    server.cut("lost")
-    await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])))
-    await tick(store, server.now + 2500)
-    assert (await server.state()).suspended == LOG_GAP
-    assert await on_offer(store, server) == []
 
 
 async def test_one_match_that_fails_leaves_no_other_open(

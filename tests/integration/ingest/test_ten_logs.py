@@ -4,37 +4,32 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 import pytest
-from msgspec.structs import replace
 
-from app.domain.match import Match
 from app.ingest import missing_ranges
 from app.ingest.batch import Batch
-from app.store import alerts, history
+from app.store import history
 from app.store.connections import Store
-from tests.integration.ingest.conftest import CONFIG, Server
-from tests.support import logs
+from tests.integration.ingest.conftest import CONFIG, Addressed, Server
+from tests.support import logs, stored
 
 RESTORE = 'rcon from "203.0.113.1:4000": command "mp_backup_restore_load_file backup_round{:02d}.txt"'
 START = f'World triggered "Match_Start" on "{logs.MAP}"'
 
 
-class GameServer(Server):
-    """A game server that sends its address; `edit` is applied to each of its lines before they are sent."""
+class GameServer(Addressed):
+    """A game server to whose lines `edit` is applied before they are sent."""
 
     def __init__(self, like: Server, instance: str, address: str = "203.0.113.5:27015") -> None:
-        super().__init__(like.store, like.match, instance)
-        self.address, self.now = address, like.now
+        super().__init__(like, instance, address)
         self.edit: Callable[[str], str] = str
 
     def cut(self, *lines: str) -> Batch:
-        edited = [line for line in map(self.edit, lines) if line]
-        return replace(super().cut(*edited), address=self.address)
+        return super().cut(*filter(None, map(self.edit, lines)))
 
     async def rounds(self, *scores: tuple[int, int]) -> None:
-        """Rounds that CT, the home team, wins; each is named by the score after it."""
+        """Each is named by the score after it."""
         for score in scores:
-            for lines in (logs.live(), logs.ct_win(*score), logs.freeze(*score)):
-                await self.send(*lines)
+            await self.round(*score)
 
     async def plays(self, until: int) -> None:
         await self.send(*logs.kick_off())
@@ -178,14 +173,9 @@ async def test_a_log_ends_with_the_right_rounds_or_an_alert(
     state = await server.state()
     async with store.autocommit() as tx:
         rounds = await history.rounds(tx, state.id)
-        opened = await alerts.listing(tx, match_id=state.id, ended=False)
-    assert score(state) == end.score
+    assert await server.score() == end.score
     assert [played.number for played in rounds if not played.void] == list(end.seen)
     assert sum(played.void for played in rounds) == end.void
     assert end.suspended in state.suspended and bool(end.suspended) == bool(state.suspended)
+    opened = await stored.open_alerts(store, match=state)
     assert tuple(alert.kind.value for alert in opened) == end.alerts
-
-
-def score(match: Match) -> tuple[int, int]:
-    assert match.map is not None
-    return match.map.home_score, match.map.away_score

@@ -15,8 +15,8 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, Result
 from app.domain.match import Match
 from app.settings import Settings
-from app.store import markets
 from app.store.connections import Store, open_store
+from tests.support import stored
 from tests.support.command_line import set_environment
 from tests.support.story import Story
 from tests.support.web import IssueKey, serving
@@ -35,9 +35,7 @@ async def settled_long_ago(store: Store) -> tuple[Match, Market]:
 
 
 async def result_of(store: Store, match: Match, market: Market) -> Result | None:
-    async with store.autocommit() as tx:
-        found = await markets.get(tx, match.id, market.key)
-    return found.result if found else None
+    return (await stored.book(store, match))[market.key].result
 
 
 def command(market: Market) -> dict[str, Any]:
@@ -82,9 +80,8 @@ async def test_a_command_waits_for_the_key_of_another_holder(
     (executed,) = (await client.get(path, headers=house)).json()["data"]
     assert executed["actor"].startswith("key:house/")
     assert executed["consent_by"].startswith("key:second/")
-    assert (
-        await client.post(f"{own}/decision", headers=other, json={"decision": "refuse"})
-    ).status_code == 409
+    late = await client.post(f"{own}/decision", headers=other, json={"decision": "refuse"})
+    assert late.status_code == 409
     listed = (await client.get(f"/ops/v1/consents?match={match_urn(match.number)}", headers=house)).json()
     assert listed["data"] == [given.json()["data"]]
 
@@ -121,9 +118,8 @@ def test_it_is_decided_on_the_command_line(
     assert run("consent", "list") == "no command waits for consent\n"
     assert "a second person must consent" in run("match", "preview", urn, "settle_market", *fields)
     for _ in range(2):
-        assert "settle_market waits for a second person" in run(
-            "match", "order", urn, "settle_market", *fields
-        )
+        ordered = run("match", "order", urn, "settle_market", *fields)
+        assert "settle_market waits for a second person" in ordered
     shown = run("consent", "show", "1")
     assert "ledger: rollback_bet_settlement" in shown and "sent by cli:ann" in shown
     fingerprint = shown.rsplit(" ", 1)[-1].strip()

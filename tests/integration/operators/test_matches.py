@@ -97,10 +97,7 @@ def anchored(*anchors: dict[str, Any]) -> dict[str, Any]:
         ({"command": "set_teams", "team_a": "One", "team_b": "One"}, ["body", "team_b"]),
         ({"command": "explode"}, ["body", "command"]),
         ({}, ["body", "command"]),
-        (
-            {"command": "describe", "streams": [{"url": "ftp://x"}]},
-            ["body", "streams", "0", "url"],
-        ),
+        ({"command": "describe", "streams": [{"url": "ftp://x"}]}, ["body", "streams", "0", "url"]),
         (
             anchored({"at": 1, "offset_seconds": -1}),
             ["body", "streams", "0", "vod_anchors", "0", "offset_seconds"],

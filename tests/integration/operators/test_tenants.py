@@ -60,11 +60,8 @@ async def test_a_key_lives_and_dies(api: OperatorClient) -> None:
     assert (await api.request("POST", f"/beta/keys/{heir}/reactivate", 200))["active"]
     assert await api.status_of(rotated["api_key"]) == 200
     old, new = await api.request("GET", "/beta/keys", 200)
-    assert (old["replaced_by"], new["label"], new["scopes"]) == (
-        heir,
-        "site",
-        sorted(scopes.BUNDLES["cs2.stats"]),
-    )
+    assert (old["replaced_by"], new["label"]) == (heir, "site")
+    assert new["scopes"] == sorted(scopes.BUNDLES["cs2.stats"])
 
 
 async def test_a_repeated_request_for_a_key_does_not_show_its_secret_again(api: OperatorClient) -> None:

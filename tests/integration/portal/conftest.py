@@ -1,6 +1,5 @@
 """The portal in this process, and people who have signed in to it."""
 
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 
@@ -10,16 +9,11 @@ import pytest
 from app.domain.user import Role
 from app.settings import Settings
 from app.store.connections import Store
-from tests.support.portal import Person, add_user, cheap_passwords
+from tests.support.portal import Person, add_user, cheap_passwords, some_address
 from tests.support.web import serving
 
 SignIn = Callable[..., Awaitable[Person]]
 __all__ = ["cheap_passwords"]  # a fixture that every test here uses
-
-
-def some_address() -> str:
-    """An address of this test's own: attempts to sign in are counted by address, and tests share a Redis."""
-    return f"10.{'.'.join(str(secrets.randbelow(256)) for _ in range(3))}"
 
 
 @pytest.fixture

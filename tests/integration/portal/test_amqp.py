@@ -9,11 +9,10 @@ import pytest
 from app.access.admin import set_tenant_active
 from app.broker.management import Management
 from app.domain.user import Role
-from app.settings import Settings
-from app.store import audit
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import Person, found_in
+from tests.support.stored import records
 from tests.support.web import IssueKey
 
 PATH = "/portal/amqp"
@@ -57,8 +56,7 @@ async def test_credentials_are_made_tested_and_made_anew(
     assert connected == "accepted" and re.search("(ACCESS_REFUSED|NOT_ALLOWED) - .*refused", refusal)
     page = await person.get(PATH)
     assert password not in page.text and person.email in page.text
-    async with store.autocommit() as tx:
-        made = [each for each in await audit.about(tx, slug, 10) if each.action == "tenant.provision_amqp"]
+    made = [each for each in await records(store, slug) if each.action == "tenant.provision_amqp"]
     assert [record.actor for record in made] == [f"user {person.email}"] * 2
 
 
@@ -83,14 +81,13 @@ async def test_tests_are_limited(sign_in: SignIn, slug: str, issue: IssueKey) ->
     assert statuses == [200] * 6 + [429]
 
 
-async def test_no_feed_no_vhost(sign_in: SignIn, slug: str, issue: IssueKey, settings: Settings) -> None:
+async def test_no_feed_no_vhost(sign_in: SignIn, slug: str, issue: IssueKey, management: Management) -> None:
     person = await sign_in(Role.OWNER, slug)
     await issue(slug, bundles=("cs2.stats",))
     assert 'name="seen"' not in (await person.get(PATH)).text
     assert (await person.post(PATH, seen="0")).status_code == 403
     assert (await person.post(f"{PATH}/check", password="x")).status_code == 422
-    async with Management(settings.rabbitmq_api_url) as management:
-        assert slug not in await management.vhosts()
+    assert slug not in await management.vhosts()
 
 
 @pytest.mark.parametrize("role", [Role.TRADER, Role.READER])

@@ -3,22 +3,20 @@
 import re
 from decimal import Decimal
 from html import unescape
-from uuid import uuid4
 
 import pytest
 from msgspec.structs import replace
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.market import MarketStatus
-from app.domain.match import Match, Status
 from app.domain.user import Role
 from app.settings import Settings
-from app.store import changes, matches, tenants
+from app.store import changes, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import SCRIPT, Person
 from tests.support.story import Story, offer
-from tests.support.tenants import book, switch
+from tests.support.tenants import book, give_vhost, switch
 
 PAGE = "/portal/envelopes"
 
@@ -29,8 +27,7 @@ def sign_in(sign_in: SignIn, store: Store) -> SignIn:
 
     async def with_vhost(role: Role = Role.OWNER, slug: str = "acme") -> Person:
         person = await sign_in(role, slug)
-        async with store.transaction() as tx:
-            await tx.execute("UPDATE tenant SET amqp = true")
+        await give_vhost(store, slug)
         return person
 
     return with_vhost
@@ -155,10 +152,7 @@ async def test_only_who_may_recover_is_offered_it(sign_in: SignIn, store: Store)
 
 async def test_names_are_no_markup(sign_in: SignIn, store: Store) -> None:
     person, story = await sign_in(), Story(store)
-    match = Match(uuid4(), 77, SCRIPT, "Harbour", "Test Cup", status=Status.LIVE)
-    async with store.transaction() as tx:
-        await matches.insert(tx, match)
-    await story.offer(match, offer(1))
+    await story.match(offer(1), number=77, home=SCRIPT)
     page = await person.get(f"{PAGE}?match=od:match:77")
     assert SCRIPT not in page.text and "&lt;script&gt;" in page.text
     echoed = await person.get(f'{PAGE}?match="><script>')
@@ -240,9 +234,7 @@ async def test_what_was_changed_while_a_match_was_given_back_is_not_shown(
 ) -> None:
     """In no list and on no page of its own, while it is given back and once it is booked again."""
     person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
-    match, rest = await story.match(), await story.match()
-    for one in (match, rest):
-        await story.offer(one, offer(1))
+    match, _ = await story.match(offer(1)), await story.match(offer(1))
     before = await listed(person)
     await book(store, match, False)
     [last] = set(await listed(person)) - set(before)
@@ -271,8 +263,8 @@ async def test_a_search_by_type_finds_only_what_lists_the_type_to_the_tenant(
 ) -> None:
     """Found are the envelopes whose bodies have a market of the type, whatever changes while it is off."""
     person, other, story = await sign_in(Role.READER), await sign_in(Role.READER, "beta"), Story(store)
-    match, kept = await story.match(), offer(1)
-    await story.offer(match, kept, offer(2))
+    kept = offer(1)
+    match = await story.match(kept, offer(2))
     await story.settle(match, offer(2))
     await switch(store, False)
     repriced = replace(kept, odds=Decimal("2.1"))

@@ -8,17 +8,16 @@ from uuid import UUID
 import httpx
 import pytest
 
+from app.access.admin import BrokerConfig
 from app.broker.connection import open_connection
 from app.channels.portal.dependencies import PortalDependencies
-from app.cli.runtime import broker_config
 from app.domain.user import Role
 from app.pages.open_streams import PER_SESSION
-from app.settings import Settings
 from app.store import cursors, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.event_stream import EventStream
-from tests.support.portal import Person
+from tests.support.portal import Person, dependencies_of
 from tests.support.story import Story, offer
 from tests.support.tenants import give_vhost
 
@@ -26,8 +25,7 @@ EVENTS = "/portal/feed/events"
 
 
 def portal_of(client: httpx.AsyncClient) -> PortalDependencies:
-    transport: Any = client._transport
-    found: PortalDependencies = transport.app.dependencies["portal"].dependency()
+    found: PortalDependencies = dependencies_of(client, "portal")
     return found
 
 
@@ -54,11 +52,10 @@ async def test_the_page_says_that_there_is_no_vhost(sign_in: SignIn) -> None:
 
 
 async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
-    sign_in: SignIn, store: Store, story: Story, settings: Settings, slug: str
+    sign_in: SignIn, store: Store, story: Story, broker: BrokerConfig, slug: str
 ) -> None:
     person = await sign_in(Role.READER, slug)
-    async with broker_config(settings) as broker:
-        url = await broker.provision(slug)
+    url = await broker.provision(slug)
     tenant_id = await published_to(store, slug)
     kept, given_back = await story.match(), await story.match()
     async with store.transaction() as tx:

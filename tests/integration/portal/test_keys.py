@@ -9,12 +9,12 @@ import pytest
 
 from app.access import admin
 from app.domain.user import Role
-from app.store import audit, keys, tenants
-from app.store.audit import AuditRecord
+from app.store import keys, tenants
 from app.store.connections import Store
 from app.store.keys import Key
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import SCRIPT, Person, found_in
+from tests.support.stored import records
 from tests.support.web import IssueKey
 
 PATH = "/portal/keys"
@@ -24,11 +24,6 @@ NEW = {"label": "site", "bundle": "cs2.stats", "sport": "cs2", "rate": "60", "ne
 async def own(store: Store, slug: str = "acme") -> list[Key]:
     async with store.autocommit() as tx:
         return await keys.listing(tx, (await tenants.by_slug(tx, slug)).id)
-
-
-async def about(store: Store, subject: str) -> list[AuditRecord]:
-    async with store.autocommit() as tx:
-        return await audit.about(tx, subject, 10)
 
 
 async def fresh(person: Person) -> dict[str, str]:
@@ -63,7 +58,7 @@ async def test_a_key_is_made_once_and_shown_once(
     page = await person.get(PATH)
     assert raw not in page.text and raw[:8] in page.text
     assert SCRIPT not in page.text and "&lt;script&gt;" in page.text
-    (record,) = await about(store, str(new[0].id))
+    (record,) = await records(store, new[0].id)
     assert (record.actor, record.action) == (f"user {person.email}", "key.issue")
 
 
@@ -127,7 +122,7 @@ async def test_rotating_ends_the_old_key_at_once(
     assert {key.scopes for key in both} == {old.scopes}
     ended = await person.get(f"{PATH}?list=ended")
     assert old.hint in ended.text and new[:8] in ended.text
-    (record, _) = await about(store, str(old.id))
+    (record, _) = await records(store, old.id)
     assert (record.actor, record.action) == (f"user {person.email}", "key.rotate")
 
 
@@ -141,7 +136,7 @@ async def test_revoking_ends_a_key_and_is_confirmed_first(
     assert any(f"{PATH}/{key.id}/revoke" in each for each in hidden)
     assert (await person.post(f"{PATH}/{key.id}/revoke")).status_code == 303
     assert (await whoami(client, raw)).status_code == 403
-    (record, _) = await about(store, str(key.id))
+    (record, _) = await records(store, key.id)
     assert (record.actor, record.action) == (f"user {person.email}", "key.revoke")
 
 
@@ -157,7 +152,7 @@ async def test_a_key_gets_another_name_and_networks(
     assert (await whoami(client, raw)).status_code == 200
     refused = await person.post(f"{PATH}/{key.id}", label="third", networks="everywhere")
     assert refused.status_code == 422
-    assert [record.action for record in await about(store, str(key.id))] == ["key.alter"] * 2 + ["key.issue"]
+    assert [record.action for record in await records(store, key.id)] == ["key.alter"] * 2 + ["key.issue"]
 
 
 @pytest.mark.parametrize("role", [Role.TRADER, Role.READER])

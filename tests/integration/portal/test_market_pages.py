@@ -9,22 +9,19 @@ import pytest
 from markupsafe import escape
 from msgspec.structs import replace
 
-from app.access import bookings
 from app.domain.doubts import LOG_GAP
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
 from app.domain.types_off import REASON
 from app.domain.user import Role
-from app.settings import Settings
-from app.store import matches
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.clocks import ManualClock
 from tests.support.portal import SCRIPT, Person, found_in
 from tests.support.story import Story, offer
-from tests.support.tenants import switch
-from tests.support.web import issuing
+from tests.support.tenants import book, give_vhost, switch
+from tests.support.web import IssueKey
 
 SUSPENDED = MarketStatus.SUSPENDED
 
@@ -40,8 +37,8 @@ def story(store: Store, times: ManualClock) -> Story:
 
 
 @pytest.fixture
-async def person(sign_in: SignIn, store: Store, settings: Settings) -> Person:
-    await issuing(store, settings.secret_key)(bundles=("cs2.odds.basic",))
+async def person(sign_in: SignIn, issue: IssueKey) -> Person:
+    await issue(bundles=("cs2.odds.basic",))
     return await sign_in(Role.READER)
 
 
@@ -58,12 +55,7 @@ async def lived(story: Story, times: ManualClock) -> Match:
     back, ten seconds apart."""
     match = await story.match()
     suspended = offer(1, status=SUSPENDED, reason=LOG_GAP)
-    steps: list[Any] = [
-        offer(1),
-        suspended,
-        replace(suspended, reason=SCRIPT),
-        offer(1, odds=Decimal("2.1")),
-    ]
+    steps: list[Any] = [offer(1), suspended, replace(suspended, reason=SCRIPT), offer(1, odds=Decimal("2.1"))]
     for step in steps:
         await story.offer(match, step, offer(2))
         times.now += 10_000
@@ -124,13 +116,10 @@ async def test_a_long_history_is_shown_in_pages_and_the_plot_is_cut(
 
 
 async def test_the_markets_of_a_match_are_listed_in_pages(
-    person: Person, story: Story, store: Store, monkeypatch: pytest.MonkeyPatch
+    person: Person, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.channels.portal.market_pages._MARKETS", 4)
-    match = await story.match()
-    async with store.transaction() as tx:
-        await tx.write([matches.save_statement(replace(match, home=SCRIPT))])
-    await story.offer(match, *[offer(number) for number in range(1, 8)])
+    match = await story.match(*map(offer, range(1, 8)), home=SCRIPT)
     pages = [await person.get(markets_of(match))]
     while found := re.search(r'href="([^"]+\?after=[^"]+)"', pages[-1].text):
         pages.append(await person.get(found[1]))
@@ -142,7 +131,7 @@ async def test_the_markets_of_a_match_are_listed_in_pages(
 
 
 async def test_what_a_tenant_does_not_see_does_not_exist(
-    person: Person, sign_in: SignIn, story: Story, store: Store, settings: Settings
+    person: Person, sign_in: SignIn, story: Story, store: Store, issue: IssueKey
 ) -> None:
     match = await story.match(offer(1))
     for path in (
@@ -152,11 +141,9 @@ async def test_what_a_tenant_does_not_see_does_not_exist(
         assert (await person.get(path)).status_code == 404, path
     assert (await person.get(f"{markets_of(match)}?after=x")).status_code == 422
     vhost_only = await sign_in(Role.OWNER, "vhost")
-    async with store.transaction() as tx:
-        await tx.execute("UPDATE tenant SET amqp = slug = 'vhost'")
-        urn = match_urn(match.number)
-        await bookings.set_booked(tx, "vhost", urn, False, by="tester", now=1)
-    await issuing(store, settings.secret_key)("stats", bundles=("cs2.stats",))
+    await give_vhost(store, "vhost")
+    await book(store, match, False, "vhost", now=1)
+    await issue("stats", bundles=("cs2.stats",))
     stats = await sign_in(Role.OWNER, "stats")
     for path in (markets_of(match), history_of(match), f"{history_of(match)}/history.json"):
         assert (await vhost_only.get(path)).status_code == 404, path
@@ -169,9 +156,8 @@ async def test_a_market_never_offered_does_not_exist(
 ) -> None:
     """A page of the list is full without them."""
     monkeypatch.setattr("app.channels.portal.market_pages._MARKETS", 2)
-    match = await story.match()
     offered, later = (1, 3, 5), (2, 4, 6)
-    await story.offer(match, *map(offer, offered))
+    match = await story.match(*map(offer, offered))
     await switch(store, False, now=times.now)
     times.now += 10_000
     await story.offer(match, *map(offer, later))
@@ -190,14 +176,13 @@ async def test_a_market_never_offered_does_not_exist(
 
 
 async def test_a_history_is_suspended_while_its_type_is_off(
-    person: Person, sign_in: SignIn, story: Story, times: ManualClock, store: Store, settings: Settings
+    person: Person, sign_in: SignIn, story: Story, times: ManualClock, store: Store, issue: IssueKey
 ) -> None:
     """From the switch on, with what was published before as it was; a later market begins with the next
     switch. Another tenant sees all prices."""
-    begin, match = times.now, await story.match()
-    await story.offer(match, offer(1))
+    begin, match = times.now, await story.match(offer(1))
     steps: list[Any] = [None, offer(1, odds=Decimal("2.1")), True, offer(1, odds=Decimal("2.4"))]
-    await issuing(store, settings.secret_key)("beta", bundles=("cs2.odds.basic",))
+    await issue("beta", bundles=("cs2.odds.basic",))
     other = await sign_in(Role.READER, "beta")
     for step in steps:
         times.now += 10_000

@@ -1,16 +1,17 @@
 """Matches booked and given back, and market types switched, in the portal."""
 
 import re
-from uuid import uuid4
 
 import pytest
 
 from app.domain.match import Match, Status
 from app.domain.user import Role
-from app.store import audit, matches, tenants
+from app.store import audit, tenants
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import SCRIPT, Person, found_in
+from tests.support.story import Story
+from tests.support.tenants import give_vhost
 from tests.support.web import IssueKey
 
 UPCOMING = "/portal/offer?list=upcoming"
@@ -25,22 +26,8 @@ async def sign_in(sign_in: SignIn, issue: IssueKey) -> SignIn:
 
 async def add_matches(store: Store, count: int) -> list[Match]:
     """Matches to come."""
-    async with store.transaction() as tx:
-        made = [
-            Match(
-                uuid4(),
-                await matches.next_number(tx),
-                SCRIPT,
-                "Harbour",
-                "Cup",
-                status=Status.UPCOMING,
-                scheduled_at=1_900_000_000_000 + each,
-            )
-            for each in range(count)
-        ]
-        for match in made:
-            await matches.insert(tx, match)
-    return made
+    to_come = {"home": SCRIPT, "status": Status.UPCOMING}
+    return [await Story(store).match(**to_come, scheduled_at=1_900_000_000_000 + n) for n in range(count)]
 
 
 async def booked(store: Store, match: Match, slug: str = "acme") -> bool:
@@ -113,8 +100,7 @@ async def test_tenants_see_no_more_matches_than_their_keys(
     assert hidden.status_code == missing.status_code == 404
     assert hidden.text.replace(urn, unknown) == missing.text
     assert await booked(store, match, "past")
-    async with store.transaction() as tx:
-        await tx.execute("UPDATE tenant SET amqp = true WHERE slug = 'past'")
+    await give_vhost(store, "past")
     assert urn in (await past.get(UPCOMING)).text
     assert (await past.post(UPCOMING, change="give_back", match=urn)).status_code == 303
     assert not await booked(store, match, "past")

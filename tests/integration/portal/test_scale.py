@@ -9,16 +9,14 @@ from app.domain.ids import match_urn
 from app.domain.market import market_name
 from app.domain.recovery import RecoveryKind
 from app.domain.user import Role
-from app.settings import Settings
-from app.store import cursors
 from app.store.connections import Store
 from app.store.transaction import Tx
 from tests.integration.portal.conftest import SignIn
-from tests.integration.portal.test_feed import portal_of
+from tests.integration.portal.test_feed import portal_of, published_to
 from tests.support.portal import Person, read_routes
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
-from tests.support.web import issuing
+from tests.support.web import IssueKey
 
 _FEW, _MANY = 10, 10_000  #: settlements, and changes, recoveries, users and keys that ended
 _FEW_MATCHES, _MANY_MATCHES = 10, 1_001
@@ -95,8 +93,8 @@ _FILE = "/portal/settlements.csv"  #: reads its rows in pieces
 
 
 @pytest.fixture
-async def person(sign_in: SignIn, store: Store, settings: Settings) -> Person:
-    await issuing(store, settings.secret_key)(bundles=("cs2.odds.basic",))
+async def person(sign_in: SignIn, issue: IssueKey) -> Person:
+    await issue(bundles=("cs2.odds.basic",))
     person = await sign_in(Role.OWNER)
     portal_of(person.client).delivery.seconds = 0
     return person
@@ -118,9 +116,8 @@ async def addresses(store: Store) -> dict[str, list[str]]:
     match = await story.match(offer(1), offer(2))
     await story.settle(match, offer(1))
     await story.take_back(match, offer(1))
-    async with store.transaction() as tx:
-        await tx.execute("UPDATE tenant SET amqp = true")
-        await cursors.create_missing(tx)
+    await published_to(store, "acme")
+    async with store.autocommit() as tx:
         entry, seq = await _last(tx, "ledger_entry", "id"), await _last(tx, "change", "envelope_seq")
     await copy(store, (1, _FEW_MATCHES), (1, _FEW))
     async with store.autocommit() as tx:

@@ -12,21 +12,19 @@ from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import Match
 from app.domain.user import Role
-from app.settings import Settings
-from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support.portal import SCRIPT, Person
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
 from tests.support.tenants import book
-from tests.support.web import issuing
+from tests.support.web import IssueKey
 
 PATH = "/portal/selfcheck"
 
 
 @pytest.fixture
-async def person(sign_in: SignIn, store: Store, settings: Settings) -> Person:
-    await issuing(store, settings.secret_key)(bundles=("cs2.odds.basic",))
+async def person(sign_in: SignIn, issue: IssueKey) -> Person:
+    await issue(bundles=("cs2.odds.basic",))
     person = await sign_in(Role.TRADER)
     await person.get(PATH)
     return person
@@ -121,10 +119,8 @@ async def test_a_large_difference_is_cut_and_read_with_few_statements(
     assert "200 of 306 are listed" in page.text and len(page.content) < 60_000
 
 
-async def test_only_keys_that_read_markets_open_the_self_check(
-    sign_in: SignIn, store: Store, settings: Settings, match: Match
-) -> None:
-    await issuing(store, settings.secret_key)("stats", bundles=("cs2.stats",))
+async def test_only_keys_that_read_markets_open_the_self_check(sign_in: SignIn, issue: IssueKey) -> None:
+    await issue("stats", bundles=("cs2.stats",))
     person = await sign_in(Role.OWNER, "stats")
     await person.get(PATH)
     assert (await check(person)).status_code == 403

@@ -9,20 +9,17 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.access import bookings
 from app.domain import changes as c
 from app.domain.ids import match_urn
 from app.domain.match import Match, MatchPlayer, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.domain.user import Role
-from app.store import changes, matches
-from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.integration.portal.conftest import SignIn
 from tests.support import stored
 from tests.support.portal import SCRIPT, Person, found_in
 from tests.support.story import Story, offer
-from tests.support.tenants import switch
+from tests.support.tenants import book, give_vhost, switch
 from tests.support.web import IssueKey
 
 FORMULA = '=HYPERLINK("http://example.test")'
@@ -47,32 +44,15 @@ async def person(sign_in: SignIn, issue: IssueKey) -> Person:
 
 async def settled(story: Story, rounds: int = 1) -> Match:
     """A match with that many settled markets."""
-    match = await story.match()
     offers = [offer(number) for number in range(1, rounds + 1)]
-    await story.offer(match, *offers)
+    match = await story.match(*offers)
     await story.settle(match, *offers)
     return match
 
 
-async def append(store: Store, match: Match, *entries: LedgerEntry) -> None:
-    drafts = [
-        ChangeDraft("settlement", f"{each.type_id}:{each.specifiers}", "", each.message, entry=each)
-        for each in entries
-    ]
-    async with store.transaction() as tx:
-        await changes.append(tx, await matches.lock(tx, match.id), drafts, 1_700_000_000_000)
-
-
-async def rename(store: Store, match: Match, home: str) -> None:
-    async with store.transaction() as tx:
-        own = await matches.lock(tx, match.id)
-        await tx.write([matches.save_statement(replace(own, home=home))])
-
-
-def entry(number: int = 3, **fields: Any) -> LedgerEntry:
+def entry(**fields: Any) -> LedgerEntry:
     pending, done = LedgerStatus.PENDING, LedgerStatus.SETTLED
-    own = LedgerEntry(13, f"map=1|round={number}|team=home", pending, done, None, "by the test")
-    return replace(own, **fields)
+    return replace(LedgerEntry(*offer(3).key, pending, done, None, "by the test"), **fields)
 
 
 def ids(page: httpx.Response) -> list[int]:
@@ -118,14 +98,12 @@ async def test_a_window_of_bets_is_rolled_back_by_its_own_entry(person: Person, 
     assert ids(await person.get("/portal/settlements?result=won")) == [settlement]
 
 
-async def test_the_evidence_is_the_kills_and_rounds_named_by_the_entry(
-    person: Person, story: Story, store: Store
-) -> None:
+async def test_the_evidence_is_the_kills_and_rounds_named_by_the_entry(person: Person, story: Story) -> None:
     match = await story.match()
     other = replace(KILL, id=7, actor=MatchPlayer(9, "not-this-one"))
     happened = [c.EventAdded(event=KILL), c.EventAdded(event=other), c.RoundFinished(round=PLAYED)]
     await story.happen(match, *happened)
-    await append(store, match, entry(rests_on=(1, 2, 99)))
+    await story.record(match, offer(3), entry(rests_on=(1, 2, 99)))
     (own,) = ids(await person.get("/portal/settlements"))
     page = (await person.get(f"/portal/settlements/{own}")).text
     assert "Map 1, round 3" in page and "0:34" in page and "ak47" in page and "2:1" in page
@@ -134,23 +112,20 @@ async def test_the_evidence_is_the_kills_and_rounds_named_by_the_entry(
     assert "not stored any more: 99" in page
 
 
-async def test_void_reasons_are_words_in_the_language_of_the_page(
-    person: Person, story: Story, store: Store
-) -> None:
+async def test_void_reasons_are_words_in_the_language_of_the_page(person: Person, story: Story) -> None:
     match = await story.match()
     voided = entry(new_status=LedgerStatus.VOIDED, void_reason_id=14, settled_by="admin")
-    await append(store, match, voided)
+    await story.record(match, offer(3), voided)
     english = (await person.get("/portal/settlements", headers={"Accept-Language": "en"})).text
     russian = (await person.get("/portal/settlements", headers={"Accept-Language": "ru"})).text
     assert "no answer" in english and "operator" in english
     assert "исход определить невозможно" in russian and "Northwind" in russian
 
 
-async def test_the_filter_selects_by_match_type_result_and_time(
-    person: Person, story: Story, store: Store
-) -> None:
+async def test_the_filter_selects_by_match_type_result_and_time(person: Person, story: Story) -> None:
     one, two = await settled(story), await settled(story)
-    await append(store, two, entry(type_id=1, specifiers="team=home", at=0))
+    about: dict[str, Any] = {"type_id": 1, "specifiers": "team=home"}
+    await story.record(two, offer(3, **about), entry(**about))
     everything = ids(await person.get("/portal/settlements"))
     assert len(everything) == 3
     for match, count in ((one, 1), (two, 2)):
@@ -205,9 +180,8 @@ async def test_a_tenant_with_a_vhost_alone_sees_what_it_has_booked(
 ) -> None:
     person = await sign_in()
     mine, given_back = await settled(story), await settled(story)
-    async with store.transaction() as tx:
-        await tx.execute("UPDATE tenant SET amqp = true")
-        await bookings.set_booked(tx, "acme", match_urn(given_back.number), False, by="tester", now=1)
+    await give_vhost(store)
+    await book(store, given_back, False, now=1)
     page = await person.get("/portal/settlements")
     assert match_urn(mine.number) in page.text and match_urn(given_back.number) not in page.text
     hidden = await ledger_id(store, given_back)
@@ -220,12 +194,12 @@ async def ledger_id(store: Store, match: Match) -> int:
 
 
 async def test_the_file_has_every_entry_of_the_filter_and_nothing_that_a_spreadsheet_evaluates(
-    person: Person, story: Story, store: Store, monkeypatch: pytest.MonkeyPatch
+    person: Person, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.channels.portal.settlements._FILE_ROWS", 7)
     match = await settled(story, 30)
     await settled(story)
-    await rename(store, match, FORMULA)
+    await story.happen(match, home=FORMULA)
     response = await person.get(f"/portal/settlements.csv?match={match_urn(match.number)}")
     assert response.headers["content-type"].startswith("text/csv; charset=utf-8")
     assert "attachment" in response.headers["content-disposition"]
@@ -238,8 +212,8 @@ async def test_the_file_has_every_entry_of_the_filter_and_nothing_that_a_spreads
         assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row.values())
 
 
-async def test_names_are_text(person: Person, story: Story, store: Store) -> None:
-    await rename(store, await settled(story), SCRIPT)
+async def test_names_are_text(person: Person, story: Story) -> None:
+    await story.happen(await settled(story), home=SCRIPT)
     page = await person.get("/portal/settlements")
     assert SCRIPT not in page.text and "&lt;script&gt;" in page.text
 
@@ -249,9 +223,8 @@ async def test_settlements_of_markets_never_offered_are_on_no_page_and_in_no_fil
 ) -> None:
     """A page is full without them, and says that it is the last one when it is."""
     monkeypatch.setattr("app.channels.portal.settlements._ROWS", 2)
-    match = await story.match()
     offered, later = [offer(number) for number in (1, 2, 3)], [offer(number) for number in (4, 5, 6)]
-    await story.offer(match, *offered)
+    match = await story.match(*offered)
     await switch(store, False)
     await story.offer(match, *later)
     for one, other in zip(offered, later, strict=True):

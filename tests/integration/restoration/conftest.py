@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from app.access import admin
 from app.access.admin import BrokerConfig
-from app.cli.runtime import broker_config
+from app.domain.tenant import Tenant
 from app.kit.clock import Clock, system_clock
 from app.restoration import procedure
 from app.restoration.procedure import Restored, RestoreOptions
@@ -39,9 +40,15 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-async def broker(settings: Settings) -> AsyncIterator[BrokerConfig]:
-    async with broker_config(settings) as broker:
-        yield broker
+async def tenant(store: Store, slug: str) -> Tenant:
+    async with store.transaction() as tx:
+        return await admin.create_tenant(tx, slug, slug, by="tester", now=1)
+
+
+@pytest.fixture
+async def url(store: Store, tenant: Tenant, broker: BrokerConfig) -> str:
+    """The URL that the tenant has."""
+    return await admin.provision_amqp(store, tenant.slug, broker, by="tester", now=1)
 
 
 class Urls(dict[str, str]):

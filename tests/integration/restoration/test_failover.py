@@ -22,11 +22,11 @@ from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.restoration import failover, suspension
 from app.restoration.failover import DatabaseFailover
-from app.store import alerts, audit, changes, cursors, heartbeats, markets, matches
+from app.store import changes, cursors, heartbeats, markets
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import SESSION_NAME, Store, open_store
 from app.store.timeline import Change
-from tests.support.stored import changes_after, head, open_alerts, present
+from tests.support.stored import changes_after, head, open_alerts, present, records
 from tests.support.story import Story, offer
 
 NOW = system_clock()
@@ -106,18 +106,15 @@ async def test_numbers_go_on_above_all_that_can_have_been_published(store: Store
 
 async def test_what_is_not_over_is_suspended_until_it_is_followed_again(store: Store, process: Store) -> None:
     story = Story(process)
-    live, over = await story.match(), await story.match()
-    for match in (live, over):
-        await story.offer(match, offer(1))
+    live, over = await story.match(offer(1)), await story.match(offer(1))
     await story.finish(over)
     await fail_over(store)
     await used(process)
     async with store.autocommit() as tx:
         statuses = [each.status for each in await markets.open_of_match(tx, live.id)]
-        about_match = await alerts.listing(tx, match_id=live.id, ended=False)
     assert statuses == [MarketStatus.SUSPENDED]
     assert (await present(store, live)).suspended == DATABASE_FAILED_OVER
-    assert [each.kind for each in about_match] == [AlertKind.DATABASE_RESTORED]
+    assert [each.kind for each in await open_alerts(store, match=live)] == [AlertKind.DATABASE_RESTORED]
     assert (await present(store, over)).suspended == ""
 
 
@@ -148,9 +145,7 @@ async def test_of_processes_that_come_at_once_one_goes_on(database_url: str, sto
         await fail_over(store)
         rows = await asyncio.gather(*(used(process) for process in everyone for _ in range(3)))
     assert len({row["mark"] for row in rows}) == 1
-    async with store.autocommit() as tx:
-        done = await audit.about(tx, "database", 10)
-    assert [each.action for each in done] == ["database.failed_over"]
+    assert [each.action for each in await records(store, "database")] == ["database.failed_over"]
 
 
 async def test_another_process_says_what_it_knows_to_be_lost(store: Store, database_url: str) -> None:
@@ -279,11 +274,7 @@ async def test_a_schema_without_the_table_is_named(store: Store, database_url: s
 
 async def test_an_upcoming_match_waits_until_ingest_runs(store: Store, process: Store) -> None:
     story = Story(process)
-    match = await story.match(status=Status.UPCOMING)
-    async with store.transaction() as tx:
-        before = await matches.lock(tx, match.id)
-        later = msgspec.structs.replace(before, scheduled_at=NOW + 86_400_000)
-        await tx.write([matches.save_statement(later)])
+    match = await story.match(status=Status.UPCOMING, scheduled_at=NOW + 86_400_000)
     await fail_over(store)
     await used(process)
     assert (await present(store, match)).doubts[0].kind == "silent"

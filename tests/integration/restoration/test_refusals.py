@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from app.access import admin
 from app.access.admin import BrokerConfig
 from app.broker import provisioning
 from app.broker.address import parse
@@ -68,30 +67,22 @@ async def test_a_process_that_connects_a_moment_later(
         await task
 
 
+@pytest.mark.usefixtures("url")
 async def test_a_feed_process_on_the_broker(
     store: Store, put_in_order: PutInOrder, slug: str, settings: Settings, broker: BrokerConfig, urls: Urls
 ) -> None:
     """It lost the database, and still publishes what it has."""
-    async with store.transaction() as tx:
-        await admin.create_tenant(tx, slug, slug, by="tester", now=1)
-    await admin.provision_amqp(store, slug, broker, by="tester", now=1)
     password = await create_publisher_user(broker.management, slug)
     await permit_publisher(broker.management, slug, slug, settings.exchange)
     own = parse(settings.rabbitmq_url)
     url = replace(own, user=publisher_user(slug), password=password).url(slug)
     async with open_connection(url, 10):
-
-        async def listed() -> bool:
-            found = await broker.management.user_connections()
-            return any(each.user == publisher_user(slug) and each.vhost for each in found)
-
-        await eventually(listed, bool)
+        await eventually(
+            broker.management.user_connections,
+            lambda found: any(each.user == publisher_user(slug) and each.vhost for each in found),
+        )
         await refused(put_in_order, store, publisher_user(slug))
-
-    async def gone() -> bool:
-        return not await broker.management.connection_count(publisher_user(slug))
-
-    await eventually(gone, bool)
+    await eventually(lambda: broker.management.connection_count(publisher_user(slug)), lambda left: not left)
     await eventually(lambda: succeeds(put_in_order(), Conflict))  # the broker lists it for a moment
     assert await broker.management.credentials(publisher_user(slug)) is None
     assert await provisioning.has_sdk_exchange(
@@ -108,10 +99,7 @@ async def test_a_clock_that_differs_from_the_databases(
 
 
 async def test_timestamps_of_the_future(store: Store, story: Story, put_in_order: PutInOrder) -> None:
-    match = await story.match()
-    async with store.transaction() as tx:
-        await tx.execute("UPDATE match SET last_stamp = $1", system_clock() + 3_600_000)
-    assert match
+    await story.match(last_stamp=system_clock() + 3_600_000)
     await refused(put_in_order, store, "timestamps up to")
 
 

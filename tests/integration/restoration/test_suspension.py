@@ -8,12 +8,12 @@ from app.domain.match import Match
 from app.ingest import suspension
 from app.ingest.config import IngestConfig
 from app.kit.clock import system_clock
-from app.store import alerts, log_state
+from app.store import log_state
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import Server
 from tests.integration.restoration.conftest import PutInOrder
-from tests.support import logs
+from tests.support import logs, stored
 from tests.support.matches import create_match, execute
 from tests.support.queues import empty
 from tests.support.stored import active
@@ -27,8 +27,7 @@ async def created(store: Store, scheduled_at: int | None) -> Match:
 
 
 async def open_alerts(store: Store, match: Match) -> list[AlertKind]:
-    async with store.autocommit() as tx:
-        return [each.kind for each in await alerts.listing(tx, match_id=match.id, ended=False)]
+    return [each.kind for each in await stored.open_alerts(store, match=match)]
 
 
 async def played(store: Store, now: int) -> Server:

@@ -19,18 +19,6 @@ from tests.integration.access.people import invited, link, some_email
 from tests.integration.restoration.conftest import PutInOrder, Urls
 
 
-@pytest.fixture
-async def tenant(store: Store, slug: str) -> Tenant:
-    async with store.transaction() as tx:
-        return await admin.create_tenant(tx, slug, slug, by="tester", now=1)
-
-
-@pytest.fixture
-async def url(store: Store, tenant: Tenant, broker: BrokerConfig) -> str:
-    """The URL that the tenant has."""
-    return await admin.provision_amqp(store, tenant.slug, broker, by="tester", now=1)
-
-
 async def binds(url: str, exchange: str) -> None:
     async with open_connection(url, 10) as connection:
         queue = await (await connection.channel()).declare_queue(exclusive=True)

@@ -1,7 +1,6 @@
 """The committed alert rules, by promtool: each alert fires when it should, none with it, and ends."""
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +11,9 @@ from scripts.local_services import prometheus
 from scripts.local_services.processes import ServiceError
 from scripts.local_services.prometheus import Programs
 from scripts.monitoring import dashboard
+from scripts.monitoring.alerts import Alert
 from scripts.monitoring.rules_file import all_alerts, scaled
+from tests.support.processes import output
 
 RULES = Path(__file__).resolve().parents[3] / "scripts" / "deploy" / "matchfeed-alerts.yml"
 _STEP = 4  #: minutes from one sample to the next
@@ -62,13 +63,13 @@ def _phases(*phases: tuple[int, int, int]) -> str:
     return " ".join(f"{value}+{step}x{minutes // _STEP - 1}" for minutes, value, step in phases)
 
 
-def _between(well: int, ill: int) -> str:
-    """A gauge that is well for 20 minutes, ill for 40, then well."""
+def _ill(well: int, ill: int) -> str:
+    """Well for 20 minutes, ill for 40, then well."""
     return _phases((20, well, 0), (40, ill, 0), (60, well, 0))
 
 
 def _gauge(series: str, well: int, ill: int, *firing: str) -> Story:
-    return Story(series, 120, {series: _between(well, ill)}, {16: (), 40: firing, 100: ()})
+    return Story(series, 120, {series: _ill(well, ill)}, {16: (), 40: firing, 100: ()})
 
 
 def _counter(minutes: int, per_minute: int) -> str:
@@ -115,9 +116,9 @@ STORIES = (
         "a tenant that lies behind a dead broker has no alert of its own",
         120,
         {
-            'matchfeed_feed_connected{tenant="acme"}': _between(1, 0),
-            'matchfeed_component_healthy{component="feed"}': _between(1, 0),
-            'matchfeed_component_healthy{component="ingest_queues"}': _between(1, 0),
+            'matchfeed_feed_connected{tenant="acme"}': _ill(1, 0),
+            'matchfeed_component_healthy{component="feed"}': _ill(1, 0),
+            'matchfeed_component_healthy{component="ingest_queues"}': _ill(1, 0),
         },
         {40: ("MatchfeedBrokerDown",), 68: (), 100: ()},
     ),
@@ -125,8 +126,8 @@ STORIES = (
         "alive is withheld because no feed process lives",
         120,
         {
-            'matchfeed_component_healthy{component="feed"}': _between(1, 0),
-            'matchfeed_heartbeat_missing{process="feed"}': _between(0, 1),
+            'matchfeed_component_healthy{component="feed"}': _ill(1, 0),
+            'matchfeed_heartbeat_missing{process="feed"}': _ill(0, 1),
         },
         {40: ("MatchfeedFeedDown",), 100: ()},
     ),
@@ -226,7 +227,7 @@ def test_the_rules_are_valid(tools: Programs, tmp_path: Path) -> None:
     shorter = tmp_path / "scaled.yml"
     shorter.write_text(scaled(RULES.read_text(), 20))
     for file in (RULES, shorter):
-        _run(tools, "check", "rules", str(file))
+        output(tools.promtool, "check", "rules", str(file))
 
 
 def test_the_dashboard_has_valid_queries(tools: Programs, tmp_path: Path) -> None:
@@ -234,7 +235,7 @@ def test_the_dashboard_has_valid_queries(tools: Programs, tmp_path: Path) -> Non
     rules = [{"record": f"query_{number}", "expr": query} for number, query in enumerate(queries)]
     file = tmp_path / "dashboard.yml"
     file.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
-    _run(tools, "check", "rules", str(file))
+    output(tools.promtool, "check", "rules", str(file))
 
 
 def test_each_alert_fires_and_ends(tools: Programs, tmp_path: Path) -> None:
@@ -242,40 +243,37 @@ def test_each_alert_fires_and_ends(tools: Programs, tmp_path: Path) -> None:
 
 
 def test_a_wrong_expectation_is_noticed(tools: Programs, tmp_path: Path) -> None:
-    story = Story("wrong", 30, {}, {20: ("MatchfeedFeedDown",)})
     with pytest.raises(AssertionError, match="MatchfeedFeedDown"):
-        _judge(tools, tmp_path, story)
+        _judge(tools, tmp_path, Story("wrong", 30, {}, {20: ("MatchfeedFeedDown",)}))
 
 
 def test_there_is_a_story_for_each_alert() -> None:
     fired = {name for story in STORIES for names in story.firing.values() for name in names}
-    assert fired == {_name(alert.name, dict(alert.labels).get("window", "")) for alert in all_alerts()}
+    assert fired == {_name(alert) for alert in all_alerts()}
     assert all(not story.firing[max(story.firing)] for story in STORIES)
 
 
-def _name(alert: str, window: str) -> str:
-    return f"{alert}/{window}" if window else alert
+def _name(alert: Alert) -> str:
+    window = dict(alert.labels).get("window")
+    return f"{alert.name}/{window}" if window else alert.name
 
 
 def _judge(tools: Programs, directory: Path, *stories: Story) -> None:
-    """Have promtool play the stories."""
-    file, tests = directory / "stories.yml", [_test(story) for story in stories]
-    interval = f"{_STEP}m"
-    file.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": interval, "tests": tests}))
-    _run(tools, "test", "rules", str(file))
+    """Have promtool compare what fires in each story with what should."""
+    tests = {"rule_files": [str(RULES)], "evaluation_interval": f"{_STEP}m"}
+    file = directory / "stories.yml"
+    file.write_text(json.dumps(tests | {"tests": [_test(story) for story in stories]}))
+    output(tools.promtool, "test", "rules", str(file))
 
 
 def _test(story: Story) -> dict[str, object]:
     series = {name: values.format(n=story.minutes // _STEP) for name, values in WELL.items()} | story.series
-    expected = {_name(each.name, dict(each.labels).get("window", "")): each for each in all_alerts()}
+    expected = {_name(each): each for each in all_alerts()}
     checks = [
         {
             "eval_time": f"{minute}m",
             "expr": 'count by (alertname, window) (ALERTS{alertstate="firing"})',
-            "exp_samples": [
-                {"labels": _labels(expected[name].name, dict(expected[name].labels)), "value": 1}
-                for name in names
-            ],
+            "exp_samples": [{"labels": _labels(expected[name]), "value": 1} for name in names],
         }
         for minute, names in story.firing.items()
     ]
@@ -287,11 +285,6 @@ def _test(story: Story) -> dict[str, object]:
     }
 
 
-def _labels(alert: str, labels: Mapping[str, str]) -> str:
-    written = {"alertname": alert, **labels}
+def _labels(alert: Alert) -> str:
+    written = {"alertname": alert.name, **dict(alert.labels)}
     return "{" + ", ".join(f'{name}="{value}"' for name, value in written.items()) + "}"
-
-
-def _run(tools: Programs, *arguments: str) -> None:
-    done = subprocess.run([tools.promtool, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

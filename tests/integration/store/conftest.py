@@ -3,40 +3,23 @@
 from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import Match, Status
+from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.store import matches
 from app.store.changes import ChangeDraft
-from app.store.connections import Store
+from tests.support.story import Story
 
 NewMatch = Callable[..., Awaitable[Match]]
 NewMarket = Callable[..., Market]
 
 
 @pytest.fixture
-def new_match(store: Store) -> NewMatch:
-    """Insert a match with these fields, the rest invented."""
-
-    async def make(**fields: Any) -> Match:
-        async with store.transaction() as tx:
-            defaults: dict[str, Any] = {
-                "id": uuid4(),
-                "number": await matches.next_number(tx),
-                "home": "Northwind",
-                "away": "Harbour",
-                "event": "Test Cup",
-                "status": Status.LIVE,
-            }
-            match = Match(**defaults | fields)
-            await matches.insert(tx, match)
-        return match
-
-    return make
+def new_match(story: Story) -> NewMatch:
+    """Insert a match in play with these fields, the rest invented."""
+    return story.match
 
 
 @pytest.fixture

@@ -36,21 +36,16 @@ async def test_alerts_about_different_subjects_are_independent(store: Store) -> 
 
 
 async def test_sync_opens_what_is_present_and_ends_the_rest_of_its_kind(store: Store) -> None:
+    kind = AlertKind.TENANT_LOSING_MESSAGES
+
     def tenant(slug: str) -> AlertSubject:
-        return AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant=slug)
+        return AlertSubject(kind, tenant=slug)
 
     async with store.transaction() as tx:
         await alerts.begin(tx, SILENT, "", 1)
-        await alerts.sync(
-            tx, AlertKind.TENANT_LOSING_MESSAGES, {tenant("a"): "1 lost", tenant("b"): "2 lost"}, 5
-        )
-        await alerts.sync(
-            tx, AlertKind.TENANT_LOSING_MESSAGES, {tenant("b"): "3 lost", tenant("c"): "1 lost"}, 9
-        )
-        found = {
-            alert.tenant: alert
-            for alert in await alerts.listing(tx, kinds=[AlertKind.TENANT_LOSING_MESSAGES])
-        }
+        await alerts.sync(tx, kind, {tenant("a"): "1 lost", tenant("b"): "2 lost"}, 5)
+        await alerts.sync(tx, kind, {tenant("b"): "3 lost", tenant("c"): "1 lost"}, 9)
+        found = {alert.tenant: alert for alert in await alerts.listing(tx, kinds=[kind])}
         assert await alerts.listing(tx, kinds=[AlertKind.SILENT_SOURCE], ended=False)
     assert {slug: (one.since, one.ended_at, one.detail) for slug, one in found.items()} == {
         "a": (5, 9, "1 lost"),

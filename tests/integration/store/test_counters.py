@@ -80,10 +80,7 @@ async def test_a_burst_at_the_edge_of_a_minute_gains_nothing(services: Services,
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    steps=st.lists(st.integers(0, 25_000), min_size=1, max_size=60),
-    limit=st.integers(1, 8),
-)
+@given(steps=st.lists(st.integers(0, 25_000), min_size=1, max_size=60), limit=st.integers(1, 8))
 async def test_no_sliding_minute_has_more_than_the_limit(
     services_url: str, steps: list[int], limit: int
 ) -> None:

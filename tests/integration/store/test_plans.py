@@ -76,19 +76,9 @@ _FILL = (
     "UPDATE match SET last_seq = 79900 + number % 100",
     "ANALYZE",
 )
-_LARGE = (
-    "team",
-    "tournament",
-    "player",
-    "match",
-    "team_map",
-    "player_map",
-    "ledger_entry",
-    "name_piece",
-    "change",
-)
 #: After trigrams have selected rows, a sequential scan of a short table may still be cheaper.
 _NAMES = ("team", "tournament", "player")
+_LARGE = (*_NAMES, "match", "team_map", "player_map", "ledger_entry", "name_piece", "change")
 
 
 class Explained(Tx):
