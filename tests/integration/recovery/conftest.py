@@ -8,13 +8,12 @@ from app.amqp.envelope import MatchMessage
 from app.domain.match import Match
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.domain.tenant import Tenant
-from app.kit.clock import system_clock
 from app.recovery.plan import RecoveryPlan
 from app.recovery.request import RecoveryService
 from app.store import tenants
 from app.store.connections import Store
 from tests.integration.recovery.jobs import Jobs
-from tests.support.recoveries import WINDOW
+from tests.support.recoveries import service
 
 
 class Replay:
@@ -44,7 +43,7 @@ class Replay:
 
 @pytest.fixture
 def recoveries(store: Store) -> RecoveryService:
-    return RecoveryService(store, system_clock, WINDOW)
+    return service(store)
 
 
 @pytest.fixture
