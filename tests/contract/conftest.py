@@ -1,5 +1,6 @@
 """The web application, and keys to call it with."""
 
-from tests.integration.conftest import client, issue, private
+from tests.integration.conftest import issue, private
+from tests.integration.rest.conftest import client
 
 __all__ = ["client", "issue", "private"]  # fixtures

@@ -13,6 +13,7 @@ from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
 from app.domain.match import CurrentRound, MapPlay, Match, Status
 from app.domain.match_info import MatchInfo, VideoStream
+from app.settings import Settings
 from app.store import entrants, matches
 from app.store.connections import Store
 
@@ -150,6 +151,11 @@ def _match(
         tournament_id=tournament.id if linked else None,
         info=MatchInfo(streams=STREAMS),
     )
+
+
+def with_sdk_address(settings: Settings) -> Settings:
+    """The settings of an application that has the SDK address, too."""
+    return msgspec.structs.replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)
 
 
 def document(answer: httpx.Response, root: str, status: int = 200) -> Any:

@@ -20,14 +20,15 @@ class Life:
         self.steps = 0
         self._state: dict[tuple[int, int], str] = {}
 
-    async def step(self) -> None:
-        """One thing happens."""
+    async def step(self, times: int = 1) -> None:
+        """So many things happen, one after the other."""
         chance = self.random
-        if len(self.matches) < _MATCHES or chance.random() < 0.02:
-            self.matches.append(await self.story.match())
-        match, number = chance.choice(self.matches), chance.randrange(1, _MARKETS + 1)
-        await self._happen(match, (match.number, number))
-        self.steps += 1
+        for _ in range(times):
+            if len(self.matches) < _MATCHES or chance.random() < 0.02:
+                self.matches.append(await self.story.match())
+            match, number = chance.choice(self.matches), chance.randrange(1, _MARKETS + 1)
+            await self._happen(match, (match.number, number))
+            self.steps += 1
 
     async def _happen(self, match: Match, place: tuple[int, int]) -> None:
         story, chance, market = self.story, self.random, offer(place[1])

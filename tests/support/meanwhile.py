@@ -9,11 +9,11 @@ from aio_pika.abc import AbstractConnection
 
 
 @asynccontextmanager
-async def meanwhile(*work: Coroutine[Any, Any, object]) -> AsyncIterator[None]:
-    """Run this beside the block, which ends it."""
+async def meanwhile(*work: Coroutine[Any, Any, object]) -> AsyncIterator[list[asyncio.Task[Any]]]:
+    """Run this beside the block, which ends it; the tasks that run it."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
-        yield
+        yield tasks
     finally:
         for task in tasks:
             task.cancel()

@@ -15,19 +15,27 @@ from tests.support.eventually import eventually
 WINDOW = 4320 * 60_000
 
 
+def service(store: Store) -> RecoveryService:
+    """Accepts requests as the web process does."""
+    return RecoveryService(store, system_clock, WINDOW)
+
+
 async def recover(
     store: Store,
     tenant: Tenant,
-    request_id: str,
+    request_id: str | None,
     *,
     after: int = 0,
     node_id: str | None = None,
     kind: RecoveryKind = RecoveryKind.REST_FULL,
+    match: Match | None = None,
 ) -> RecoveryJob:
-    """Ask for a recovery; a small `after` counts from the window's edge, to which it is raised."""
+    """Ask for a recovery of everything, or of a match; a small `after` counts from the window's edge, to
+    which it is raised."""
     now = system_clock()
     parameters = RecoveryParameters(str(max(after, now - WINDOW) if after else 0), request_id, node_id)
-    return await RecoveryService(store, system_clock, WINDOW).accept(tenant, kind, parameters, by="tester")
+    ref = str(match.id) if match else None
+    return await service(store).accept(tenant, kind, parameters, ref, by="tester")
 
 
 async def ended(store: Store, job: RecoveryJob) -> RecoveryJob:

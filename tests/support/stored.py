@@ -1,9 +1,11 @@
-"""What the store holds now, each read in a transaction of its own."""
+"""What the store holds now, each read (or written) in a transaction of its own."""
+
+from typing import Any
 
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
-from app.store import alerts, audit, changes, history, markets, matches
+from app.store import alerts, audit, changes, entrants, history, markets, matches
 from app.store.alerts import Alert, AlertKind
 from app.store.audit import AuditRecord
 from app.store.changes import ChangeRow
@@ -47,6 +49,12 @@ async def active(store: Store, match: Match) -> list[Market]:
 async def ledger(store: Store, match: Match) -> list[LedgerEntry]:
     async with store.autocommit() as tx:
         return await history.ledger(tx, match.id)
+
+
+async def put_entrants(store: Store, table: entrants.EntrantTable[Any], *rows: Any) -> None:
+    """Tournaments, teams or players, as a file brings them."""
+    async with store.transaction() as tx:
+        await entrants.put(tx, table, rows)
 
 
 async def open_alerts(store: Store, *kinds: AlertKind, match: Match | None = None) -> list[Alert]:

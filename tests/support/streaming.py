@@ -3,19 +3,23 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import httpx
 import msgspec
 import uvicorn
 import websockets
+from prometheus_client import REGISTRY
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from app.channels.stream.transports import RawFrameProtocol
 from app.kit.clock import Clock, system_clock
 from app.main import create_app
 from app.settings import Settings
-from tests.support import ports
+from app.store.connections import Store
+from tests.support import ports, stored
 
 Message = dict[str, Any]
 
@@ -71,6 +75,34 @@ async def until_alive(client: ClientConnection) -> list[Message]:
     while frames[-1]["type"] != "alive":
         frames.append(await next_frame(client))
     return frames
+
+
+async def until_present(client: ClientConnection, store: Store) -> list[Message]:
+    """All frames up to an `alive` that covers every change made so far."""
+    present, frames = await stored.head(store), await until_alive(client)
+    while frames[-1]["meta"]["seq"] < present:
+        frames += await until_alive(client)
+    return frames
+
+
+async def closed(client: ClientConnection) -> int:
+    """The code with which the server closes it, whatever it sends before."""
+    async with asyncio.timeout(60):
+        with suppress(ConnectionClosed):
+            while True:
+                await client.recv()
+    return client.close_code or 0
+
+
+def closed_so_far(code: int) -> float:
+    """How many clients the web processes in this one have closed with that code."""
+    return REGISTRY.get_sample_value("matchfeed_stream_closed_total", {"code": str(code)}) or 0
+
+
+async def shown_by_rest(host: str, raw: str, path: str) -> Any:
+    """What REST shows under `path` to the same key."""
+    async with httpx.AsyncClient(base_url=f"http://{host}", headers={"X-API-Key": raw}) as rest:
+        return (await rest.get(path)).raise_for_status().json()["data"]
 
 
 async def refusal(host: str, path: str, **options: Any) -> websockets.Response:

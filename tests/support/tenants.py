@@ -1,5 +1,9 @@
 """What happens to a tenant in a test, each in a transaction of its own."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import AMQPError
 from msgspec.structs import replace
 
@@ -37,6 +41,13 @@ async def give_vhost(store: Store, slug: str = "acme") -> Tenant:
         tenant = replace(await tenants.by_slug(tx, slug), amqp=True)
         await tenants.save(tx, tenant)
     return tenant
+
+
+@asynccontextmanager
+async def channel(url: str) -> AsyncIterator[AbstractChannel]:
+    """A channel of a connection of its own to the broker."""
+    async with open_connection(url, 5) as connection:
+        yield await connection.channel()
 
 
 async def gets_in(url: str) -> bool:

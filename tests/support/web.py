@@ -1,7 +1,7 @@
 """The web application in this process, and keys to call it with."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -30,6 +30,13 @@ async def serving(
         transport = httpx.ASGITransport(called, raise_app_exceptions=False, client=(address, 4711))
         async with httpx.AsyncClient(transport=transport, base_url="http://matchfeed.test") as client:
             yield client
+
+
+@asynccontextmanager
+async def processes(settings: Settings, count: int) -> AsyncIterator[list[httpx.AsyncClient]]:
+    """Clients of applications that share nothing but their servers, each with its own memory."""
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(serving(settings)) for _ in range(count)]
 
 
 async def data(client: httpx.AsyncClient, path: str, headers: Headers) -> Any:

@@ -42,12 +42,17 @@ async def send(port: int, request: bytes) -> httpx.Response:
     try:
         writer.write(request)
         async with asyncio.timeout(_PATIENCE_SECONDS):
-            head = await reader.readuntil(b"\r\n\r\n")
-            status, *lines = head.decode("latin-1").split("\r\n")[:-2]
-            headers = httpx.Headers(
-                [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-            )
-            body = await reader.readexactly(int(headers.get("content-length", "0")))
+            return await receive(reader)
     finally:
         writer.transport.abort()
+
+
+async def receive(reader: asyncio.StreamReader) -> httpx.Response:
+    """The next response on a connection."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    status, *lines = head.decode("latin-1").split("\r\n")[:-2]
+    headers = httpx.Headers(
+        [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    )
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
     return httpx.Response(int(status.split()[1]), headers=headers, content=body)

@@ -2,19 +2,18 @@
 key limited to finished matches meets no other, wherever it looks."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
-from app.settings import Settings
 from app.store.connections import Store
 from tests.contract.access.tables import OPEN, SPORTS
 from tests.contract.access.test_rights import SCOPES
 from tests.contract.openapi.present import Json, followed, made, operations
 from tests.support import world
-from tests.support.web import IssueKey, serving
+from tests.support.web import IssueKey
 from tests.support.world import World
 
 JSON, XML = "application/json", "application/xml"
@@ -25,12 +24,6 @@ ExampleRequest = tuple[str, str, Json]  #: path as documented, method, and argum
 @pytest.fixture(scope="module")
 def document() -> Json:
     return made()["public"]
-
-
-@pytest.fixture
-async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(private) as client:
-        yield client
 
 
 @pytest.fixture

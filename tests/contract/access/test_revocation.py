@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -18,16 +18,9 @@ from tests.support.lengths import short_then_long
 from tests.support.ports import spare
 from tests.support.processes import started
 from tests.support.streaming import subscribed, until_alive
-from tests.support.web import IssueKey, answers, serving
+from tests.support.web import IssueKey, answers, processes
 
 NOWHERE = "redis://127.0.0.1:1/0"  #: a Redis that is not there
-
-
-@asynccontextmanager
-async def processes(settings: Settings, count: int) -> AsyncIterator[list[httpx.AsyncClient]]:
-    """Applications that share nothing but their servers, each with its own pool and its own memory."""
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(serving(settings)) for _ in range(count)]
 
 
 async def status(client: httpx.AsyncClient, raw: str) -> int:

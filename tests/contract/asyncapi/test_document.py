@@ -128,11 +128,8 @@ def test_no_name_is_in_both_parts() -> None:
 
 def rendered() -> list[bytes]:
     """An envelope of each kind."""
-    entries = [
-        LedgerEntry(
-            13, "map=1|round=1|team=home", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "test"
-        )
-    ]
+    moved = (LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON)
+    entries = [LedgerEntry(*offer(1).key, *moved, "test")]
     about = ("od:match:17", 2, 1_900_000_000_000)
     return [
         envelopes.odds_change(*about, None, [offer(1), offer(2)]),

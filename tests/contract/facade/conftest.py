@@ -4,16 +4,15 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
 from app.settings import Settings
-from tests.support.facade import SDK, SDK_PORT
+from tests.support.facade import with_sdk_address
 from tests.support.web import IssueKey, serving
 
 
 @pytest.fixture
 async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
+    async with serving(with_sdk_address(settings)) as client:
         yield client
 
 

@@ -1,7 +1,6 @@
 """The documents: valid, whole, true to their examples, as recorded, and served to whom they are for."""
 
 import re
-from collections.abc import AsyncIterator
 from html.parser import HTMLParser
 from itertools import zip_longest
 from typing import Any
@@ -19,7 +18,7 @@ from app.main import create_app
 from app.settings import Settings
 from tests.contract.openapi.breaks import breaks
 from tests.contract.openapi.present import RECORDED, Json, faults, followed, made, operations
-from tests.support.web import IssueKey, serving
+from tests.support.web import IssueKey
 
 #: Addresses that are no part of what clients may rely on, and why.
 UNDOCUMENTED = {
@@ -188,12 +187,6 @@ def test_what_is_recorded_is_what_is_served(documents: dict[str, Json], name: st
 
 def _at(document: Json, path: str) -> Any:
     return document["paths"].get(path)
-
-
-@pytest.fixture
-async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(private) as client:
-        yield client
 
 
 async def test_documents_need_a_key_and_those_for_operators_one_of_theirs(

@@ -13,9 +13,7 @@ _METHOD = re.compile(r"(get|list|search|request|compare)(_[a-z0-9]+){1,4}")
 _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*(_[A-Z][A-Za-z0-9]*)?")
 _REFUSALS = {"#/components/schemas/Refused", "#/components/schemas/Problem"}
 #: Schemas of any JSON, by place, and why.
-UNTYPED = {
-    "components/schemas/Field/properties/input": "the value that was sent",
-}
+UNTYPED = {"components/schemas/Field/properties/input": "the value that was sent"}
 
 
 @pytest.fixture(scope="module")

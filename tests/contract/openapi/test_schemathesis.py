@@ -37,9 +37,7 @@ SPORTS = ("cs2", "soccer")
 ODDS = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
 RATE = 1_000_000
 _ADDRESSES = count(1)  #: each run has one of its own: what is refused to one costs the next nothing
-pytestmark = [
-    pytest.mark.timeout(4 * 3600 if EXAMPLES in os.environ else 240),
-]
+pytestmark = [pytest.mark.timeout(4 * 3600 if EXAMPLES in os.environ else 240)]
 
 
 class Served(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from app.settings import Settings
-from tests.support.queues import private_vhost
 from tests.support.web import IssueKey, serving
 
 ASSETS = Path(__file__).resolve().parents[3] / "app" / "channels" / "board" / "assets"
@@ -22,9 +21,8 @@ def report(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def client(settings: Settings, report: Path) -> AsyncIterator[httpx.AsyncClient]:
-    reporting = replace(settings, board_report=str(report))
-    async with private_vhost(reporting) as private, serving(private) as client:
+async def client(private: Settings, report: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(replace(private, board_report=str(report))) as client:
         yield client
 
 

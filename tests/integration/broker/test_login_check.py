@@ -1,7 +1,5 @@
 """The check of a tenant's login: every step of it, and the broker's own words where one is refused."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from msgspec.structs import replace
 
@@ -10,22 +8,15 @@ from app.broker.address import Address, Node, parse
 from app.broker.login_check import Step, check_login
 from app.broker.management import Management
 from app.broker.permissions import tenant_user
-from scripts.services import Services
+from tests.integration.broker.conftest import EXCHANGE, Provision
 
-EXCHANGE = "oddsfeed"
 STEPS = ("connect", "log_in", "declare", "bind", "delete")
 
 
 @pytest.fixture
-async def login(management: Management, services: Services, slug: str) -> AsyncIterator[Address]:
+async def login(provision: Provision, broker: Address, slug: str) -> Address:
     """The login of a new tenant."""
-    broker = parse(services.rabbitmq_url)
-    host = services.environment()["RABBITMQ_PUBLIC_HOST"]
-    url = await provisioning.provision(
-        management, slug, EXCHANGE, host, mode=services.broker_authorisation, broker=broker
-    )
-    yield replace(broker, user=tenant_user(slug), password=parse(url).password)
-    await provisioning.deprovision(management, slug)
+    return replace(broker, user=tenant_user(slug), password=parse(await provision()).password)
 
 
 def names(steps: tuple[Step, ...]) -> tuple[str, ...]:

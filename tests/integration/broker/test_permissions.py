@@ -1,8 +1,8 @@
 """What a tenant may do on the broker and what it may not: the list of docs/security.md, line by line."""
 
-import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -10,11 +10,14 @@ import msgspec
 import pytest
 from aio_pika.exceptions import AMQPError
 
-from app.broker import permissions, provisioning
+from app.broker import permissions
 from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from scripts.services import Services
+from tests.integration.broker.conftest import provisioned
+from tests.support.loop import Loop
+from tests.support.services import withdrawn
 from tests.support.tenant_operations import (
     ALLOWED,
     ALLOWED_BY_KIND,
@@ -24,6 +27,7 @@ from tests.support.tenant_operations import (
     REFUSED_BY_LOGIN,
     REFUSED_BY_NAME,
 )
+from tests.support.tenants import channel
 
 SECURITY = Path(__file__).resolve().parents[3] / "docs" / "security.md"
 
@@ -37,34 +41,28 @@ class Tenant(msgspec.Struct, frozen=True):
 def tenant(services: Services) -> Iterator[Tenant]:
     """A tenant of a broker that sends us authorisation requests. One for all tests, each of which has an
     event loop of its own."""
-    slug = f"t-{secrets.token_hex(6)}"
-    yield Tenant(slug, asyncio.run(_provision(services, slug)))
-    asyncio.run(_withdraw(services, slug))
+    with Loop() as loop, loop.opened(_provisioned(services)) as tenant:
+        yield tenant
 
 
 @pytest.fixture(scope="module")
 def by_patterns(services: Services, tenant: Tenant) -> Iterator[Tenant]:
     """The same vhost, for a user with the permissions of a tenant whose broker sends us none. Of users
     whose names are no tenant's, the broker itself decides."""
-    user, password = f"by-patterns-{tenant.slug}", secrets.token_urlsafe()
-    asyncio.run(_permit(services, tenant.slug, user, password))
-    login = msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
-    yield Tenant(tenant.slug, login.url(tenant.slug))
-    asyncio.run(_delete_user(services, user))
+    with Loop() as loop, loop.opened(_permitted(services, tenant.slug)) as tenant:
+        yield tenant
 
 
-async def _provision(services: Services, slug: str) -> str:
-    host, ours = services.environment()["RABBITMQ_PUBLIC_HOST"], parse(services.rabbitmq_url)
-    async with Management(services.rabbitmq_api_url) as management:
-        return await provisioning.provision(management, slug, EXCHANGE, host, mode="http", broker=ours)
+@asynccontextmanager
+async def _provisioned(services: Services) -> AsyncIterator[Tenant]:
+    slug = f"t-{secrets.token_hex(6)}"
+    async with withdrawn(services, slug), Management(services.rabbitmq_api_url) as management:
+        yield Tenant(slug, await provisioned(management, services, slug, "http"))
 
 
-async def _withdraw(services: Services, slug: str) -> None:
-    async with Management(services.rabbitmq_api_url) as management:
-        await provisioning.deprovision(management, slug)
-
-
-async def _permit(services: Services, vhost: str, user: str, password: str) -> None:
+@asynccontextmanager
+async def _permitted(services: Services, vhost: str) -> AsyncIterator[Tenant]:
+    user, password = f"by-patterns-{vhost}", secrets.token_urlsafe()
     permission = permissions.permission(EXCHANGE, "patterns")
     topics = permissions.topic_permission(EXCHANGE, "patterns")
     assert permission and topics
@@ -72,17 +70,15 @@ async def _permit(services: Services, vhost: str, user: str, password: str) -> N
         await management.put_user(user, password)
         await management.set_permissions(vhost, user, **msgspec.structs.asdict(permission))
         await management.set_topic_permission(vhost, user, topics)
-
-
-async def _delete_user(services: Services, user: str) -> None:
-    async with Management(services.rabbitmq_api_url) as management:
+        login = msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
+        yield Tenant(vhost, login.url(vhost))
         await management.delete_user(user)
 
 
 async def attempt(tenant: Tenant, operation: str) -> None:
     do = (ALLOWED | ALLOWED_BY_KIND | REFUSED)[operation]
-    async with open_connection(tenant.url, 5) as connection:
-        await do(await connection.channel(), tenant.slug)
+    async with channel(tenant.url) as theirs:
+        await do(theirs, tenant.slug)
 
 
 @pytest.mark.parametrize("operation", ALLOWED | ALLOWED_BY_KIND)
@@ -109,9 +105,8 @@ async def test_a_tenant_in_mode_patterns_may_not(by_patterns: Tenant, operation:
 
 async def test_no_stream_queue_escapes_the_limits(tenant: Tenant) -> None:
     with pytest.raises(AMQPError, match="feature flag is disabled"):
-        async with open_connection(tenant.url, 5) as connection:
-            channel = await connection.channel()
-            await channel.declare_queue(
+        async with channel(tenant.url) as theirs:
+            await theirs.declare_queue(
                 f"{tenant.slug}.stream", durable=True, arguments={"x-queue-type": "stream"}
             )
 
@@ -121,12 +116,11 @@ async def test_a_tenant_has_access_to_no_other_vhost(
     management: Management, tenant: Tenant, vhost: str
 ) -> None:
     other = tenant.slug + "x"
+    url = f"{tenant.url.rpartition('/')[0]}/{other if vhost == 'another' else vhost}"
     await management.put_vhost(other)
     try:
         with pytest.raises(AMQPError):
-            async with open_connection(
-                tenant.url.rpartition("/")[0] + f"/{other if vhost == 'another' else vhost}", 5
-            ):
+            async with open_connection(url, 5):
                 pass
     finally:
         await management.delete_vhost(other)

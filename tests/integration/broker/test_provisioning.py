@@ -1,60 +1,29 @@
 """What a tenant may do at the broker, and what it may not."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 
 import aio_pika
 import pytest
-from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import AMQPError
 
 from app.broker import provisioning
-from app.broker.address import parse
+from app.broker.address import Address
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
 from scripts.services import Services
+from tests.integration.broker.conftest import EXCHANGE, Provision
 from tests.support.eventually import eventually
 from tests.support.meanwhile import ended
-
-EXCHANGE = "oddsfeed"
-
-
-class Provisioner:
-    """Provisions tenants and takes them away again."""
-
-    def __init__(self, management: Management, services: Services) -> None:
-        self.management = management
-        self.broker = parse(services.rabbitmq_url)
-        self.host = services.environment()["RABBITMQ_PUBLIC_HOST"]
-        self.mode = services.broker_authorisation
-        self.slugs: set[str] = set()
-
-    async def provision(self, slug: str) -> str:
-        self.slugs.add(slug)
-        return await provisioning.provision(
-            self.management, slug, EXCHANGE, self.host, mode=self.mode, broker=self.broker
-        )
+from tests.support.tenants import channel
 
 
-@pytest.fixture
-async def provisioner(management: Management, services: Services) -> AsyncIterator[Provisioner]:
-    provisioner = Provisioner(management, services)
-    yield provisioner
-    for slug in provisioner.slugs:
-        await provisioning.deprovision(management, slug)
-
-
-@asynccontextmanager
-async def channel(url: str) -> AsyncIterator[AbstractChannel]:
-    async with open_connection(url, 5) as connection:
-        yield await connection.channel()
-
-
-async def test_the_tenant_binds_and_consumes_what_we_publish(provisioner: Provisioner, slug: str) -> None:
-    url = await provisioner.provision(slug)
-    async with channel(url) as theirs, channel(provisioner.broker.url(slug)) as ours:
+async def test_the_tenant_binds_and_consumes_what_we_publish(
+    provision: Provision, broker: Address, slug: str
+) -> None:
+    url = await provision()
+    async with channel(url) as theirs, channel(broker.url(slug)) as ours:
         queue = await theirs.declare_queue(exclusive=True)
         await queue.bind(EXCHANGE, "#")
         named = await theirs.declare_queue(f"{slug}.settlements", durable=True)
@@ -65,12 +34,12 @@ async def test_the_tenant_binds_and_consumes_what_we_publish(provisioner: Provis
 
 
 async def test_provisioning_again_sets_a_new_password_and_leaves_the_queues(
-    provisioner: Provisioner, slug: str
+    provision: Provision, slug: str
 ) -> None:
-    first = await provisioner.provision(slug)
+    first = await provision()
     async with channel(first) as theirs:
         await theirs.declare_queue(f"{slug}.mine", durable=True)
-    second = await provisioner.provision(slug)
+    second = await provision()
     assert first != second
     async with channel(second) as theirs:
         await theirs.declare_queue(f"{slug}.mine", durable=True, passive=True)
@@ -79,8 +48,8 @@ async def test_provisioning_again_sets_a_new_password_and_leaves_the_queues(
             pass
 
 
-async def test_limits_hold(provisioner: Provisioner, slug: str) -> None:
-    url = await provisioner.provision(slug)
+async def test_limits_hold(provision: Provision, management: Management, slug: str) -> None:
+    url = await provision()
     async with channel(url) as theirs:
         for number in range(10):
             await theirs.declare_queue(f"{slug}.{number}")
@@ -88,14 +57,14 @@ async def test_limits_hold(provisioner: Provisioner, slug: str) -> None:
         async with channel(url) as theirs:
             await theirs.declare_queue(f"{slug}.one-too-many")
     async with channel(url) as theirs:
-        queues = await provisioner.management.queues(slug)
+        queues = await management.queues(slug)
         assert len(queues) == 11, "ten of the tenant's, and that of its losses"
         for number in range(10):
             await theirs.queue_delete(f"{slug}.{number}")
 
 
-async def test_an_eleventh_connection_is_refused(provisioner: Provisioner, slug: str) -> None:
-    url = await provisioner.provision(slug)
+async def test_an_eleventh_connection_is_refused(provision: Provision) -> None:
+    url = await provision()
     async with AsyncExitStack() as stack:
         for _ in range(provisioning.USER_LIMITS["max-connections"]):
             await stack.enter_async_context(open_connection(url, 5))
@@ -104,18 +73,18 @@ async def test_an_eleventh_connection_is_refused(provisioner: Provisioner, slug:
                 pass
 
 
-async def test_channels_beyond_two_hundred_are_refused(provisioner: Provisioner, slug: str) -> None:
-    async with open_connection(await provisioner.provision(slug), 5) as connection:
+async def test_channels_beyond_two_hundred_are_refused(provision: Provision) -> None:
+    async with open_connection(await provision(), 5) as connection:
         with pytest.raises(AMQPError, match="number of channels"):
             for _ in range(provisioning.USER_LIMITS["max-channels"] + 1):
                 await connection.channel()
 
 
 async def test_what_queues_lose_is_counted_and_what_clients_reject_is_not(
-    provisioner: Provisioner, slug: str
+    provision: Provision, broker: Address, slug: str
 ) -> None:
-    url = await provisioner.provision(slug)
-    async with channel(url) as theirs, channel(provisioner.broker.url(slug)) as ours:
+    url = await provision()
+    async with channel(url) as theirs, channel(broker.url(slug)) as ours:
         small = await theirs.declare_queue(f"{slug}.small", arguments={"x-max-length": 2}, auto_delete=True)
         short = await theirs.declare_queue(f"{slug}.ttl", arguments={"x-message-ttl": 1}, auto_delete=True)
         plain = await theirs.declare_queue(exclusive=True)
@@ -134,23 +103,27 @@ async def test_what_queues_lose_is_counted_and_what_clients_reject_is_not(
         assert await eventually(lost, lambda count: count >= 8) == 8
 
 
-async def test_declaring_the_topology_again_changes_nothing(provisioner: Provisioner, slug: str) -> None:
-    await provisioner.provision(slug)
-    before = await provisioner.management.queues(slug)
-    await provisioning.declare_topology(provisioner.management, slug, EXCHANGE)
-    assert [each.name for each in await provisioner.management.queues(slug)] == [each.name for each in before]
+async def test_declaring_the_topology_again_changes_nothing(
+    provision: Provision, management: Management, slug: str
+) -> None:
+    await provision()
+    before = await management.queues(slug)
+    await provisioning.declare_topology(management, slug, EXCHANGE)
+    assert [each.name for each in await management.queues(slug)] == [each.name for each in before]
 
 
-async def test_a_deprovisioned_tenant_is_disconnected_at_once(provisioner: Provisioner, slug: str) -> None:
-    url = await provisioner.provision(slug)
+async def test_a_deprovisioned_tenant_is_disconnected_at_once(
+    provision: Provision, management: Management, slug: str
+) -> None:
+    url = await provision()
     async with open_connection(url, 5) as connection:
         over = ended(connection)
-        await provisioning.deprovision(provisioner.management, slug)
+        await provisioning.deprovision(management, slug)
         await asyncio.wait_for(over.wait(), 60)
     with pytest.raises(AMQPError):
         async with channel(url):
             pass
-    assert slug not in await provisioner.management.vhosts()
+    assert slug not in await management.vhosts()
 
 
 async def test_a_slug_that_cannot_name_a_vhost_is_refused(management: Management) -> None:
@@ -159,8 +132,7 @@ async def test_a_slug_that_cannot_name_a_vhost_is_refused(management: Management
             await provisioning.provision(management, slug, EXCHANGE, "127.0.0.1", mode="http")
 
 
-async def test_what_is_missing_is_reported_in_one_line(services: Services) -> None:
-    broker = parse(services.rabbitmq_url)
+async def test_what_is_missing_is_reported_in_one_line(services: Services, broker: Address) -> None:
     for url, words in (
         ("http://guest:guest@127.0.0.1:1", "does not answer"),
         (f"http://guest:guest@{broker.nodes[0].host}:{broker.nodes[0].port}", "does not answer"),

@@ -14,6 +14,7 @@ from app.store import recovery_jobs, tenants
 from app.store.connections import Store
 from tests.support.facade import detail, document
 from tests.support.story import Story
+from tests.support.tenants import book
 from tests.support.web import Headers, IssueKey
 
 ALL = "/v1/live/recovery/initiate_request"
@@ -68,11 +69,8 @@ async def test_everything_is_acknowledged(recover: RecoveryClient) -> None:
         "after": str(after),
     }
     job = await recover.job("12345678901234567890")
-    assert (job.request.kind, job.request.after, job.request.node_id) == (
-        RecoveryKind.FACADE_FULL,
-        after,
-        "3",
-    )
+    request = job.request
+    assert (request.kind, request.after, request.node_id) == (RecoveryKind.FACADE_FULL, after, "3")
 
 
 @pytest.mark.parametrize("product", ["live", "2"])
@@ -174,9 +172,7 @@ async def test_a_full_queue_returns_when_to_retry(recover: RecoveryClient, match
 async def test_a_match_that_the_tenant_does_not_have_is_404(
     recover: RecoveryClient, match: Match, store: Store
 ) -> None:
-    async with store.transaction() as tx:
-        tenant = await tenants.by_slug(tx, "acme")
-        await tenants.unbook(tx, tenant.id, match.id)
+    await book(store, match, False)
     for path in EVENTS:
         for reference in (match.id, match_urn(404404)):
             assert str(reference) in detail(await recover(path.format(event=reference)), 404)

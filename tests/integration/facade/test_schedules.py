@@ -9,27 +9,22 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from app.access import admin
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
-from app.domain.tenant import Tenant
 from app.store import changes, entrants, matches, tenants
 from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.facade import APRIL_2031, DATE, DAY, HOME, World, detail, document
+from tests.support.stored import put_entrants
 from tests.support.story import Story
+from tests.support.tenants import book
 from tests.support.web import Headers, IssueKey
 
 PRE = "/v1/sports/en/schedules/pre/schedule"
 LIVE = "/v1/sports/en/schedules/live/schedule"
 OF_DAY = f"/v1/sports/en/schedules/{DATE}/schedule"
 CHANGES = "/v1/sports/en/fixtures/changes"
-
-
-@pytest.fixture
-async def tenant(store: Store, basic: Headers) -> Tenant:
-    """Whose key `basic` is."""
-    async with store.transaction() as tx:
-        return await tenants.by_slug(tx, "acme")
 
 
 async def write(store: Store, *found: Match) -> None:
@@ -90,6 +85,14 @@ async def test_pages_put_together_are_the_list_in_order(
         assert all(len(page) == limit for page in pages[:-1])
 
 
+async def test_a_page_has_1000_by_default(client: httpx.AsyncClient, basic: Headers, store: Store) -> None:
+    found = to_come([1000 + number for number in range(1001)])
+    await write(store, *found)
+    first = await listed(client, PRE, basic)
+    assert first == await listed(client, PRE, basic, start=0, limit=1000) == urns(*found[:1000])
+    assert await listed(client, PRE, basic, start=1000) == urns(found[1000])
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -134,13 +137,12 @@ async def test_an_invalid_day_is_422(client: httpx.AsyncClient, basic: Headers, 
 
 
 async def test_a_match_that_a_tenant_unbooked_is_missing_for_it_alone(
-    client: httpx.AsyncClient, basic: Headers, issue: IssueKey, store: Store, tenant: Tenant, world: World
+    client: httpx.AsyncClient, basic: Headers, issue: IssueKey, store: Store, world: World
 ) -> None:
     other = {"X-API-Key": await issue("beta", bundles=("cs2.odds.basic",))}
     unbooked = world.matches[Status.UPCOMING], world.matches[Status.LIVE]
-    async with store.transaction() as tx:
-        for match in unbooked:
-            await tenants.unbook(tx, tenant.id, match.id)
+    for match in unbooked:
+        await book(store, match, False)
     for path in (PRE, LIVE, OF_DAY):
         mine, theirs = await listed(client, path, basic), await listed(client, path, other)
         assert set(theirs) - set(mine) == set(theirs) & set(urns(*unbooked)) != set()
@@ -148,8 +150,7 @@ async def test_a_match_that_a_tenant_unbooked_is_missing_for_it_alone(
         path = f"/v1/sports/en/sport_events/{match_urn(unbooked[0].number)}/{kind}"
         for key, expected in ((basic, "not_available"), (other, "booked")):
             assert document(await client.get(path, headers=key), root)[0].get("liveodds") == expected
-    async with store.transaction() as tx:
-        await tenants.book(tx, tenant.id, unbooked[0].id)
+    await book(store, unbooked[0], True)
     theirs = await listed(client, PRE, other)
     await eventually(partial(listed, client, PRE, basic), lambda mine: mine == theirs)
 
@@ -166,6 +167,20 @@ async def test_a_key_for_finished_matches_sees_no_others(
         for status, match in world.matches.items():
             path = f"/v1/sports/en/sport_events/{match.id}/{kind}"
             document(await client.get(path, headers=key), root, 200 if status is Status.FINISHED else 404)
+
+
+async def test_an_ended_key_is_refused_on_the_facade_too(
+    client: httpx.AsyncClient, basic: Headers, store: Store
+) -> None:
+    assert await listed(client, LIVE, basic) == []
+    async with store.transaction() as tx:
+        (key_id,) = [row["id"] for row in await tx.fetch("SELECT id FROM api_key")]
+        await admin.revoke_key(tx, key_id, by="tester", now=1)
+
+    async def status() -> int:
+        return (await client.get(LIVE, headers=basic)).status_code
+
+    await eventually(status, lambda seen: seen == 403, 2)
 
 
 async def test_the_etag_changes_with_anything_that_is_shown(
@@ -187,7 +202,7 @@ async def test_the_etag_changes_with_anything_that_is_shown(
 
 
 async def test_every_change_is_seen(
-    client: httpx.AsyncClient, basic: Headers, store: Store, tenant: Tenant, world: World
+    client: httpx.AsyncClient, basic: Headers, store: Store, world: World
 ) -> None:
     """Whatever changes, by whatever way, soon no answer is of before it."""
 
@@ -206,13 +221,12 @@ async def test_every_change_is_seen(
     await shows("Northern Lights vs Iron Tide")
     await save(store, replace(upcoming, home="Renamed"))
     await shows("Renamed vs Iron Tide")
-    async with store.transaction() as tx:
-        await entrants.put(tx, entrants.TEAMS, [replace(HOME, country="Finland")])
+    await put_entrants(store, entrants.TEAMS, replace(HOME, country="Finland"))
     await shows("Finland")
-    async with store.transaction() as tx:
-        await entrants.put(tx, entrants.TOURNAMENTS, [replace(world.tournament, risk_tier=4)])
+    await put_entrants(store, entrants.TOURNAMENTS, replace(world.tournament, risk_tier=4))
     await shows('risk_tier="4"')
     async with store.transaction() as tx:
+        tenant = await tenants.by_slug(tx, "acme")
         await tenants.unbook(tx, tenant.id, upcoming.id)
     await hides("Renamed")
     async with store.transaction() as tx:
@@ -237,17 +251,14 @@ async def test_tenants_with_the_same_bookings_share_a_rendering_and_others_never
     upcoming = world.matches[Status.UPCOMING]
     urn = match_urn(upcoming.number)
     for loser in slugs:
-        async with store.transaction() as tx:
-            tenant = await tenants.by_slug(tx, loser)
-            await tenants.unbook(tx, tenant.id, upcoming.id)
+        await book(store, upcoming, False, loser)
         theirs = partial(listed, client, PRE, keys[loser])
         await eventually(theirs, lambda seen: urn not in seen)
         others = [slug for slug in slugs if slug != loser]
         answers = [await client.get(PRE, headers=keys[slug]) for slug in (*others, loser, *others)]
         assert [urn in shown(answer) for answer in answers] == [True, True, False, True, True]
         assert len({answer.headers["etag"] for answer in answers}) == 2
-        async with store.transaction() as tx:
-            await tenants.book(tx, tenant.id, upcoming.id)
+        await book(store, upcoming, True, loser)
         await eventually(theirs, lambda seen: urn in seen)
 
 
@@ -261,14 +272,13 @@ async def test_tournaments_follow_what_is_known(
         return [[node.get("name") for node in one] for one in (first, other)]
 
     assert await names() == [["Northern Cup 4"]] * 2
-    async with store.transaction() as tx:
-        await entrants.put(tx, entrants.TOURNAMENTS, [replace(world.tournament, name="Renamed")])
-        await entrants.put(tx, entrants.TOURNAMENTS, [replace(world.tournament, id=3, name="Older")])
+    renamed, older = replace(world.tournament, name="Renamed"), replace(world.tournament, id=3, name="Older")
+    await put_entrants(store, entrants.TOURNAMENTS, renamed, older)
     await eventually(names, lambda seen: seen == [["Older", "Renamed"]] * 2)
 
 
 async def test_fixture_changes_are_those_that_the_feed_published(
-    client: httpx.AsyncClient, basic: Headers, store: Store, tenant: Tenant, issue: IssueKey
+    client: httpx.AsyncClient, basic: Headers, store: Store, issue: IssueKey
 ) -> None:
     story = Story(store, count(1_800_000_000_000).__next__)  # no two changes in one millisecond
     first, second, _ = [await story.match(status=Status.UPCOMING) for _ in range(3)]
@@ -289,8 +299,7 @@ async def test_fixture_changes_are_those_that_the_feed_published(
     async with store.transaction() as tx:
         assert await changes.prune(tx, story.at)
     assert await changed() == urns(second, first), "also those that the change log no longer has"
-    async with store.transaction() as tx:
-        await tenants.unbook(tx, tenant.id, first.id)
+    await book(store, first, False)
     assert await changed() == urns(second)
     assert await changed({"X-API-Key": await issue(bundles=("cs2.scoretock",))}) == []
     detail(await client.get(CHANGES, headers=basic, params={"after": "soon"}), 422)

@@ -6,11 +6,9 @@ from typing import Any
 import httpx
 import pytest
 from lxml import etree
-from msgspec.structs import replace
 
 from app.kit.clock import system_clock
 from app.settings import Settings
-from app.store.connections import Store
 from app.wire.xml.dialect import SDK as DIALECT
 from tests.support.facade import (
     LOCALES,
@@ -18,32 +16,30 @@ from tests.support.facade import (
     POSTS,
     SCHEMA,
     SDK,
-    SDK_PORT,
     World,
-    create_world,
     detail,
     document,
     same_in_the_dialect,
+    with_sdk_address,
 )
+from tests.support.recoveries import WINDOW
 from tests.support.web import Headers, serving
 
 RECOVERY = "/v1/live/recovery/initiate_request"
-WINDOW = 4320 * 60_000
 
 
 @pytest.fixture
 async def both(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an application that has the SDK address, too."""
-    async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
+    async with serving(with_sdk_address(settings)) as client:
         yield client
 
 
 async def test_the_public_address_answers_as_without_it(
-    settings: Settings, store: Store, provisioned: Headers
+    settings: Settings, world: World, provisioned: Headers
 ) -> None:
     """Every path, both languages: body, status and headers are the same, also after the same request at the
     SDK address, whose documents are cached beside the others."""
-    world = await create_world(store)
     templates = [*PATHS, "/v1/sports/{locale}/tournaments/9/info", "/v1/sports/de/sports", "/v1/replay"]
     paths = [world.path(template, locale) for template in templates for locale in LOCALES]
 
@@ -58,15 +54,12 @@ async def test_the_public_address_answers_as_without_it(
 
     async with serving(settings, lambda: 1_900_000_000_000) as client:
         before = await answers(client, "")
-    own = replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)
-    async with serving(own, lambda: 1_900_000_000_000) as client:
+    async with serving(with_sdk_address(settings), lambda: 1_900_000_000_000) as client:
         assert (await answers(client, SDK, ""))[1::2] == before
 
 
-async def test_sports_have_the_number_of_routing_keys(
-    both: httpx.AsyncClient, store: Store, basic: Headers
-) -> None:
-    await create_world(store)
+@pytest.mark.usefixtures("world")
+async def test_sports_have_the_number_of_routing_keys(both: httpx.AsyncClient, basic: Headers) -> None:
     listed = document(await both.get(f"{SDK}/v1/sports/en/sports", headers=basic), "sports")
     assert [sport.get("id") for sport in listed] == ["od:sport:2"]
     found = await both.get(f"{SDK}/v1/sports/en/sports/od:sport:2/tournaments", headers=basic)
@@ -86,11 +79,11 @@ async def test_sports_have_the_number_of_routing_keys(
         ("/v1/sports/en/sport_events/{}/fixture", "od:match:1", "fixture"),
     ],
 )
+@pytest.mark.usefixtures("world")
 async def test_ids_are_repeated_as_they_were_requested(
-    both: httpx.AsyncClient, store: Store, basic: Headers, path: str, urn: str, element: str
+    both: httpx.AsyncClient, basic: Headers, path: str, urn: str, element: str
 ) -> None:
     """Plain and encoded; the public address answers with its own."""
-    await create_world(store)
     for spelling in (urn, urn.replace(":", "%3A")):
         answer = await both.get(SDK + path.format(spelling), headers=basic)
         found = document(answer, etree.fromstring(answer.content).tag)
@@ -116,9 +109,8 @@ def accepted(answer: httpx.Response) -> Any:
 
 
 async def test_recoveries_are_answered_200(
-    both: httpx.AsyncClient, store: Store, provisioned: Headers
+    both: httpx.AsyncClient, world: World, provisioned: Headers
 ) -> None:
-    world: World = await create_world(store)
     for path in map(world.path, POSTS):
         accepted(await both.post(SDK + path, headers=provisioned))
     document(await both.post(world.path(POSTS[1]), headers=provisioned), "response", 202)
@@ -150,10 +142,8 @@ async def test_no_recovery_is_refused_for_another(both: httpx.AsyncClient, provi
     for request_id in range(1, 9):
         params = {"request_id": request_id, "node_id": 5}
         accepted(await both.post(SDK + RECOVERY, headers=provisioned, params=params))
-    refused = detail(
-        await both.post(RECOVERY, headers=provisioned, params={"request_id": 9, "node_id": 5}), 409
-    )
-    assert "request_id 1," in refused
+    refused = await both.post(RECOVERY, headers=provisioned, params={"request_id": 9, "node_id": 5})
+    assert "request_id 1," in detail(refused, 409)
 
 
 async def test_a_repeated_request_is_the_same_recovery(both: httpx.AsyncClient, provisioned: Headers) -> None:

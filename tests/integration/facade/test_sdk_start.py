@@ -5,7 +5,6 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.match import Match, Status
@@ -15,7 +14,7 @@ from app.store import entrants, matches
 from app.store.connections import Store
 from tests.sdk_client.api import Api
 from tests.sdk_client.names import Names
-from tests.support.facade import APRIL_2031, LOCALES, SDK, SDK_PORT
+from tests.support.facade import APRIL_2031, LOCALES, SDK, with_sdk_address
 from tests.support.lengths import short_then_long
 from tests.support.web import IssueKey, serving
 
@@ -24,7 +23,7 @@ TEAMS, SQUAD = 16, 5  #: teams of the tournament, players of a team
 
 @pytest.fixture
 async def at_sdk_address(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
+    async with serving(with_sdk_address(settings)) as client:
         client.base_url = httpx.URL(SDK)
         yield client
 

@@ -16,12 +16,11 @@ from app.amqp.envelope import Envelope, EnvelopeRenderer, MatchMessage
 from app.domain.ids import match_urn
 from app.domain.market import OPEN
 from app.domain.match import Match, Status
-from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
-from app.domain.tenant import Tenant
-from app.recovery.plan import RecoveryPlan
+from app.domain.recovery import RecoveryKind
 from app.store.connections import Store
 from app.wire.xml import feed
 from tests.integration.channels.feed.bettor import Key, Ledger
+from tests.integration.recovery.conftest import Replay
 from tests.support import stored
 from tests.support.story import Story, offer
 
@@ -94,11 +93,9 @@ class Played:
                     offered[key] = str(market.odds) if market.status == 1 else "suspended"
         return offered, results, statuses
 
-    async def replayed(self, tenant: Tenant, kind: RecoveryKind, after: int) -> list[MatchMessage]:
+    async def replayed(self, replay: Replay, kind: RecoveryKind, after: int) -> list[MatchMessage]:
         """What a recovery replays of these matches; other examples leave some of theirs open."""
-        job = RecoveryJob(1, tenant.id, RecoveryRequest(kind, REQUEST, after), 1, RecoveryState.RUNNING, 0)
-        replay, now = RecoveryPlan(self.store, job), self.story.at + MINUTE
-        messages = [message for step in await replay.steps() for message in await replay.messages(step, now)]
+        messages = await replay(kind, after, now=self.story.at + MINUTE)
         return [message for message in messages if message.number in self.open]
 
 
@@ -128,7 +125,7 @@ acts = st.tuples(
     script=st.lists(acts, max_size=25), read=st.floats(0, 1), kind=st.sampled_from(["canonical", "global"])
 )
 async def test_who_recovers_from_the_last_stamp_that_it_read_ends_with_the_truth(
-    store: Store, tenant: Tenant, script: list[Act], read: float, kind: str
+    store: Store, replay: Replay, script: list[Act], read: float, kind: str
 ) -> None:
     played = Played(store)
     envelopes = await played.play(script)
@@ -138,7 +135,7 @@ async def test_who_recovers_from_the_last_stamp_that_it_read_ends_with_the_truth
         book.receive(envelope.message.body, envelope.seq, envelope.prev_seq)
     after, book.request = book.after, REQUEST
     book.suspend()
-    messages = await played.replayed(tenant, RecoveryKind(kind), after)
+    messages = await played.replayed(replay, RecoveryKind(kind), after)
     for message in messages:
         book.receive(message.body(PRODUCT, REQUEST), message.seq)
     book.receive(feed.snapshot_complete(PRODUCT, played.story.at + MINUTE, REQUEST))
@@ -165,7 +162,7 @@ async def no_more_than_since(
 
 
 async def test_a_match_is_replayed_by_when_it_was_closed_and_not_by_its_logs_time(
-    store: Store, tenant: Tenant
+    store: Store, replay: Replay
 ) -> None:
     played = Played(store)
     before = await played.play([("offer", 0, 1, 0), ("finish", 0, 0, 0), ("offer", 1, 1, 0)])
@@ -173,12 +170,12 @@ async def test_a_match_is_replayed_by_when_it_was_closed_and_not_by_its_logs_tim
     await played.act("finish", 1, 0, late=600)
     assert list(closed(before)) == [match_urn(played.matches[0].number)]
     for kind in (RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL):
-        messages = await played.replayed(tenant, kind, after)
+        messages = await played.replayed(replay, kind, after)
         assert {message.number for message in messages} == {match.number for match in played.matches[1:]}
 
 
 async def test_live_odds_are_what_changed_and_replayed_ones_the_full_list(
-    store: Store, tenant: Tenant
+    store: Store, replay: Replay
 ) -> None:
     played = Played(store)
     envelopes = await played.play([("offer", 0, 1, 0), ("offer", 0, 2, 0), ("settle", 0, 1, 0)])
@@ -188,5 +185,5 @@ async def test_live_odds_are_what_changed_and_replayed_ones_the_full_list(
         if each.name == "odds_change" and each.message.routing_key.endswith(f".{played.matches[0].number}.-")
     ]
     assert live == [[], [offer(1).specifiers], [offer(2).specifiers], [offer(1).specifiers]]
-    (replayed, *_) = await played.replayed(tenant, RecoveryKind.REST_FULL, 0)
+    (replayed, *_) = await played.replayed(replay, RecoveryKind.REST_FULL, 0)
     assert [market.specifiers for market in replayed.markets] == [offer(2).specifiers]

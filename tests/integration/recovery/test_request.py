@@ -9,8 +9,9 @@ from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import audit, tenants
 from app.store.connections import Store
-from tests.integration.recovery.conftest import WINDOW
+from tests.support.recoveries import WINDOW
 from tests.support.story import Story
+from tests.support.tenants import book
 
 NOW = 1_900_000_000_000
 
@@ -20,10 +21,15 @@ def recoveries(recoveries: RecoveryService) -> RecoveryService:
     return replace(recoveries, clock=lambda: NOW)
 
 
-async def ask(recoveries: RecoveryService, tenant: Tenant, **parameters: str) -> RecoveryJob:
-    return await recoveries.accept(
-        tenant, RecoveryKind.REST_FULL, RecoveryParameters(**parameters), by="tester"
-    )
+async def ask(
+    recoveries: RecoveryService,
+    tenant: Tenant,
+    kind: RecoveryKind = RecoveryKind.REST_FULL,
+    match: str | None = None,
+    by: str = "tester",
+    **parameters: str,
+) -> RecoveryJob:
+    return await recoveries.accept(tenant, kind, RecoveryParameters(**parameters), match, by=by)
 
 
 async def refused(recoveries: RecoveryService, tenant: Tenant, **parameters: str) -> list[Field]:
@@ -109,21 +115,14 @@ async def test_an_event_request(
     store: Store, recoveries: RecoveryService, tenant: Tenant, story: Story
 ) -> None:
     match = await story.match()
-    job = await recoveries.accept(
-        tenant, RecoveryKind.EVENT_ODDS, RecoveryParameters(), f"od:match:{match.number}", by="tester"
-    )
+    job = await ask(recoveries, tenant, RecoveryKind.EVENT_ODDS, f"od:match:{match.number}")
     assert int(job.request.request_id) > 0
     assert (job.request.match_id, job.request.kind) == (match.id, RecoveryKind.EVENT_ODDS)
     with pytest.raises(NotFound):
-        await recoveries.accept(
-            tenant, RecoveryKind.EVENT_ODDS, RecoveryParameters(), "od:match:404", by="tester"
-        )
-    async with store.transaction() as tx:
-        await tenants.unbook(tx, tenant.id, match.id)
+        await ask(recoveries, tenant, RecoveryKind.EVENT_ODDS, "od:match:404")
+    await book(store, match, False)
     with pytest.raises(NotFound, match="has not booked match"):
-        await recoveries.accept(
-            tenant, RecoveryKind.EVENT_STATEFUL, RecoveryParameters(node_id="2"), str(match.id), by="tester"
-        )
+        await ask(recoveries, tenant, RecoveryKind.EVENT_STATEFUL, str(match.id), node_id="2")
 
 
 async def test_an_accepted_request_is_audited_once(
@@ -132,14 +131,12 @@ async def test_an_accepted_request_is_audited_once(
     """Refused requests change nothing, and a repeated one that is queued already begins nothing new."""
     match = await story.match()
     urn = f"od:match:{match.number}"
-    job = await recoveries.accept(
-        tenant, RecoveryKind.REST_FULL, RecoveryParameters("0", "7"), by="user ann@acme.test"
-    )
+    job = await ask(recoveries, tenant, by="user ann@acme.test", after="0", request_id="7")
     with pytest.raises(Conflict):
         await ask(recoveries, tenant, request_id="8")
-    event = RecoveryParameters(request_id="9", node_id="3")
+    event = {"match": urn, "by": "key:acme/1", "request_id": "9", "node_id": "3"}
     for _ in range(2):
-        await recoveries.accept(tenant, RecoveryKind.EVENT_ODDS, event, urn, by="key:acme/1")
+        await ask(recoveries, tenant, RecoveryKind.EVENT_ODDS, **event)
     async with store.autocommit() as tx:
         newest, first = await audit.listing(tx, tenant.id, 9)
     assert (first.actor, first.action) == ("user ann@acme.test", "recovery.request")

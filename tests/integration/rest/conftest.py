@@ -5,7 +5,11 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
+from app.domain.match import Match
 from app.settings import Settings
+from app.store.connections import Store
+from tests.integration.ingest.conftest import NOW, Server
+from tests.support.matches import create_match
 from tests.support.web import serving
 
 
@@ -13,3 +17,12 @@ from tests.support.web import serving
 async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
     async with serving(private) as client:
         yield client
+
+
+@pytest.fixture
+async def live(store: Store) -> Match:
+    """A match in its second round."""
+    server = Server(store, await create_match(store, NOW, best_of=3, scheduled_at=NOW))
+    await server.begin()
+    await server.win(1, 0)
+    return await server.state()

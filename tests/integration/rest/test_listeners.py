@@ -14,7 +14,6 @@ from app.store.connections import Store
 from tests.support.eventually import eventually
 from tests.support.matches import create_match
 from tests.support.ports import spare
-from tests.support.queues import private_vhost
 from tests.support.streaming import refusal
 from tests.support.web import IssueKey
 from tests.support.wire import listening, send
@@ -85,13 +84,10 @@ class Served:
 
 
 @pytest.fixture
-async def served(settings: Settings) -> AsyncIterator[Served]:
+async def served(private: Settings) -> AsyncIterator[Served]:
     public, own = spare(2)
-    own_listener = msgspec.structs.replace(settings, operator_port=own)
-    async with (
-        private_vhost(own_listener) as private,
-        listening(create_app(private), private, public, own),
-    ):
+    own_listener = msgspec.structs.replace(private, operator_port=own)
+    async with listening(create_app(own_listener), own_listener, public, own):
         yield Served(public, own)
 
 
@@ -109,14 +105,8 @@ async def test_each_listener_serves_its_own_addresses(served: Served, issue: Iss
     for target in ("/ops/v1/feed", "/ops/v1/tenants", "/ops/v1/metrics", "/ops/v1/openapi.json"):
         assert (await send_request(served.operators, target, key)).status_code == 200
         assert (await send_request(served.public, target, key)).status_code == 404
-    for target in (
-        "/v1/whoami",
-        "/cs2/v1/matches",
-        "/v1/sports/en/sports",
-        "/v1/docs",
-        "/v1/docs/console",
-        "/",
-    ):
+    pages = ("/v1/docs", "/v1/docs/console", "/")
+    for target in ("/v1/whoami", "/cs2/v1/matches", "/v1/sports/en/sports", *pages):
         assert (await send_request(served.public, target, key)).status_code == 200
         assert (await send_request(served.operators, target, key)).status_code == 404
     for port in (served.public, served.operators):
@@ -183,9 +173,9 @@ async def test_a_stream_is_the_public_listeners(served: Served, issue: IssueKey)
     assert refused.status_code == 404
 
 
-async def test_with_one_listener_it_serves_all(settings: Settings, issue: IssueKey) -> None:
+async def test_with_one_listener_it_serves_all(private: Settings, issue: IssueKey) -> None:
     key = await issue("house", bundles=("cs2.operator",))
-    async with private_vhost(settings) as private, listening(create_app(private), private) as port:
+    async with listening(create_app(private), private) as port:
         for target in ("/ops/v1/feed", "/v1/whoami"):
             assert (await send_request(port, target, key)).status_code == 200
         for target in ODD:

@@ -5,7 +5,6 @@ import msgspec
 
 from app.main import create_app
 from app.settings import Settings
-from tests.support.queues import private_vhost
 from tests.support.web import IssueKey
 from tests.support.wire import listening, send
 
@@ -31,11 +30,10 @@ CASES = (
 
 
 async def test_a_forwarded_address_counts_from_proxies_that_are_named(
-    settings: Settings, issue: IssueKey
+    private: Settings, issue: IssueKey
 ) -> None:
     key = await issue(bundles=("cs2.odds.basic",), networks=(f"{CLIENT}/32",))
-    async with private_vhost(settings) as private:
-        for trusted, forwarded, status in CASES:
-            behind = msgspec.structs.replace(private, trusted_proxies=trusted)
-            async with listening(create_app(behind), behind) as port:
-                assert (await whoami(port, key, forwarded)).status_code == status, (trusted, forwarded)
+    for trusted, forwarded, status in CASES:
+        behind = msgspec.structs.replace(private, trusted_proxies=trusted)
+        async with listening(create_app(behind), behind) as port:
+            assert (await whoami(port, key, forwarded)).status_code == status, (trusted, forwarded)

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,7 +19,7 @@ from app.store.connections import Store
 from tests.support.databases import sessions
 from tests.support.eventually import eventually
 from tests.support.redis import PrivateRedis
-from tests.support.web import Headers, IssueKey, serving
+from tests.support.web import Headers, IssueKey, processes, serving
 
 
 @pytest.fixture
@@ -47,18 +46,9 @@ def state(answer: httpx.Response) -> tuple[int, int, int, int]:
     return quota, window, remaining, seconds
 
 
-@asynccontextmanager
-async def two_processes(settings: Settings) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
-    """Two applications that share nothing but their servers."""
-    async with AsyncExitStack() as stack:
-        one = await stack.enter_async_context(serving(settings))
-        other = await stack.enter_async_context(serving(settings))
-        yield one, other
-
-
 async def test_the_601st_request_is_refused_by_any_process(settings: Settings, issue: IssueKey) -> None:
     headers = {"X-API-Key": await issue(bundles=("cs2.stats",))}
-    async with two_processes(settings) as pair:
+    async with processes(settings, 2) as pair:
         for turn in range(12):
             answers = await asyncio.gather(
                 *[pair[(turn + n) % 2].get("/v1/whoami", headers=headers) for n in range(50)]
@@ -165,25 +155,23 @@ async def test_a_valid_key_is_served_whatever_others_at_its_address_do(
 async def test_unknown_addresses_count_as_requests_without_a_key(
     timeless: httpx.AsyncClient, issue: IssueKey
 ) -> None:
-    client = timeless
     known = {"X-API-Key": await issue(bundles=("cs2.stats",))}
     before = unauthenticated.labels("path")._value.get()
-    statuses = [(await client.get("/nothing/here", headers=known)).status_code for _ in range(300)]
-    statuses += [(await client.delete("/v1/whoami", headers=known)).status_code for _ in range(300)]
+    statuses = [(await timeless.get("/nothing/here", headers=known)).status_code for _ in range(300)]
+    statuses += [(await timeless.delete("/v1/whoami", headers=known)).status_code for _ in range(300)]
     assert statuses == [404] * 300 + [405] * 300
     assert unauthenticated.labels("path")._value.get() == before + 600
-    assert (await client.get("/nothing/here")).status_code == 429
-    assert (await client.get("/v1/whoami")).status_code == 429
-    assert (await client.get("/v1/whoami", headers=known)).status_code == 200
+    assert (await timeless.get("/nothing/here")).status_code == 429
+    assert (await timeless.get("/v1/whoami")).status_code == 429
+    assert (await timeless.get("/v1/whoami", headers=known)).status_code == 200
 
 
 async def test_log_tokens_that_do_not_fit_count_too(timeless: httpx.AsyncClient) -> None:
-    client = timeless
     sink = f"/ops/v1/matches/{uuid4()}/log?token=1-{'0' * 40}"
     before = unauthenticated.labels("log_token")._value.get()
-    assert {(await client.post(sink, content=b"x")).status_code for _ in range(600)} == {403}
+    assert {(await timeless.post(sink, content=b"x")).status_code for _ in range(600)} == {403}
     assert unauthenticated.labels("log_token")._value.get() == before + 600
-    assert (await client.get("/v1/whoami")).status_code == 429
+    assert (await timeless.get("/v1/whoami")).status_code == 429
 
 
 async def test_two_different_keys_are_refused_wherever_they_are_shown(client: httpx.AsyncClient) -> None:

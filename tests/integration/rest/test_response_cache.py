@@ -12,14 +12,12 @@ from app.domain.match import Match
 from app.store import matches
 from app.store.connections import Store
 from app.store.transaction import Tx
-from tests.integration.rest.test_matches import live
 from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
 from tests.support.story import Story, offer
 from tests.support.tenants import book
 from tests.support.web import Headers, IssueKey
 
-__all__ = ["live"]
 XML = {"Accept": "application/xml"}
 PATHS = (
     "/v1/whoami",

@@ -12,23 +12,13 @@ from app.domain import scopes
 from app.settings import Settings
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server
+from tests.integration.rest.test_response_cache import PATHS
 from tests.support import logs
 from tests.support.eventually import eventually
 from tests.support.matches import create_match, execute
-from tests.support.queues import private_vhost
 from tests.support.tenants import book
 from tests.support.web import IssueKey, serving
 
-PATHS = (
-    "/cs2/v1/matches",
-    "/cs2/v1/matches?status=live",
-    "/cs2/v1/matches/{id}",
-    "/cs2/v1/matches/{id}/summary",
-    "/cs2/v1/matches/{id}/markets",
-    "/cs2/v1/matches/{id}/rounds",
-    "/cs2/v1/matches/{id}/timeline",
-    "/cs2/v1/matches/{id}/settlements",
-)
 KEYS: tuple[dict[str, Any], ...] = (
     {"bundles": ("cs2.operator",)},
     {"bundles": ("cs2.odds.basic",), "slug": "beta"},
@@ -39,12 +29,11 @@ Clients = tuple[httpx.AsyncClient, httpx.AsyncClient]
 
 
 @pytest.fixture
-async def clients(settings: Settings) -> AsyncIterator[Clients]:
+async def clients(private: Settings) -> AsyncIterator[Clients]:
     """One that caches bodies, and one that does not."""
-    async with private_vhost(settings) as private:
-        forgetful = replace(private, response_cache_bytes=0)
-        async with serving(private) as caching, serving(forgetful) as reading:
-            yield caching, reading
+    forgetful = replace(private, response_cache_bytes=0)
+    async with serving(private) as caching, serving(forgetful) as reading:
+        yield caching, reading
 
 
 async def compare(clients: Clients, match_id: str, keys: list[dict[str, str]]) -> None:
@@ -81,6 +70,5 @@ async def test_step_by_step(clients: Clients, store: Store, issue: IssueKey) -> 
         await compare(clients, str(match.id), keys)
     await book(store, match, False, "beta", now=1)
     await compare(clients, str(match.id), keys)
-    order = Cancel(request_id="cancel")
-    await execute(store, match, order, server.now)
+    await execute(store, match, Cancel(request_id="cancel"), server.now)
     await compare(clients, str(match.id), keys)

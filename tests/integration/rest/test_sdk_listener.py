@@ -15,7 +15,6 @@ from app.main import create_app
 from app.settings import Settings
 from scripts.local_services.certificates import Certificate, ensure_certificate
 from tests.support.ports import spare
-from tests.support.queues import private_vhost
 from tests.support.web import IssueKey
 from tests.support.wire import listening
 
@@ -45,12 +44,10 @@ def with_sdk_address(settings: Settings, port: int, certificate: Certificate | N
 
 
 @pytest.fixture
-async def served(settings: Settings, certificate: Certificate) -> AsyncIterator[Served]:
+async def served(private: Settings, certificate: Certificate) -> AsyncIterator[Served]:
     public, sdk = spare(2)
-    async with (
-        private_vhost(with_sdk_address(settings, sdk, certificate)) as private,
-        listening(create_app(private), private, public),
-    ):
+    settings = with_sdk_address(private, sdk, certificate)
+    async with listening(create_app(settings), settings, public):
         yield Served(public, sdk, certificate.authority)
 
 
@@ -81,12 +78,12 @@ async def test_a_client_that_never_shakes_hands_is_disconnected(served: Served) 
     writer.close()
 
 
-async def test_without_a_certificate_it_is_plain_for_a_proxy(settings: Settings, issue: IssueKey) -> None:
+async def test_without_a_certificate_it_is_plain_for_a_proxy(private: Settings, issue: IssueKey) -> None:
     key = await issue(bundles=("cs2.odds.basic",))
     public, sdk = spare(2)
+    settings = with_sdk_address(private, sdk, None)
     async with (
-        private_vhost(with_sdk_address(settings, sdk, None)) as private,
-        listening(create_app(private), private, public),
+        listening(create_app(settings), settings, public),
         httpx.AsyncClient(headers={"x-access-token": key}) as client,
     ):
         assert b"od:sport:2" in (await client.get(f"http://127.0.0.1:{sdk}/v1/sports/en/sports")).content

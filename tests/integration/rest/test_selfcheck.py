@@ -15,7 +15,6 @@ from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
-from app.store import tenants
 from app.store.connections import Store
 from app.wire.views.selfcheck import MARKETS
 from tests.support.stored import head
@@ -72,23 +71,11 @@ async def test_each_difference_names_match_market_and_both_sides(
     urn, where = match_urn(match.number), "map=1|round={}|team=home".format
     assert data["count"] == 3
     assert data["kinds"] == {"wrong_price": 1, "stale": 1, "extra": 1}
-    common = {"match": urn, "id": 13}
+    common, ours, dear = {"match": urn, "id": 13}, {"status": 1, "odds": 1.85}, {"status": 1, "odds": 1.9}
     assert sorted(data["differences"], key=lambda each: each["specifiers"]) == [
-        common
-        | {
-            "kind": "wrong_price",
-            "specifiers": where(1),
-            "yours": {"status": 1, "odds": 1.9},
-            "ours": {"status": 1, "odds": 1.85},
-        },
-        common
-        | {
-            "kind": "stale",
-            "specifiers": where(2),
-            "yours": {"status": 1, "odds": 1.85},
-            "ours": {"status": -1, "odds": 1.85},
-        },
-        common | {"kind": "extra", "specifiers": where(3), "yours": {"status": 1, "odds": 1.85}},
+        {"kind": "wrong_price", "specifiers": where(1), "yours": dear, "ours": ours, **common},
+        {"kind": "stale", "specifiers": where(2), "yours": ours, "ours": ours | {"status": -1}, **common},
+        {"kind": "extra", "specifiers": where(3), "yours": ours, **common},
     ]
 
 
@@ -118,8 +105,7 @@ async def test_only_what_is_the_tenants_own_counts(
     client: httpx.AsyncClient, match: Match, store: Store, basic: Headers, issue: IssueKey
 ) -> None:
     other = {"X-API-Key": await issue("beta", bundles=("cs2.odds.basic",))}
-    async with store.transaction() as tx:
-        await tenants.unbook(tx, (await tenants.by_slug(tx, "beta")).id, match.id)
+    await book(store, match, False, "beta")
     assert (await check(client, other))["count"] == 0
     data = await check(client, other, held(match, active(1)))
     assert data["kinds"] == {"extra": 1}

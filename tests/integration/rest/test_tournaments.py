@@ -1,7 +1,5 @@
 """Tournaments: their list as requested, and one with its competitors."""
 
-from typing import Any
-
 import httpx
 import pytest
 
@@ -11,6 +9,8 @@ from app.store import entrants
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW
 from tests.support.matches import create_match
+from tests.support.stored import put_entrants
+from tests.support.web import data
 
 MAY = 1_935_792_000_000  #: the sixth of May 2031
 
@@ -22,18 +22,11 @@ async def known(store: Store) -> None:
         Tournament(2, "Open", tier="A", category_id=7, team_ids=(11,), prize_pool_usd=1000, format="bo3"),
         Tournament(3, "Minor", tier="S", starts_at=MAY - 86_400_000),
     ]
-    async with store.transaction() as tx:
-        await entrants.put(tx, entrants.CATEGORIES, [Category(7, "Norland")])
-        await entrants.put(tx, entrants.TOURNAMENTS, tournaments)
-        await entrants.put(tx, entrants.TEAMS, [Competitor(11, "Copper Owls"), Competitor(12, "Dune Larks")])
+    await put_entrants(store, entrants.CATEGORIES, Category(7, "Norland"))
+    await put_entrants(store, entrants.TOURNAMENTS, *tournaments)
+    await put_entrants(store, entrants.TEAMS, Competitor(11, "Copper Owls"), Competitor(12, "Dune Larks"))
     await create_match(store, NOW, home="Dune Larks", away="Newcomers", event="Open", scheduled_at=NOW)
     await create_match(store, NOW, home="X", away="Y", event="Showmatch")
-
-
-async def listed(client: httpx.AsyncClient, headers: dict[str, str], query: str) -> list[str]:
-    answer = await client.get(f"/cs2/v1/tournaments?{query}", headers=headers)
-    assert answer.status_code == 200, answer.text
-    return [row["name"] for row in answer.json()["data"]]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +50,8 @@ async def listed(client: httpx.AsyncClient, headers: dict[str, str], query: str)
 async def test_the_list_is_as_requested(
     client: httpx.AsyncClient, basic: dict[str, str], query: str, names: list[str]
 ) -> None:
-    assert await listed(client, basic, query) == names
+    rows = await data(client, f"/cs2/v1/tournaments?{query}", basic)
+    assert [row["name"] for row in rows] == names
 
 
 @pytest.mark.parametrize(
@@ -75,9 +69,7 @@ async def test_what_does_not_fit_is_refused(
 async def test_a_tournament_with_those_who_take_part(
     client: httpx.AsyncClient, basic: dict[str, str]
 ) -> None:
-    seen: dict[str, Any] = (await client.get("/cs2/v1/tournaments/mf:tournament:2", headers=basic)).json()[
-        "data"
-    ]
+    seen = await data(client, "/cs2/v1/tournaments/mf:tournament:2", basic)
     teams = seen.pop("teams")
     assert seen == {
         "id": "mf:tournament:2",
@@ -93,7 +85,7 @@ async def test_a_tournament_with_those_who_take_part(
         "logo_url": None,
     }
     assert [team["name"] for team in teams] == ["Copper Owls", "Dune Larks", "Newcomers"]
-    dates = (await client.get("/cs2/v1/tournaments/1", headers=basic)).json()["data"]
+    dates = await data(client, "/cs2/v1/tournaments/1", basic)
     assert dates["starts_at"] == "2031-05-06T00:00:00+00:00"
 
 
@@ -101,5 +93,5 @@ async def test_a_tournament_with_those_who_take_part(
 async def test_whether_a_showmatch_is_on_lan_is_unknown(
     client: httpx.AsyncClient, basic: dict[str, str]
 ) -> None:
-    rows = (await client.get("/cs2/v1/tournaments", headers=basic)).json()["data"]
+    rows = await data(client, "/cs2/v1/tournaments", basic)
     assert {row["name"]: row["is_lan"] for row in rows}["Showmatch"] is None

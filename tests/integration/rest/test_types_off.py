@@ -14,10 +14,10 @@ from tests.support.eventually import eventually
 from tests.support.processes import ROOT
 from tests.support.stored import head
 from tests.support.story import Story, offer
-from tests.support.tenants import switch
+from tests.support.tenants import ROUND_WINNER, switch
 from tests.support.web import Headers, IssueKey
 
-ROUND_WINNER, OTHER = 13, 1
+OTHER = 1
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
 
 
@@ -75,10 +75,7 @@ class Reader:
         return [(number(each["specifiers"]), each["new_status"]) for each in paged]
 
     async def _page(self, since: int, key: Headers) -> list[Any]:
-        found: list[Any] = (await self.get(f"/cs2/v1/settlements?limit=1&since_id={since}", key)).json()[
-            "data"
-        ]
-        return found
+        return (await self.get(f"/cs2/v1/settlements?limit=1&since_id={since}", key)).json()["data"]
 
 
 def number(specifiers: str) -> int:

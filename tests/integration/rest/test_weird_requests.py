@@ -6,7 +6,6 @@ import pytest
 
 from app.main import create_app
 from app.settings import Settings
-from tests.support.queues import private_vhost
 from tests.support.web import IssueKey
 from tests.support.wire import listening, send
 
@@ -82,8 +81,8 @@ BODIES = [
 
 
 @pytest.fixture
-async def port(settings: Settings) -> AsyncIterator[int]:
-    async with private_vhost(settings) as private, listening(create_app(private)) as port:
+async def port(private: Settings) -> AsyncIterator[int]:
+    async with listening(create_app(private)) as port:
         yield port
 
 

@@ -9,8 +9,6 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed
 
 from app.access.key_format import generate
 from app.domain import scopes
@@ -23,25 +21,22 @@ from tests.support.databases import end_sessions
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
 from tests.support.story import Story
-from tests.support.streaming import next_frame, refusal, streaming, subscribed, until_alive
+from tests.support.streaming import (
+    closed,
+    next_frame,
+    refusal,
+    shown_by_rest,
+    streaming,
+    subscribed,
+    until_alive,
+)
 from tests.support.web import IssueKey
-
-
-async def closed(client: ClientConnection) -> tuple[int, str]:
-    """The code and reason with which the server closes it, whatever it sends before."""
-    async with asyncio.timeout(60):
-        with pytest.raises(ConnectionClosed):
-            while True:
-                await client.recv()
-    return client.close_code or 0, client.close_reason or ""
 
 
 async def test_a_refused_upgrade_is_an_http_answer(host: str, issue: IssueKey, story: Story) -> None:
     match = await story.match()
-    good, soccer = (
-        await issue(bundles=("cs2.stats",)),
-        await issue(bundles=("cs2.stats",), sports=("soccer",)),
-    )
+    good = await issue(bundles=("cs2.stats",))
+    soccer = await issue(bundles=("cs2.stats",), sports=("soccer",))
     over = await issue(bundles=("cs2.scoretock",))
     stream, one = "/cs2/v1/stream", f"/cs2/v1/stream/{match.id}"
     expected: dict[str, tuple[int, str]] = {
@@ -96,9 +91,7 @@ async def test_a_key_without_stream_scopes_receives_alive_only(
         await story.start(match)
         next_one = await next_frame(client)
     assert (begun["type"], next_one["type"]) == ("alive", "alive")
-    async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
-        shape = (await rest.get("/v1/alive", headers={"X-API-Key": raw})).json()["data"]
-    assert begun["data"].keys() == shape.keys()
+    assert begun["data"].keys() == (await shown_by_rest(host, raw, "/v1/alive")).keys()
     assert next_one["meta"]["seq"] > begun["meta"]["seq"]
 
 
@@ -153,10 +146,7 @@ async def test_a_tenant_holds_so_many_streams(settings: Settings, issue: IssueKe
 async def test_unauthenticated_addresses_are_limited_as_on_rest(settings: Settings, raw: str) -> None:
     """On a clock that stands still, so that no refusal is worked off."""
     now = system_clock()
-    async with (
-        streaming(settings, lambda: now) as host,
-        httpx.AsyncClient(base_url=f"http://{host}") as rest,
-    ):
+    async with streaming(settings, lambda: now) as host, httpx.AsyncClient(base_url=f"http://{host}") as rest:
         refusals = 0
         while (await rest.get("/v1/whoami")).status_code == 401:
             if refusals % 100 == 0:
@@ -175,14 +165,14 @@ async def test_a_client_that_sends_too_much_is_closed(host: str, raw: str) -> No
     async with subscribed(host, raw) as client:
         for _ in range(30):
             await client.send("hello")
-        assert (await closed(client))[0] == 1008
+        assert await closed(client) == 1008
     async with subscribed(host, raw) as client:
         await client.send("x" * 5000)
-        assert (await closed(client))[0] == 1009
+        assert await closed(client) == 1009
     async with subscribed(host, raw) as client:
         for _ in range(30):
             await client.ping()
-        assert (await closed(client))[0] == 1008
+        assert await closed(client) == 1008
     async with subscribed(host, raw) as client:
         await client.send(b"a few are accepted")
         await client.send("and ignored")
@@ -222,7 +212,7 @@ async def test_an_ended_key_ends_its_streams_within_a_second(
                 begun = time.perf_counter()
                 assert (await rest.post(f"/keys/{key}/{ending}")).is_success
                 for client in (here, there):
-                    assert (await closed(client))[0] == 1008
+                    assert await closed(client) == 1008
                 worst = max(worst, time.perf_counter() - begun)
             for host in (first_host, other):
                 assert (await refusal(host, f"/cs2/v1/stream?api_key={raw}")).status_code == 403
@@ -240,13 +230,13 @@ async def test_a_revoked_tenant_and_a_moved_key_lose_their_streams(host: str, is
         subscribed(host, moved) as other,
     ):
         assert (await rest.post("/acme/revoke")).is_success
-        assert (await closed(client))[0] == 1008
+        assert await closed(client) == 1008
         assert (await rest.post("/acme/reactivate")).is_success
         (key,) = (await rest.get("/other/keys")).json()["data"]
         await until_alive(other)
         change = {"networks": ["192.0.2.0/24"]}
         assert (await rest.patch(f"/other/keys/{key['key_id']}", json=change)).is_success
-        assert (await closed(other))[0] == 1008
+        assert await closed(other) == 1008
 
 
 async def test_keys_are_looked_up_while_notify_does_not_work(
@@ -265,7 +255,7 @@ async def test_keys_are_looked_up_while_notify_does_not_work(
         async with store.transaction() as tx:
             await tx.execute("UPDATE api_key SET active = false")
         begun = time.perf_counter()
-        assert (await closed(client))[0] == 1008
+        assert await closed(client) == 1008
         assert time.perf_counter() - begun < 1
 
 
@@ -279,7 +269,7 @@ async def test_clients_of_a_process_that_stops_are_closed_with_1001(
             last = (await until_alive(client))[-1]["meta"]["seq"]
             ending = asyncio.create_task(closed(client))
             await process.aclose()
-            assert (await ending)[0] == 1001
+            assert await ending == 1001
         await story.finish(match)
         async with subscribed(other, raw, since=last) as again:
             finished, alive = await until_alive(again)

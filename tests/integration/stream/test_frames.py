@@ -8,8 +8,9 @@ from app.domain.changes import MatchStarted
 from app.domain.entrants import Competitor
 from app.domain.match import Status
 from app.store import entrants
+from tests.support.stored import put_entrants
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, next_frame, subscribed, until_alive
+from tests.support.streaming import Message, next_frame, shown_by_rest, subscribed, until_alive, until_present
 from tests.support.web import IssueKey
 
 
@@ -51,28 +52,23 @@ async def test_a_settlement_looks_as_rest_shows_it(host: str, raw: str, story: S
         await until_alive(client)
         await story.settle(match, offer(1))
         settled = await next_frame(client)
-    async with httpx.AsyncClient(base_url=f"http://{host}", headers={"X-API-Key": raw}) as rest:
-        (entry,) = (await rest.get(f"/cs2/v1/matches/{match.id}/settlements")).json()["data"]
-        (listed,) = (await rest.get("/cs2/v1/settlements")).json()["data"]
+    (entry,) = await shown_by_rest(host, raw, f"/cs2/v1/matches/{match.id}/settlements")
+    (listed,) = await shown_by_rest(host, raw, "/cs2/v1/settlements")
     assert settled["data"] == entry == listed
 
 
 async def test_a_match_has_its_teams_logos_as_rest_shows_them(host: str, raw: str, story: Story) -> None:
     teams = [Competitor(11, "Northwind", icon_url="https://img.example/old.png"), Competitor(12, "Harbour")]
-    async with story.store.transaction() as tx:
-        await entrants.put(tx, entrants.TEAMS, teams)
+    await put_entrants(story.store, entrants.TEAMS, *teams)
     match = await story.match()
     await story.happen(match, home_id=11, away_id=12)
     async with subscribed(host, raw) as client:
         (snapshot, _) = await until_alive(client)
-        async with story.store.transaction() as tx:
-            await entrants.put(
-                tx, entrants.TEAMS, [replace(teams[0], icon_url="https://img.example/new.png")]
-            )
+        renewed = replace(teams[0], icon_url="https://img.example/new.png")
+        await put_entrants(story.store, entrants.TEAMS, renewed)
         await story.happen(match, MatchStarted(), best_of=5)
         changed = await next_frame(client)
-    async with httpx.AsyncClient(base_url=f"http://{host}", headers={"X-API-Key": raw}) as rest:
-        shown = (await rest.get(f"/cs2/v1/matches/{match.id}")).json()["data"]
+    shown = await shown_by_rest(host, raw, f"/cs2/v1/matches/{match.id}")
     assert changed["data"] == shown
     logos = [(one["team_a_logo"], one["team_b_logo"]) for one in (snapshot["data"], shown)]
     assert logos == [("https://img.example/old.png", None), ("https://img.example/new.png", None)]
@@ -84,16 +80,8 @@ async def test_the_stream_of_one_match_carries_no_other(host: str, raw: str, sto
         shown = await until_alive(client)
         await story.offer(other, offer(1))
         await story.offer(watched, offer(2))
-        frames = [*shown, *await until_alive(client)]
-        while frames[-1]["meta"]["seq"] < await head(story):
-            frames += await until_alive(client)
+        frames = [*shown, *await until_present(client, story.store)]
     assert {brief(frame)[1] for frame in frames if frame["type"] != "alive"} == {str(watched.id)}
-
-
-async def head(story: Story) -> int:
-    async with story.store.autocommit() as tx:
-        newest: int = await tx.value("SELECT max(seq) FROM change")
-    return newest
 
 
 async def test_frames_are_json_whatever_is_accepted(host: str, raw: str, story: Story) -> None:

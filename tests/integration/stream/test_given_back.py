@@ -3,10 +3,10 @@
 import pytest
 
 from app.channels.stream.projection import Projection
-from tests.integration.stream.test_types_off import of_markets, snapshot, until_present
+from tests.integration.stream.test_types_off import of_markets, snapshot
 from tests.support.stored import head
 from tests.support.story import Story, offer
-from tests.support.streaming import subscribed, until_alive
+from tests.support.streaming import subscribed, until_alive, until_present
 from tests.support.tenants import book, give_vhost
 
 
@@ -25,11 +25,11 @@ async def test_its_markets_are_followed_as_before(
     async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:
         assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
         await book(story.store, match, False)
-        assert of_markets(await until_present(client, story)) == []
+        assert of_markets(await until_present(client, story.store)) == []
         await story.offer(match, offer(1, odds=offer(1).odds + 1))
-        assert of_markets(await until_present(client, story)) == [("market.updated", 1, "active")]
+        assert of_markets(await until_present(client, story.store)) == [("market.updated", 1, "active")]
         await book(story.store, match, True)
-        assert of_markets(await until_present(client, story)) == []
+        assert of_markets(await until_present(client, story.store)) == []
     async with subscribed(host, raw, str(match.id) if of_one_match else "", since=since) as client:
         assert of_markets(await until_alive(client)) == [("market.updated", 1, "active")]
     async with subscribed(host, raw, str(match.id) if of_one_match else "") as client:

@@ -13,8 +13,9 @@ from app.domain import changes as c
 from app.domain.kill_details import KillDetails
 from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, TimelineEvent
+from tests.support import stored
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, next_frame, subscribed, until_alive
+from tests.support.streaming import Message, next_frame, shown_by_rest, subscribed, until_alive
 from tests.support.web import IssueKey
 
 FRAMES = {
@@ -23,7 +24,7 @@ FRAMES = {
         *("event.kill", "event.bomb_planted", "event.bomb_defused", "event.bomb_exploded"),
     },
     "cs2:stream:markets": {
-        *("market.created", "market.updated", "market.suspended", "market.unsuspended", "bet_settlement"),
+        *("market.created", "market.updated", "market.suspended", "market.unsuspended", "bet_settlement")
     },
     "cs2:stream:scoreboard": {"scoreboard.frame"},
 }
@@ -40,23 +41,20 @@ KILL = TimelineEvent(
     details=KillDetails(actor_position=(1, 2, 3), flags=("noscope",)),
 )
 PLAYED = Round(2, 1, 1, "home", "CT", "kills", 1, 0, 1, 9, events=(1,))
+PLAYING = {"maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),), "current": CurrentRound(1, 1, "live")}
 BOMB = ("bomb_planted", "bomb_defused", "bomb_exploded")
 
 
 async def everything_happens(story: Story) -> Match:
     """One of each frame but `match.created`, and then other matches."""
     match = await story.match()
-    playing = {
-        "maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),),
-        "current": CurrentRound(1, 1, "live"),
-    }
     bombs = [TimelineEvent(3 + number, kind, 1, 1, 6, 6, site="A") for number, kind in enumerate(BOMB)]
     happened = (
         c.RoundLive(map=1, round=1),
         c.EventAdded(event=KILL),
         *(c.EventAdded(event=b) for b in bombs),
     )
-    await story.happen(match, *happened, c.RoundFinished(round=PLAYED), **playing)
+    await story.happen(match, *happened, c.RoundFinished(round=PLAYED), **PLAYING)
     await story.offer(match, offer(1))
     await story.offer(match, offer(1, status=MarketStatus.SUSPENDED))
     await story.offer(match, offer(1))
@@ -88,8 +86,7 @@ async def test_each_stream_scope_opens_its_frames(
     for one in ready:
         await one.wait()
     await everything_happens(story)
-    async with story.store.autocommit() as tx:
-        head[0] = await tx.value("SELECT max(seq) FROM change")
+    head[0] = await stored.head(story.store)
     done.set()
     for chosen, task in zip(sets, listening, strict=True):
         received = await task
@@ -108,11 +105,7 @@ async def test_each_stream_scope_opens_its_frames(
 
 async def test_matches_look_as_rest_shows_them(host: str, issue: IssueKey, story: Story) -> None:
     match = await story.match()
-    playing = {
-        "maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),),
-        "current": CurrentRound(1, 1, "live"),
-    }
-    await story.happen(match, c.EventAdded(event=KILL), c.RoundFinished(round=PLAYED), **playing)
+    await story.happen(match, c.EventAdded(event=KILL), c.RoundFinished(round=PLAYED), **PLAYING)
     await story.offer(match, offer(1))
     async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
         for size in range(len(FIELDS) + 1):
@@ -133,18 +126,15 @@ async def test_events_look_as_rest_shows_them(host: str, issue: IssueKey, story:
     match = await story.match()
     granted = ("cs2:matches:read", "cs2:matches:detail", "cs2:stream:matches")
     plain, house = await issue(scopes=granted), await issue(scopes=(*granted, "cs2:matches:internals"))
-    playing = {"maps": (MapPlay(1, "de_inferno", "live", home_side="CT"),), "current": CurrentRound(1, 1)}
     async with subscribed(host, plain) as public, subscribed(host, house) as inside:
         await until_alive(public)
         await until_alive(inside)
-        await story.happen(match, c.EventAdded(event=KILL), **playing)
+        await story.happen(match, c.EventAdded(event=KILL), **PLAYING)
         received = [await next_frame(public), await next_frame(inside)]
-    async with httpx.AsyncClient(base_url=f"http://{host}") as rest:
-        for raw, frame in zip((plain, house), received, strict=True):
-            answer = await rest.get(f"/cs2/v1/matches/{match.id}/timeline", headers={"X-API-Key": raw})
-            (row,) = answer.json()["data"]
-            assert frame["type"] == "event.kill"
-            assert frame["data"] == row | {"match_id": str(match.id)}
+    for raw, frame in zip((plain, house), received, strict=True):
+        (row,) = await shown_by_rest(host, raw, f"/cs2/v1/matches/{match.id}/timeline")
+        assert frame["type"] == "event.kill"
+        assert frame["data"] == row | {"match_id": str(match.id)}
     told = {"actor_account": 1, "target_account": 2, "actor_position": [1, 2, 3], "flags": ["noscope"]}
     assert [frame["data"].get("meta") for frame in received] == [None, told]
 
@@ -153,10 +143,8 @@ async def test_a_match_that_looks_the_same_is_not_sent_again(
     host: str, issue: IssueKey, story: Story
 ) -> None:
     """A change that only operators see."""
-    plain, operator = (
-        await issue(scopes=("cs2:matches:list", "cs2:stream:matches")),
-        await issue("house", bundles=("cs2.operator",)),
-    )
+    plain = await issue(scopes=("cs2:matches:list", "cs2:stream:matches"))
+    operator = await issue("house", bundles=("cs2.operator",))
     match = await story.match()
     async with subscribed(host, plain) as public, subscribed(host, operator) as house:
         await until_alive(public)

@@ -10,11 +10,11 @@ from app.domain import scopes
 from app.domain.market import specifier_values
 from tests.support.stored import head
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, subscribed, until_alive
-from tests.support.tenants import switch
+from tests.support.streaming import Message, subscribed, until_alive, until_present
+from tests.support.tenants import ROUND_WINNER, switch
 from tests.support.web import IssueKey
 
-ROUND_WINNER, OTHER = 13, 1
+OTHER = 1
 Seen = list[tuple[str, int, str]]  #: type of the frame, round, status of the market or of the ledger entry
 
 
@@ -28,14 +28,6 @@ async def other(issue: IssueKey) -> str:
 async def without_market_frames(issue: IssueKey) -> str:
     """A key of the first bookmaker that sees markets in match frames alone."""
     return await issue(scopes=(scopes.READ, scopes.MARKETS, scopes.STREAM_MATCHES))
-
-
-async def until_present(client: ClientConnection, story: Story) -> list[Message]:
-    """All frames up to an `alive` that covers every change made so far."""
-    present, frames = await head(story.store), await until_alive(client)
-    while frames[-1]["meta"]["seq"] < present:
-        frames += await until_alive(client)
-    return frames
 
 
 def of_markets(frames: list[Message], kind: int = ROUND_WINNER) -> Seen:
@@ -59,6 +51,10 @@ def in_match(frame: Message) -> dict[int, str]:
     return {number(each): each["status"] for each in shown if each["id"] == ROUND_WINNER}
 
 
+def updates(frames: list[Message]) -> list[Message]:
+    return [frame for frame in frames if frame["type"] == "match.updated"]
+
+
 def snapshot(frames: list[Message]) -> dict[int, str]:
     return {round_: status for _, round_, status in of_markets(frames)}
 
@@ -77,7 +73,7 @@ async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_on
             assert snapshot(await until_alive(client)) == {1: "active", 2: "active"}
         await switch(story.store, False)
         await story.offer(match, offer(3), offer(4), offer(9, type_id=OTHER))
-        seen = [await until_present(client, story) for client in clients]
+        seen = [await until_present(client, story.store) for client in clients]
         assert of_markets(seen[0]) == [
             ("market.suspended", 1, "suspended"),
             ("market.suspended", 2, "suspended"),
@@ -87,7 +83,7 @@ async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_on
         await story.offer(match, offer(2, odds=offer(2).odds + 1), offer(3, odds=offer(3).odds + 1))
         await story.settle(match, offer(1), offer(3))
         await story.take_back(match, offer(1, settled_by="engine"), offer(3, settled_by="engine"))
-        first, second = [await until_present(client, story) for client in clients]
+        first, second = [await until_present(client, story.store) for client in clients]
         assert of_markets(first)[-2:] == [
             ("bet_settlement", 1, "pending"),
             ("market.suspended", 1, "suspended"),
@@ -100,7 +96,7 @@ async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_on
         assert ("bet_settlement", 3, "settled") in of_markets(second)
         await switch(story.store, True)
         await story.settle(match, offer(4))
-        first, second = [await until_present(client, story) for client in clients]
+        first, second = [await until_present(client, story.store) for client in clients]
         assert of_markets(first)[:2] == [
             ("market.suspended", 1, "suspended"),
             ("market.updated", 2, "active"),
@@ -135,14 +131,13 @@ async def test_the_match_frame(host: str, without_market_frames: str, story: Sto
     """A key without frames for markets sees the same in those of the match."""
     match = await story.match(offer(1), offer(2))
     async with subscribed(host, without_market_frames) as client:
-        begun = [frame for frame in await until_alive(client) if frame["type"] == "match.updated"]
+        begun = updates(await until_alive(client))
         assert in_match(begun[-1]) == {1: "active", 2: "active"}
         await switch(story.store, False)
-        shown = [frame for frame in await until_present(client, story) if frame["type"] == "match.updated"]
+        shown = updates(await until_present(client, story.store))
         assert in_match(shown[-1]) == {1: "suspended", 2: "suspended"}
         await story.offer(match, offer(3))
-        hidden = [frame for frame in await until_present(client, story) if frame["type"] == "match.updated"]
-        assert hidden == []
+        assert updates(await until_present(client, story.store)) == []
         await switch(story.store, True)
-        shown = [frame for frame in await until_present(client, story) if frame["type"] == "match.updated"]
+        shown = updates(await until_present(client, story.store))
         assert in_match(shown[-1]) == {1: "active", 2: "active", 3: "active"}

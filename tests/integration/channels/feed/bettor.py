@@ -16,11 +16,12 @@ from app.domain.recovery import RecoveryKind
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery.request import RecoveryParameters, RecoveryService
+from app.recovery.request import RecoveryParameters
 from app.store.connections import Store
 from scripts.consumer import OVERLAP_MILLIS, Book
 from tests.faults import fold
 from tests.faults.rig import consume
+from tests.support.recoveries import service
 
 LANES = {"live": ("hi.#", "-.-.-.alive.#"), "replay": ("lo.#", "-.-.-.snapshot_complete.#")}
 Key = tuple[str, str, str]  #: match, market id, specifiers (of the bets of a window: with it)
@@ -72,7 +73,7 @@ class Bettor:
     read."""
 
     def __init__(self, store: Store, tenant: Tenant, url: str, exchange: str, kind: RecoveryKind) -> None:
-        self._recoveries, self._tenant = RecoveryService(store, system_clock, 4320 * 60_000), tenant
+        self._recoveries, self._tenant = service(store), tenant
         self._url, self._exchange, self._kind = url, exchange, kind
         self._connection: AbstractConnection | None = None
         self._requests = 0

@@ -2,14 +2,18 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from app.broker.address import parse
+from app.broker.management import Management
 from app.channels.feed.session import FeedConfig, FeedSession
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.rig import Consumer, Rig, consuming, rigged
+from tests.support.tap import Tap
 
 Running = Callable[..., AbstractAsyncContextManager[FeedSession]]
 
@@ -33,23 +37,8 @@ def feed(rig: Rig) -> Running:
     """Runs a session in this process, ended in good order; times may be turned down."""
 
     @asynccontextmanager
-    async def running(
-        alive_seconds: float = 10,
-        lease_millis: int = 3000,
-        lag_millis: int = 600_000,
-        event_vhost: str = "/",
-    ) -> AsyncIterator[FeedSession]:
-        configured = rig.settings
-        config = FeedConfig(
-            configured.exchange,
-            configured.producer_id,
-            64,
-            lease_millis,
-            alive_seconds,
-            lag_millis,
-            event_vhost,
-        )
-        session = FeedSession(rig.store, rig.management, parse(configured.rabbitmq_url), config, rig.watch)
+    async def running(**terms: Any) -> AsyncIterator[FeedSession]:
+        session = new_session(rig, **terms)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         try:
@@ -59,3 +48,22 @@ def feed(rig: Rig) -> Running:
             await task
 
     return running
+
+
+def new_session(rig: Rig, management: Management | None = None, **terms: Any) -> FeedSession:
+    """A session in this process, which is still to run; `terms` are those of `FeedConfig`."""
+    settings = rig.settings
+    terms = {"window": 64, "lease_millis": 3000, "alive_seconds": 10} | terms
+    config = FeedConfig(settings.exchange, settings.producer_id, **terms)
+    broker = parse(settings.rabbitmq_url)
+    return FeedSession(rig.store, management or rig.management, broker, config, rig.watch)
+
+
+@asynccontextmanager
+async def tapped(rig: Rig) -> AsyncIterator[Tap]:
+    """A way to the broker that keeps what is written; from here on the rig's settings lead by it."""
+    (node,) = parse(rig.settings.rabbitmq_url).nodes
+    async with Tap(node.host, node.port).open() as tap:
+        url = rig.settings.rabbitmq_url.replace(f"@{node.host}:{node.port}", f"@127.0.0.1:{tap.port}")
+        rig.settings = replace(rig.settings, rabbitmq_url=url)
+        yield tap

@@ -18,6 +18,7 @@ from tests.faults.rig import Rig
 from tests.integration.channels.feed.test_consistency import Open, truth
 from tests.support.eventually import eventually
 from tests.support.life import Life
+from tests.support.meanwhile import meanwhile
 from tests.support.story import Story, offer
 from tests.support.web import serving
 
@@ -54,36 +55,28 @@ async def test_cut_off_at_random_it_ends_with_what_is_stored(rig: Rig, store: St
     await rig.feed()
     async with rest(rig, tenant) as api:
 
-        async def session(steps: int) -> Client:
+        async def session(steps: int) -> None:
             """Connected while the matches change, then cut off; the book is on disk."""
             client = Client(url, "", "", exchange=rig.settings.exchange, rest=api, saved=saved)
-            task = asyncio.create_task(consume(client, kinds))
-            for _ in range(steps):
-                await life.step()
-            task.cancel()
-            await asyncio.wait({task})
+            async with meanwhile(consume(client, kinds)):
+                await life.step(steps)
             client._save(at_once=True)
-            return client
 
         for _ in range(2):
             await session(life.random.randrange(20, 60))
-            for _ in range(life.random.randrange(10, 30)):
-                await life.step()
+            await life.step(life.random.randrange(10, 30))
         client = Client(url, "", "", exchange=rig.settings.exchange, rest=api, saved=saved)
-        task = asyncio.create_task(consume(client, kinds))
-        for _ in range(20):
-            await life.step()
-        expected = await truth(store, life.matches)
+        async with meanwhile(consume(client, kinds)) as [task]:
+            await life.step(20)
+            expected = await truth(store, life.matches)
 
-        def seen() -> Open:
-            return {} if client.book.recovery or client.book.due or task.done() else shown(client.book)
+            def seen() -> Open:
+                return {} if client.book.recovery or client.book.due or task.done() else shown(client.book)
 
-        await eventually(seen, lambda found: found == expected)
-        comparison = await client.compare()
-        assert (comparison.count, comparison.differences) == (0, ())
-        assert comparison.markets == sum(map(len, expected.values()))
-        task.cancel()
-        await asyncio.wait({task})
+            await eventually(seen, lambda found: found == expected)
+            comparison = await client.compare()
+            assert (comparison.count, comparison.differences) == (0, ())
+            assert comparison.markets == sum(map(len, expected.values()))
     assert {m.OddsChange, m.SnapshotComplete} <= kinds
 
 
@@ -126,8 +119,7 @@ async def test_who_leaves_the_loop_leaves_no_connection_behind(rig: Rig) -> None
     tenant, url = await rig.tenant()
     await rig.feed()
     async with rest(rig, tenant) as api:
-        client = Client(url, "", "", exchange=rig.settings.exchange, rest=api)
-        async with client:
+        async with Client(url, "", "", exchange=rig.settings.exchange, rest=api) as client:
             async for update in client:
                 if isinstance(update.message, m.SnapshotComplete):
                     break

@@ -2,7 +2,6 @@
 after a cut of its connection and after a restart from its file."""
 
 import ast
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,6 +23,7 @@ from tests.faults.rig import Rig, until
 from tests.integration.channels.feed.test_client_package import shown
 from tests.integration.channels.feed.test_consistency import Open, truth
 from tests.support.life import Life, Living
+from tests.support.meanwhile import meanwhile
 from tests.support.processes import ROOT
 from tests.support.story import Story
 from tests.support.wire import listening
@@ -42,13 +42,9 @@ def program(page: str) -> CodeType:
 async def running(page: str, urls: dict[str, str]) -> AsyncIterator[Client]:
     """The client of the page's program, which runs beside the block."""
     names: dict[str, Any] = dict(urls)
-    task = asyncio.create_task(eval(program(page), names))
-    try:
+    async with meanwhile(eval(program(page), names)) as [task]:
         await until("it is connected", lambda: "client" in names or task.done())
         yield names["client"]
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 @asynccontextmanager
@@ -106,8 +102,7 @@ async def test_the_five_lines_hold_a_live_book_through_a_cut_and_a_restart(
             await living.end()
             await check_equal(client, urls, living.life, store)
         assert (tmp_path / "book.json").exists()
-        for _ in range(20):
-            await living.life.step()
+        await living.life.step(20)
         async with running("README.md", urls) as resumed:
             assert resumed.book.offers.keys() == client.book.offers.keys(), (
                 "it begins with the book of its file"
@@ -120,6 +115,5 @@ async def test_the_program_on_the_page_of_the_package_runs(rig: Rig, store: Stor
     await rig.feed()
     async with addresses(rig) as (_, urls), running("scripts/client/README.md", urls) as client:
         life = Life(Story(store), 4)
-        for _ in range(10):
-            await life.step()
+        await life.step(10)
         await check_equal(client, urls, life, store)

@@ -1,8 +1,8 @@
 """The reference client, cut off again and again, ends with the open markets that the store has."""
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 from lxml import etree
@@ -11,11 +11,8 @@ from app.amqp.envelope import MatchMessage
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
-from app.domain.recovery import RecoveryKind
 from app.domain.tenant import Tenant
-from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery.request import RecoveryParameters, RecoveryService
 from app.store import markets
 from app.store.connections import Store
 from app.wire.xml import feed
@@ -24,6 +21,8 @@ from scripts.consumer import SUSPENDED, Book
 from tests.faults.rig import Rig
 from tests.support.eventually import eventually
 from tests.support.life import Life
+from tests.support.meanwhile import meanwhile
+from tests.support.recoveries import recover
 from tests.support.story import Story, offer
 
 Open = dict[str, dict[tuple[str, str], str]]
@@ -54,13 +53,10 @@ def _state(market: Market) -> str:
     return str(market.odds) if market.status is MarketStatus.ACTIVE else SUSPENDED
 
 
-def requesting(
-    recoveries: RecoveryService, tenant: Tenant
-) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
+def requesting(store: Store, tenant: Tenant) -> Callable[[int, str], Awaitable[tuple[int, float]]]:
     async def request_recovery(after: int, request_id: str) -> tuple[int, float]:
-        parameters = RecoveryParameters(str(after), request_id)
         try:
-            await recoveries.accept(tenant, RecoveryKind.REST_FULL, parameters, by="tester")
+            await recover(store, tenant, request_id, after=after)
         except Conflict as error:
             return error.status, 0.2  # its detail names the latest moment
         return 202, 0
@@ -72,25 +68,18 @@ def requesting(
 async def test_cut_off_at_random(rig: Rig, store: Store, seed: int) -> None:
     tenant, url = await rig.tenant()
     life, book = Life(Story(store), seed), Book()
-    request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
+    consuming = partial(consumer.consume, url, rig.settings.exchange, book, requesting(store, tenant))
     await rig.feed()
     for _ in range(4):
-        client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))
-        for _ in range(life.random.randrange(20, 60)):
-            await life.step()
-        client.cancel()
-        await asyncio.wait({client})
-        for _ in range(life.random.randrange(10, 30)):
-            await life.step()
-    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))
-    for _ in range(20):
-        await life.step()
-    expected = await truth(store, life.matches)
-    await eventually(
-        lambda: {} if book.request or client.done() else shown(book), lambda found: found == expected
-    )
-    client.cancel()
-    await asyncio.wait({client})
+        async with meanwhile(consuming()):
+            await life.step(life.random.randrange(20, 60))
+        await life.step(life.random.randrange(10, 30))
+    async with meanwhile(consuming()) as [client]:
+        await life.step(20)
+        expected = await truth(store, life.matches)
+        await eventually(
+            lambda: {} if book.request or client.done() else shown(book), lambda found: found == expected
+        )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -158,9 +147,6 @@ async def test_upcoming_matches_are_published_too(rig: Rig, store: Store) -> Non
     story, book = Story(store), Book()
     match = await story.match(offer(1), status=Status.UPCOMING)
     await rig.feed()
-    request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
-    client = asyncio.create_task(consumer.consume(url, rig.settings.exchange, book, request_recovery))
     expected = await truth(store, [match])
-    await eventually(lambda: shown(book), lambda found: found == expected)
-    client.cancel()
-    await asyncio.wait({client})
+    async with meanwhile(consumer.consume(url, rig.settings.exchange, book, requesting(store, tenant))):
+        await eventually(lambda: shown(book), lambda found: found == expected)

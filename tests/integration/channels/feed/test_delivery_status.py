@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from typing import Any
 
 import httpx
 import msgspec
@@ -30,18 +31,19 @@ async def client(rig: Rig) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
+async def row(client: httpx.AsyncClient) -> dict[str, Any]:
+    """What operators see of the one tenant."""
+    [found] = (await client.get("/ops/v1/feed")).json()["data"]
+    return dict(found)
+
+
 async def test_operators_see_connection_lag_queues_and_losses(
     rig: Rig, feed: Running, client: httpx.AsyncClient
 ) -> None:
     _, url = await rig.tenant()
     match = await rig.match()
     await rig.write_changes(match, 3)
-
-    async def row() -> dict[str, object]:
-        [found] = (await client.get("/ops/v1/feed")).json()["data"]
-        return dict(found)
-
-    idle = await row()
+    idle = await row(client)
     assert (idle["state"], idle["behind"], idle["holder"]) == ("no feed process publishes to it", 3, None)
     async with open_connection(url, 5) as connection:
         channel = await connection.channel()
@@ -50,15 +52,15 @@ async def test_operators_see_connection_lag_queues_and_losses(
         async with feed(alive_seconds=0.5):
 
             async def depth() -> bool:
-                seen = await row()
+                seen = await row(client)
                 return seen["queues"] == [
                     {"name": queue.name, "ready": 3, "unacknowledged": 0, "consumers": 0}
                 ]
 
             await until("published, and the broker has counted", depth)
-            served = await row()
+            served = await row(client)
             assert (served["state"], served["behind"], served["behind_seconds"]) == ("connected", 0, 0)
-            assert served["alive_seconds_ago"] < 3 and served["dropped"] == 0  # type: ignore[operator]
+            assert served["alive_seconds_ago"] < 3 and served["dropped"] == 0
         await queue.delete(if_empty=False)
 
 
@@ -89,14 +91,10 @@ async def test_the_feed_process_shows_its_figures(rig: Rig) -> None:
         await until("alive", lambda: consumer.alives)
         slug = rig.slugs[0]
 
-        async def figures() -> str:
-            return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
-
         async def shown() -> bool:
-            text = await figures()
-            return f'feed_connected{{tenant="{slug}"}} 1.0' in text and (
-                f'feed_behind{{tenant="{slug}"}} 0.0' in text
-            )
+            text = (await client.get(f"http://127.0.0.1:{port}/metrics")).text
+            figures = (f'feed_connected{{tenant="{slug}"}} 1.0', f'feed_behind{{tenant="{slug}"}} 0.0')
+            return all(figure in text for figure in figures)
 
         await until("shown", shown, 30)
     assert await process.end() == 0
@@ -113,12 +111,8 @@ def test_a_port_in_use_stops_no_process() -> None:
 async def test_a_closed_connection_is_detected(rig: Rig, feed: Running, client: httpx.AsyncClient) -> None:
     await rig.tenant()
 
-    async def state() -> str:
-        [row] = (await client.get("/ops/v1/feed")).json()["data"]
-        return str(row["state"])
-
     async def connected() -> bool:
-        return await state() == "connected"
+        return bool((await row(client))["state"] == "connected")
 
     seen = False
     with suppress(LeaseLost):  # it may try to come back before the test is over, and is not let in

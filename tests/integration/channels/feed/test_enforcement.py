@@ -1,15 +1,12 @@
 """What a tenant has at the broker and may not have is removed, and operators are alerted."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import aio_pika
 import pytest
-from aio_pika.abc import AbstractChannel
 
 from app.broker import provisioning
 from app.broker.address import parse
-from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.broker.permissions import tenant_user
 from app.broker.violations import TenantLimits, Violation
@@ -19,6 +16,7 @@ from app.settings import Settings
 from app.store.connections import Store
 from tests.support import stored, unfinished
 from tests.support.eventually import eventually
+from tests.support.tenants import channel
 
 LIMITS = TenantLimits(bindings=20, unacknowledged=5)
 NOW = 1_800_000_000_000
@@ -50,12 +48,6 @@ class EnforcedTenant:
 
     async def out(self) -> bool:
         return not await self.management.connection_count(tenant_user(self.slug))
-
-
-@asynccontextmanager
-async def channel(url: str) -> AsyncIterator[AbstractChannel]:
-    async with open_connection(url, 5) as connection:
-        yield await connection.channel()
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
 """Integers in AMQP headers are of signed types only, in every message: many clients read no others."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
 import pytest
-from msgspec.structs import replace
 
 from app.amqp.connection import connect
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
@@ -15,24 +12,16 @@ from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.live_delay import LiveDelay
 from app.amqp.publishers import FeedPublishers
 from app.amqp.tenant_channels import TenantChannels
-from app.broker.address import Address, Node, parse
+from app.broker.address import parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.ingest.batch import Batch
 from app.recovery.publisher import RecoveryPublisher
 from tests.faults.rig import Rig, consuming, until
+from tests.integration.channels.feed.conftest import tapped
 from tests.support.queues import private_vhost, queues_of
-from tests.support.tap import Tap
 
 NUMBERS = (0, 2**15, 2**16, 2**31, 2**32, 2**53)
 SIGNED = {0: "b", 2**15: "I", 2**16: "I", 2**31: "l", 2**32: "l", 2**53: "l"}
-
-
-@asynccontextmanager
-async def tapped(rig: Rig) -> AsyncIterator[tuple[Tap, Address]]:
-    """Our own login, by a way that keeps what is written."""
-    broker = parse(rig.settings.rabbitmq_url)
-    async with Tap(broker.nodes[0].host, broker.nodes[0].port).open() as tap:
-        yield tap, replace(broker, nodes=(Node("127.0.0.1", tap.port),))
 
 
 def signed(value: tuple[str, bytes]) -> int:
@@ -63,7 +52,8 @@ def message(number: int) -> AmqpMessage:
 async def test_live_messages(rig: Rig) -> None:
     tenant, url = await rig.tenant()
     listener = Listener()
-    async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange) as consumer:
+    async with tapped(rig) as tap, consuming(url, rig.settings.exchange) as consumer:
+        address = parse(rig.settings.rabbitmq_url)
         connection = await connect(address, tenant.slug, "test", rig.settings.exchange, listener)
         for number in NUMBERS:
             connection.publish(marshal(message(number)))
@@ -82,7 +72,8 @@ async def test_replayed_messages_and_their_end(rig: Rig) -> None:
     tenant, url = await rig.tenant()
     request = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id=None)
     job = RecoveryJob(1, tenant.id, request, 1, RecoveryState.RUNNING, 0, attempts=1)
-    async with tapped(rig) as (tap, address), consuming(url, rig.settings.exchange):
+    async with tapped(rig) as tap, consuming(url, rig.settings.exchange):
+        address = parse(rig.settings.rabbitmq_url)
         connection = await connect(address, tenant.slug, "test", rig.settings.exchange, Listener())
         channels = await TenantChannels.open(
             connection, LiveDelay(list), may_publish=lambda: True, may_replay=lambda: True
@@ -100,19 +91,10 @@ async def test_replayed_messages_and_their_end(rig: Rig) -> None:
 async def test_headers_of_the_feed(rig: Rig, feed: Any) -> None:
     """`alive` bears no headers at all."""
     _, url = await rig.tenant()
-    broker = parse(rig.settings.rabbitmq_url)
-    async with (
-        Tap(broker.nodes[0].host, broker.nodes[0].port).open() as tap,
-        consuming(url, rig.settings.exchange) as consumer,
-    ):
-        where = f"@{broker.nodes[0].host}:{broker.nodes[0].port}"
-        rig.settings = replace(
-            rig.settings, rabbitmq_url=rig.settings.rabbitmq_url.replace(where, f"@127.0.0.1:{tap.port}")
-        )
-        async with feed():
-            await until("alive", lambda: consumer.alives)
-            await rig.write_changes(await rig.match())
-            await until("published", lambda: consumer.live)
+    async with tapped(rig) as tap, consuming(url, rig.settings.exchange) as consumer, feed():
+        await until("alive", lambda: consumer.alives)
+        await rig.write_changes(await rig.match())
+        await until("published", lambda: consumer.live)
     sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
     assert [each for each in sent if each] == [{"x-seq": consumer.live[0].seq, "x-prev-seq": 0}]
 
@@ -122,11 +104,7 @@ async def test_log_batches(rig: Rig, number: int) -> None:
     batch = Batch(
         id="1", match_id=UUID(int=1), number=number, arrived_at=number, body=b"x", begin=number, end=number
     )
-    async with (
-        private_vhost(rig.settings) as private,
-        tapped(rig) as (tap, address),
-        queues_of(replace(private, rabbitmq_url=address.url(""))) as queues,
-    ):
+    async with tapped(rig) as tap, private_vhost(rig.settings) as private, queues_of(private) as queues:
         async with asyncio.timeout(60):
             await queues.ready()
         await queues.publish(batch)

@@ -10,13 +10,12 @@ from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
 from app.kit.clock import system_clock
-from app.recovery.request import RecoveryParameters, RecoveryService
 from tests.faults.rig import Consumer, Got, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.processes import ROOT
+from tests.support.recoveries import recover
 from tests.support.story import Story, offer
 
-WINDOW = 4320 * 60_000
 BETS = VoidWindow(5, 9)
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
 
@@ -94,23 +93,16 @@ async def test_every_kind_of_recovery_ends_with_its_snapshot_complete(
     rig: Rig, feed: Running, kind: RecoveryKind
 ) -> None:
     story = Story(rig.store)
-    after = system_clock() - 1000
-    match, _ = await everything_happens(story)
+    after = system_clock() - 1000 if kind is RecoveryKind.FACADE_FULL else 0
+    await everything_happens(story)
     live = await story.match(offer(4), offer(5), offer(6))
     await story.settle(live, offer(4))
     await story.void(live, offer(5))
-    one = str(live.id if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else match.id)
-    parameters = {
-        RecoveryKind.REST_FULL: RecoveryParameters(request_id="41"),
-        RecoveryKind.FACADE_FULL: RecoveryParameters(request_id="41", after=str(after)),
-    }.get(kind, RecoveryParameters())
-    of_match = (one,) if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else ()
-    async with AsyncExitStack() as stack:
-        tenant, url = await rig.tenant()
-        consumer = await stack.enter_async_context(consuming(url, rig.settings.exchange))
-        await stack.enter_async_context(feed())
-        recoveries = RecoveryService(rig.store, system_clock, WINDOW)
-        job = await recoveries.accept(tenant, kind, parameters, *of_match, by="tester")
+    of_match = live if kind in (RecoveryKind.EVENT_ODDS, RecoveryKind.EVENT_STATEFUL) else None
+    request_id = None if of_match else "41"
+    tenant, url = await rig.tenant()
+    async with consuming(url, rig.settings.exchange) as consumer, feed():
+        job = await recover(rig.store, tenant, request_id, after=after, kind=kind, match=of_match)
         await until("the end", lambda: ended(consumer))
     received = roots(consumer.replayed)
     assert {root.tag for root in received} == ENDS[kind]
@@ -144,10 +136,9 @@ async def test_probabilities_are_for_tenants_that_receive_them(rig: Rig, feed: R
             consumers.append((tenant, await stack.enter_async_context(consuming(url, rig.settings.exchange))))
         await stack.enter_async_context(feed())
         await story.offer(match, offer(1), offer(2))
-        recoveries = RecoveryService(rig.store, system_clock, WINDOW)
         for tenant, consumer in consumers:
             await until("live odds", lambda consumer=consumer: probabilities(consumer.live))
-            await recoveries.accept(tenant, RecoveryKind.REST_FULL, RecoveryParameters("0", "1"), by="tester")
+            await recover(rig.store, tenant, "1")
             await until("replayed odds", lambda consumer=consumer: probabilities(consumer.replayed))
     (_, plain), (_, detailed) = consumers
     assert {*probabilities(plain.live), *probabilities(plain.replayed)} == {None}

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from app.amqp.lease import LeaseLost
-from app.broker.address import parse
-from app.channels.feed.session import FeedConfig, FeedSession
+from app.channels.feed.session import FeedSession
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match
 from app.domain.recovery import RecoveryKind
@@ -30,6 +29,7 @@ from app.store.connections import open_store
 from tests.faults.fold import windowed
 from tests.faults.rig import Rig, rigged
 from tests.integration.channels.feed.bettor import LANES, Bettor, Key
+from tests.integration.channels.feed.conftest import new_session
 from tests.support import stored
 from tests.support.eventually import eventually
 from tests.support.loop import Loop
@@ -137,10 +137,8 @@ class Machine(RuleBasedStateMachine):
     def void_bets(self, data: st.DataObject, start: int, length: int) -> None:
         """The bets of a window are void on some markets, whatever their state."""
         known = {number: self.open.get(number, set()) | each for number, each in self.ended.items()}
-        match, window = (
-            self._any(data, {n: each for n, each in known.items() if each}),
-            VoidWindow(start, start + length),
-        )
+        window = VoidWindow(start, start + length)
+        match = self._any(data, {number: each for number, each in known.items() if each})
         if match:
             numbers = data.draw(st.sets(st.sampled_from(sorted(known[match.number])), min_size=1))
             fresh = {(number, window) for number in numbers} - self.windows[match.number]
@@ -237,12 +235,8 @@ def _of(matches: dict[str, str], published: dict[Key, str]) -> dict[Key, str]:
 
 async def feed(world: World, stopping: asyncio.Event) -> None:
     """One session after another, as the feed process does."""
-    rig = world.rig
-    terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
     while not stopping.is_set():
-        world.session = FeedSession(
-            rig.store, rig.management, parse(rig.settings.rabbitmq_url), terms, rig.watch
-        )
+        world.session = new_session(world.rig)
         with contextlib.suppress(LeaseLost):
             await world.session.run(stopping)
 

@@ -2,8 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
-from operator import eq
 
 import aio_pika
 import msgspec
@@ -11,17 +9,14 @@ import pytest
 from aio_pika.abc import AbstractIncomingMessage
 from lxml import etree
 
-from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
-from app.domain.tenant import Tenant
+from app.domain.recovery import RecoveryKind, RecoveryState
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
-from app.recovery.request import RecoveryParameters, RecoveryService
-from app.store import tenants
-from app.store.connections import Store
 from tests.faults.rig import Rig, consume, until
 from tests.support.eventually import eventually
-from tests.support.recoveries import ended, held_up
+from tests.support.recoveries import ended, held_up, recover
 from tests.support.story import Story, offer
+from tests.support.tenants import book
 
 
 class Received(msgspec.Struct, frozen=True):
@@ -49,23 +44,16 @@ async def receiving(url: str, exchange: str, *bindings: str) -> AsyncIterator[li
         yield received
 
 
-@pytest.fixture
-def recoveries(store: Store) -> RecoveryService:
-    return RecoveryService(store, system_clock, 4320 * 60_000)
+def _find(received: list[Received], tag: str) -> list[Received]:
+    return [each for each in received if each.root.tag == tag]
 
 
-async def request_recovery(
-    recoveries: RecoveryService,
-    tenant: Tenant,
-    kind: RecoveryKind = RecoveryKind.REST_FULL,
-    **parameters: str,
-) -> RecoveryJob:
-    return await recoveries.accept(tenant, kind, RecoveryParameters(**parameters), by="tester")
+async def ends(received: list[Received], count: int = 1) -> list[Received]:
+    """The ends of recoveries, once so many have come."""
+    return await eventually(lambda: _find(received, "snapshot_complete"), lambda found: len(found) == count)
 
 
-async def test_a_recovery_from_beginning_to_end(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
-) -> None:
+async def test_a_recovery_from_beginning_to_end(rig: Rig, story: Story) -> None:
     tenant, url = await rig.tenant()
     match, bare = await story.match(), await story.match()
     await story.offer(match, offer(1), offer(2), offer(3))
@@ -75,15 +63,11 @@ async def test_a_recovery_from_beginning_to_end(
     await story.void(match, offer(2))
     await rig.feed()
     async with receiving(url, rig.settings.exchange, "#") as received:
-        job = await request_recovery(recoveries, tenant, request_id="41", node_id="9", after=str(after))
-        done = await ended(store, job)
-        await eventually(lambda: _find(received, "snapshot_complete"))
-    assert (done.state, done.envelopes, done.steps_done, done.error) == (
-        RecoveryState.COMPLETED,
-        4,
-        done.steps,
-        "",
-    )
+        job = await recover(rig.store, tenant, "41", node_id="9", after=after)
+        done = await ended(rig.store, job)
+        await ends(received)
+    assert (done.state, done.error) == (RecoveryState.COMPLETED, "")
+    assert (done.envelopes, done.steps_done) == (4, done.steps)
     replayed = [each for each in received if each.request_id == "41"]
     live = "lo.-.live.{}.2.od:match.{}.9"
     assert [each.key for each in replayed] == [
@@ -105,79 +89,66 @@ async def test_a_recovery_from_beginning_to_end(
     assert int(settlement.root.get("timestamp", "0")) == settled_at
     assert [each.message.headers["x-seq"] > 0 for each in replayed[:-1]] == [True, False, True, True]
     assert done.steps == len(["present", "ledger", "the end"])
-    again = await request_recovery(recoveries, tenant, request_id="42", node_id="9")
+    again = await recover(rig.store, tenant, "42", node_id="9")
     assert again.token == job.token + 1
 
 
-def _find(received: list[Received], tag: str) -> list[Received]:
-    return [each for each in received if each.root.tag == tag]
-
-
-async def test_a_request_right_after_the_end_is_accepted(rig: Rig, recoveries: RecoveryService) -> None:
+async def test_a_request_right_after_the_end_is_accepted(rig: Rig) -> None:
     tenant, url = await rig.tenant()
     await rig.feed()
     async with receiving(url, rig.settings.exchange, "-.-.-.snapshot_complete.#") as received:
         for number in range(1, 11):
-            await request_recovery(recoveries, tenant, request_id=str(number))
-            await eventually(lambda: len(_find(received, "snapshot_complete")), partial(eq, number))
+            await recover(rig.store, tenant, str(number))
+            await ends(received, number)
     assert [each.request_id for each in received] == [str(number) for number in range(1, 11)]
 
 
 async def test_matches_are_replayed_in_the_order_of_requests_beside_everything(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
+    rig: Rig, story: Story
 ) -> None:
     """While one match cannot be read, further requests of the same node are accepted; each is completed."""
     tenant, url = await rig.tenant()
     match = await story.match(offer(1))
     await rig.feed()
     async with receiving(url, rig.settings.exchange, "#") as received:
-        async with held_up(store, match):
+        async with held_up(rig.store, match):
             for request_id, kind in (
                 ("1", RecoveryKind.EVENT_ODDS),
                 ("2", RecoveryKind.EVENT_STATEFUL),
                 ("3", RecoveryKind.EVENT_ODDS),
             ):
-                parameters = RecoveryParameters(request_id=request_id, node_id="9")
-                await recoveries.accept(tenant, kind, parameters, str(match.id), by="tester")
-            whole = await request_recovery(recoveries, tenant, request_id="4", node_id="9")
-        await ended(store, whole)
-        complete = await eventually(
-            lambda: _find(received, "snapshot_complete"), lambda found: len(found) == 4
-        )
-    ends = [each.request_id for each in complete]
-    assert sorted(ends) == ["1", "2", "3", "4"]
-    assert [request_id for request_id in ends if request_id != "4"] == ["1", "2", "3"]
+                await recover(rig.store, tenant, request_id, node_id="9", kind=kind, match=match)
+            whole = await recover(rig.store, tenant, "4", node_id="9")
+        await ended(rig.store, whole)
+        complete = [each.request_id for each in await ends(received, 4)]
+    assert sorted(complete) == ["1", "2", "3", "4"]
+    assert [request_id for request_id in complete if request_id != "4"] == ["1", "2", "3"]
 
 
-async def test_nodes_of_one_tenant_run_beside_each_other(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
-) -> None:
+async def test_nodes_of_one_tenant_run_beside_each_other(rig: Rig, story: Story) -> None:
     tenant, url = await rig.tenant()
     for _ in range(60):
         await story.match()
     await rig.feed()
     async with receiving(url, rig.settings.exchange, "#") as received:
-        accepted = [
-            await request_recovery(recoveries, tenant, request_id="5", node_id=str(node))
-            for node in range(1, 7)
-        ]
+        accepted = [await recover(rig.store, tenant, "5", node_id=str(node)) for node in range(1, 7)]
         with pytest.raises(Conflict):
-            await request_recovery(recoveries, tenant, request_id="6", node_id="3")
-        assert {(await ended(store, job)).state for job in accepted} == {RecoveryState.COMPLETED}
-        await eventually(lambda: _find(received, "snapshot_complete"), lambda found: len(found) == 6)
+            await recover(rig.store, tenant, "6", node_id="3")
+        assert {(await ended(rig.store, job)).state for job in accepted} == {RecoveryState.COMPLETED}
+        await ends(received, 6)
     for node in range(1, 7):
         mine = [each for each in received if each.key.endswith(f".{node}")]
         assert len(mine) == 61 and mine[-1].root.tag == "snapshot_complete"
 
 
 async def test_an_end_that_no_queue_receives_fails_the_recovery_published_once(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
+    rig: Rig, story: Story
 ) -> None:
     tenant, url = await rig.tenant()
     await story.match()
     process = await rig.feed()
     async with receiving(url, rig.settings.exchange, "lo.#") as received:
-        done = await ended(store, await request_recovery(recoveries, tenant, request_id="5"))
+        done = await ended(rig.store, await recover(rig.store, tenant, "5"))
         assert (done.state, done.attempts, done.envelopes) == (RecoveryState.FAILED, 1, 1)
         assert "did not reach any queue" in done.error
         assert [(each.root.tag, each.request_id) for each in received] == [("odds_change", "5")]
@@ -190,23 +161,21 @@ async def test_an_end_that_no_queue_receives_fails_the_recovery_published_once(
         "level": "error",
         "error": done.error,
     }
-    await request_recovery(recoveries, tenant, request_id="7")
+    await recover(rig.store, tenant, "7")
 
 
-async def test_an_end_that_no_queue_received_comes_once_one_is_bound(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
-) -> None:
+async def test_an_end_that_no_queue_received_comes_once_one_is_bound(rig: Rig, story: Story) -> None:
     """By itself: what was published before it is not published again."""
     tenant, url = await rig.tenant()
     await story.match()
     await rig.feed()
     exchange = rig.settings.exchange
     async with receiving(url, exchange, "lo.#") as received:
-        job = await request_recovery(recoveries, tenant, request_id="5")
+        job = await recover(rig.store, tenant, "5")
         await eventually(lambda: _find(received, "odds_change"))
         async with receiving(url, exchange, "-.-.-.snapshot_complete.#") as end:
-            done = await ended(store, job)
-            await eventually(lambda: _find(end, "snapshot_complete"))
+            done = await ended(rig.store, job)
+            await ends(end)
     assert (done.state, done.attempts, done.error) == (RecoveryState.COMPLETED, 1, "")
     assert [(each.root.tag, each.request_id) for each in (*received, *end)] == [
         ("odds_change", "5"),
@@ -215,23 +184,21 @@ async def test_an_end_that_no_queue_received_comes_once_one_is_bound(
 
 
 @pytest.mark.parametrize("fault", ["kill", "pause"])
-async def test_what_a_process_loses_in_the_middle_is_run_again(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story, fault: str
-) -> None:
+async def test_what_a_process_loses_in_the_middle_is_run_again(rig: Rig, story: Story, fault: str) -> None:
     tenant, url = await rig.tenant()
     created = [await story.match() for _ in range(60)]
     process = await rig.feed()
     async with receiving(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as received:
-        async with held_up(store, created[-1]):
-            job = await request_recovery(recoveries, tenant, request_id="5")
+        async with held_up(rig.store, created[-1]):
+            job = await recover(rig.store, tenant, "5")
             await eventually(lambda: _find(received, "odds_change"), lambda found: len(found) == 50)
             if fault == "kill":
                 await process.kill()
             else:
                 process.pause()
         await rig.feed()
-        done = await ended(store, job)
-        await eventually(lambda: _find(received, "snapshot_complete"))
+        done = await ended(rig.store, job)
+        await ends(received)
         if fault == "pause":
             process.resume()
             await until("noticed", lambda: process.logged("starting a new session under another name"))
@@ -242,18 +209,15 @@ async def test_what_a_process_loses_in_the_middle_is_run_again(
     assert received[-1].root.tag == "snapshot_complete"
 
 
-async def test_unbooked_between_two_recoveries(
-    rig: Rig, store: Store, recoveries: RecoveryService, story: Story
-) -> None:
+async def test_unbooked_between_two_recoveries(rig: Rig, story: Story) -> None:
     tenant, url = await rig.tenant()
     match = await story.match()
     await rig.feed()
     async with receiving(url, rig.settings.exchange, "lo.#", "-.-.-.snapshot_complete.#") as received:
-        await ended(store, await request_recovery(recoveries, tenant, request_id="5"))
-        async with store.transaction() as tx:
-            await tenants.unbook(tx, tenant.id, match.id)
-        await ended(store, await request_recovery(recoveries, tenant, request_id="6"))
-        await eventually(lambda: _find(received, "snapshot_complete"), lambda found: len(found) == 2)
+        await ended(rig.store, await recover(rig.store, tenant, "5"))
+        await book(rig.store, match, False, tenant.slug)
+        await ended(rig.store, await recover(rig.store, tenant, "6"))
+        await ends(received, 2)
     assert [(each.root.tag, each.request_id) for each in received] == [
         ("odds_change", "5"),
         ("snapshot_complete", "5"),

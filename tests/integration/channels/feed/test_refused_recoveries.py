@@ -3,15 +3,13 @@ room."""
 
 from uuid import UUID, uuid4
 
-from msgspec.structs import replace
-
 from app.settings import Settings
 from app.store import refused_recoveries
 from app.store.connections import Store
 from tests.faults.keys import issue
 from tests.faults.rig import Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
-from tests.support.facade import SDK, SDK_PORT
+from tests.support.facade import SDK, with_sdk_address
 from tests.support.web import serving
 
 ALIVE = 0.5
@@ -34,7 +32,7 @@ async def test_only_a_full_recovery_that_an_sdk_s_rate_refuses_is_recorded(
     tenant, _ = await rig.tenant()
     issued = await issue(rig, tenant.slug, rate_limit_rpm=1)
     headers = {"x-access-token": issued.raw}
-    async with serving(replace(settings, sdk_port=SDK_PORT, sdk_public_url=SDK)) as client:
+    async with serving(with_sdk_address(settings)) as client:
         assert (await client.get("/v1/whoami", headers=headers)).status_code == 200
         assert (await client.post(RECOVERY, headers=headers)).status_code == 429
         assert (await client.get(f"{SDK}/v1/users/whoami", headers=headers)).status_code == 429

@@ -13,17 +13,17 @@ from app.amqp import routing
 from app.amqp.lease import LeaseLost
 from app.amqp.publisher_login import LoginRefused
 from app.broker import publisher_users
-from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.session import FeedConfig, FeedSession
+from app.channels.feed.session import FeedSession
 from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
 from app.store import cursors, tenants
 from app.store.cursors import Checkpoint, LeasedTenant
 from tests.faults.rig import Consumer, Rig, consuming, until
-from tests.integration.channels.feed.conftest import Running
+from tests.integration.channels.feed.conftest import Running, new_session
 from tests.support.databases import end_sessions
 from tests.support.processes import ROOT
+from tests.support.tenants import book
 
 
 async def listening(rig: Rig, stack: AsyncExitStack, count: int = 1) -> list[tuple[UUID, Consumer]]:
@@ -63,7 +63,7 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
 
 async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
     async with Management("http://guest:guest@127.0.0.1:1") as away:
-        session = a_session(rig, away)
+        session = new_session(rig, away)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
         await asyncio.sleep(0)
@@ -71,18 +71,12 @@ async def test_it_can_be_stopped_while_the_broker_is_away(rig: Rig) -> None:
         await asyncio.wait_for(task, 60)
 
 
-def a_session(rig: Rig, management: Management | None = None) -> FeedSession:
-    terms = FeedConfig(rig.settings.exchange, rig.settings.producer_id, 64, 3000, 10)
-    broker = parse(rig.settings.rabbitmq_url)
-    return FeedSession(rig.store, management or rig.management, broker, terms, rig.watch)
-
-
 async def test_a_process_that_was_suspended_in_a_renewal_begins_anew(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Meanwhile another process has expelled its broker user."""
     await rig.tenant()
-    session = a_session(rig)
+    session = new_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
     await until("it serves the tenant", lambda: session.relay.publishers)
 
@@ -100,7 +94,7 @@ async def test_a_lease_that_expires_while_its_renewal_waits_is_lost(
 ) -> None:
     """A checkpoint to a database that does not answer holds the lock, and another process takes over."""
     tenant, _ = await rig.tenant()
-    session = a_session(rig)
+    session = new_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
     await until("it serves the tenant", lambda: session.relay.publishers)
     async with session.relay.lock:
@@ -115,7 +109,7 @@ async def test_a_lease_that_expires_while_its_renewal_waits_is_lost(
 
 async def test_a_process_whose_broker_user_is_gone_begins_anew(rig: Rig) -> None:
     await rig.tenant()
-    session = a_session(rig)
+    session = new_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
     await until("it is connected", lambda: any(p.healthy for p in session.relay.publishers.values()))
     user = publisher_users.publisher_user(session.holder)
@@ -193,16 +187,11 @@ async def test_a_tenant_that_is_switched_off_receives_nothing_more(rig: Rig, fee
 
 async def test_a_match_that_is_not_booked_is_withheld_from_that_tenant_only(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
-        (picky, some), (_, everything) = await listening(rig, stack, 2)
+        (_, some), (_, everything) = await listening(rig, stack, 2)
         booked, unbooked = await rig.match(), await rig.match()
-        async with rig.store.transaction() as tx:
-            await tenants.unbook(tx, picky, unbooked.id)
+        await book(rig.store, unbooked, False, rig.slugs[0])
         await stack.enter_async_context(feed())
-        first = [
-            *await rig.write_changes(booked),
-            *await rig.write_changes(unbooked),
-            *await rig.write_changes(booked),
-        ]
+        first = [seq for one in (booked, unbooked, booked) for seq in await rig.write_changes(one)]
         await until("all published", lambda: everything.seqs == set(first) and len(some.live) == 2)
         assert some.seqs == {first[0], first[2]}
 

@@ -14,16 +14,15 @@ from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
-from app.recovery.request import RecoveryParameters, RecoveryService
 from tests.faults.rig import Consumer, Got, Rig, consuming, until
 from tests.integration.channels.feed.conftest import Running
 from tests.support.processes import ROOT
+from tests.support.recoveries import recover
 from tests.support.story import Story, offer
-from tests.support.tenants import switch
+from tests.support.tenants import ROUND_WINNER, book, switch
 
 SCHEMA = etree.XMLSchema(etree.parse(ROOT / "schemas" / "feed.xsd"))
-ROUND_WINNER, OTHER = 13, 1
-WINDOW = 4320 * 60_000
+OTHER = 1
 
 
 class Read(NamedTuple):
@@ -81,11 +80,8 @@ class Audience:
     async def recover(self, kind: RecoveryKind, number: str, after: int = 0) -> list[list[Read]]:
         """What each tenant receives until the end of a recovery."""
         found = []
-        service = RecoveryService(self.rig.store, system_clock, WINDOW)
         for tenant, consumer in zip(self.tenants, self.consumers, strict=True):
-            await service.accept(
-                tenant, kind, RecoveryParameters(after=str(after), request_id=number), by="test"
-            )
+            await recover(self.rig.store, tenant, number, kind=kind, after=after)
             wanted = f'request_id="{number}"'.encode()
 
             def ended(consumer: Consumer = consumer, wanted: bytes = wanted) -> bool:
@@ -240,8 +236,7 @@ def results(messages: list[Read]) -> set[tuple[str, str]]:
 async def test_a_match_that_is_not_booked_is_not_mentioned(rig: Rig, feed: Running) -> None:
     async with audience(rig) as both, feed():
         match, hidden = await both.story.match(status=Status.LIVE), await both.story.match()
-        async with rig.store.transaction() as tx:
-            await tx.execute("INSERT INTO unbooked VALUES ($1, $2)", both.tenants[0].id, hidden.id)
+        await book(rig.store, hidden, False, both.tenants[0].slug)
         await both.story.offer(hidden, offer(1))
         await both.switch(False)
         switched, _ = await both.received(match)

@@ -7,24 +7,20 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import aio_pika
 import pytest
-from msgspec.structs import replace
 
 from app.amqp import relay
-from app.broker.address import parse
 from app.broker.provisioning import tenant_user
 from app.domain.match import Match
 from app.kit.clock import system_clock
-from app.recovery.request import RecoveryService
 from app.store import cursors
 from app.store.connections import Store
 from scripts.consumer import SEQS, Book, recover
 from tests.faults.rig import Consumer, Rig, consume, consuming, subscribed, until
-from tests.integration.channels.feed.conftest import Running
+from tests.integration.channels.feed.conftest import Running, tapped
 from tests.integration.channels.feed.test_consistency import requesting, shown, truth
 from tests.support.eventually import eventually
 from tests.support.life import Life
 from tests.support.story import Story
-from tests.support.tap import Tap
 
 ALIVE = 0.5
 NEVER = "no-such-vhost"
@@ -96,18 +92,16 @@ async def test_its_book_ends_equal_to_rest(rig: Rig, store: Store, feed: Running
     tenant, url = await rig.tenant()
     life, book = Life(Story(store), 3), Book()
     book.after = system_clock()
-    request_recovery = requesting(RecoveryService(store, system_clock, 4320 * 60_000), tenant)
+    request_recovery = requesting(store, tenant)
     async with feed(alive_seconds=ALIVE) as session, asyncio.TaskGroup() as group:
         recovering = group.create_task(recover(book, request_recovery))
         async with listening(rig, url, book):
-            for _ in range(60):
-                await life.step()
+            await life.step(60)
             complete = await truth(store, life.matches)
             await until("all received", lambda: shown(book) == complete)
         [publisher] = session.relay.publishers.values()
         await until("seen", lambda: not publisher.notice.bindings.routes_live)
-        for _ in range(40):
-            await life.step()
+        await life.step(40)
         async with listening(rig, url, book):
             expected = await truth(store, life.matches)
 
@@ -186,10 +180,7 @@ async def reports_loss(queue: aio_pika.abc.AbstractQueue) -> bool:
 async def test_a_tenant_with_another_queue_that_stays_bound_is_not_notified(rig: Rig, feed: Running) -> None:
     tenant, url = await rig.tenant()
     match = await rig.match()
-    async with (
-        subscribed(url, rig.settings.exchange, tenant.slug) as durable,
-        feed(alive_seconds=ALIVE),
-    ):
+    async with subscribed(url, rig.settings.exchange, tenant.slug) as durable, feed(alive_seconds=ALIVE):
         await until("alive", lambda: durable.alives)
         async with consuming(url, rig.settings.exchange) as first:
             seqs = set(await rig.write_changes(match, 2))
@@ -205,25 +196,18 @@ async def test_a_tenant_with_another_queue_that_stays_bound_is_not_notified(rig:
 async def test_a_tenant_that_has_bound_nothing_costs_no_message(rig: Rig, feed: Running) -> None:
     tenant, url = await rig.tenant()
     match = await rig.match()
-    broker = parse(rig.settings.rabbitmq_url)
-    there = f"@{broker.nodes[0].host}:{broker.nodes[0].port}"
-    async with Tap(broker.nodes[0].host, broker.nodes[0].port).open() as tap:
-        tapped = rig.settings.rabbitmq_url.replace(there, f"@127.0.0.1:{tap.port}")
-        rig.settings = replace(rig.settings, rabbitmq_url=tapped)
-        async with feed(alive_seconds=ALIVE):
-            seqs = await rig.write_changes(match, 20)
-            await passed_over(rig, tenant.slug, seqs[-1])
-            assert tap.published() == 0
-            async with consuming(url, rig.settings.exchange) as consumer:
-                await until("alive", lambda: len(consumer.alives) > 1)
-                [new] = await rig.write_changes(match)
-                await until("published", lambda: new in consumer.seqs)
-                assert consumer.downs == 0, "it has missed nothing that it was bound for"
+    async with tapped(rig) as tap, feed(alive_seconds=ALIVE):
+        seqs = await rig.write_changes(match, 20)
+        await passed_over(rig, tenant.slug, seqs[-1])
+        assert tap.published() == 0
+        async with consuming(url, rig.settings.exchange) as consumer:
+            await until("alive", lambda: len(consumer.alives) > 1)
+            [new] = await rig.write_changes(match)
+            await until("published", lambda: new in consumer.seqs)
+            assert consumer.downs == 0, "it has missed nothing that it was bound for"
 
 
-async def test_the_notice_survives_a_feed_process_that_is_killed_while_no_queue_is_bound(
-    rig: Rig,
-) -> None:
+async def test_the_notice_survives_a_feed_process_that_is_killed_while_no_queue_is_bound(rig: Rig) -> None:
     tenant, url = await rig.tenant()
     match = await rig.match()
     process = await rig.feed(ALIVE_SECONDS="1")

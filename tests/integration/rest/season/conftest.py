@@ -20,7 +20,6 @@ from tests.integration.ingest.conftest import NOW
 from tests.support import databases
 from tests.support.loop import Loop
 from tests.support.matches import create_match
-from tests.support.queues import private_vhost
 from tests.support.season import Played, play
 from tests.support.web import IssueKey, serving
 
@@ -85,8 +84,8 @@ def database_url(season: Season) -> str:
 
 
 @pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with private_vhost(settings) as private, serving(private, lambda: NOW + DAY) as client:
+async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(private, lambda: NOW + DAY) as client:
         yield client
 
 
