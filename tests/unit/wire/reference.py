@@ -15,7 +15,7 @@ from xsdata.formats.dataclass.parsers import XmlParser
 from xsdata.models.datatype import XmlDate, XmlDateTime
 
 from app.wire.text import permitted
-from scripts.bench.xml_subjects import generate
+from scripts.bench.xml_subjects import reference
 from tests.golden.files import SCHEMAS
 
 MODULES = ("common", "feed", "facade")
@@ -25,8 +25,8 @@ class Reference:
     """The dataclasses that xsdata generates from `schemas/`, and lxml's validators of the same files."""
 
     def __init__(self, directory: Path) -> None:
-        generate(directory, "reference_models")
-        self.modules = {name: import_module(f"reference_models.{name}") for name in present()}
+        package = reference(directory).__package__
+        self.modules = {name: import_module(f"{package}.{name}") for name in present()}
         self.schemas = {name: etree.XMLSchema(etree.parse(SCHEMAS / f"{name}.xsd")) for name in present()}
         self._parser = XmlParser()
 
