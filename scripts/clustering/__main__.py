@@ -15,7 +15,7 @@ from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError, find, output_of
 
 from . import brokers, databases, faults, programs, record
-from .hosts import BALANCER, BROKERS, CLIENT, DATABASES, FEED, INGEST, WEB, separable
+from .hosts import ALL, BALANCER, BROKERS, CLIENT, DATABASES, FEED, INGEST, WEB, separable
 from .record import DESCRIPTION, HOME, ROOT, Record
 
 _MIGRATE_SECONDS = 180.0
@@ -154,9 +154,10 @@ def _status(_: argparse.Namespace) -> None:
     found = record.present()
     for each in found.processes:
         host = each.name.partition("/")[0]
+        address = found.hosts.address(host) if host in ALL else ""  # one port mapper may serve all hosts
         state = "runs" if find(each) else "has ended"
         role = " (primary)" if each.name == f"{found.primary}/postgresql" else ""
-        print_line(f"{each.name:24} {found.hosts.address(host):14} {state}{role}")
+        print_line(f"{each.name:24} {address:14} {state}{role}")
 
 
 def _promote(_: argparse.Namespace) -> None:
