@@ -1,7 +1,8 @@
 """Tracks the bindings of our tenants' queues, so that a message that none of them received is known as lost.
 
 The broker's event exchange publishes each change within milliseconds. Bindings that exist already are read
-through the management API: when a tenant is connected to, and whenever the subscription to the events begins.
+through the management API: before a tenant is connected to, and again whenever the subscription to the events
+begins: of what changed between a read and that moment there is no event.
 Where there are no events (the plugin `rabbitmq_event_exchange` is not enabled, or we may not read there) the
 management API is polled each second instead: of several changes between two polls only the result is seen,
 which is why queues with other names than before count as an unbound loss.
@@ -53,7 +54,7 @@ class BindingTracker:
         self._urls, self._vhost = broker.urls(vhost), vhost
         self._publishers = publishers
         self.reached = False
-        self._readers = 0
+        self._readers = self._subscriptions = 0
         self._events: list[tuple[str, str, ExchangeBinding]] = []  # received while somebody reads
 
     async def run(self) -> None:
@@ -82,7 +83,10 @@ class BindingTracker:
         self._readers += 1
         begun = len(self._events)
         try:
-            found = await self._present(publisher.slug)
+            subscription = None
+            while subscription != self._subscriptions:  # of a change before a new one there is no event
+                subscription = self._subscriptions
+                found = await self._present(publisher.slug)
             publisher.update_bindings((each for each in found if each.queue != LOST), complete=False)
             for event, slug, binding in self._events[begun:]:
                 if slug == publisher.slug:
@@ -108,14 +112,16 @@ class BindingTracker:
             connection.close_callbacks.add(lambda *_: over.set())
             channel = await run_isolated(self._consume(connection), _CONNECT_SECONDS)
             self.reached = True
-            await self._read_all()
+            self._subscriptions += 1
+            complete = await self._read_all()
             log.info("subscribed to the broker's events")
             while not over.is_set():
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_QUIET_SECONDS):
+                    async with asyncio.timeout(_QUIET_SECONDS if complete else _POLL_SECONDS):
                         await over.wait()
                 if not over.is_set():
                     await run_isolated(_answered(channel), _ANSWER_SECONDS)
+                    complete = complete or await self._read_all()
         log.warning("the connection to the broker's events ended")
 
     async def _consume(self, connection: AbstractConnection) -> AbstractChannel:
@@ -144,13 +150,15 @@ class BindingTracker:
         now = known | {binding} if event == _CREATED else known - {binding}
         publisher.update_bindings(now, complete=True)
 
-    async def _read_all(self) -> None:
-        for publisher in [each for each in self._publishers.values() if each.connection]:
+    async def _read_all(self) -> bool:
+        """Read all bindings again that were read before; whether the broker told all."""
+        for publisher in [each for each in self._publishers.values() if each.bindings.known]:
             try:
                 await self.read(publisher)
             except Unavailable as error:
                 log.warning("reading bindings failed", tenant=publisher.slug, error=error.detail)
-                return
+                return False
+        return True
 
 
 async def _answered(channel: AbstractChannel) -> None:
