@@ -21,7 +21,7 @@ from tests.unit.amqp.brokered import TAKEN, publisher_of
 
 
 class LateManagement(Management):
-    """Returns the bindings that it has read once it may, and fails so often."""
+    """Returns the bindings that it has read once it `may_return`; the next `failures` reads fail."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
