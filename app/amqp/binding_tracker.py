@@ -151,7 +151,7 @@ class BindingTracker:
         publisher.update_bindings(now, complete=True)
 
     async def _read_all(self) -> bool:
-        """Read all bindings again that were read before; whether the broker told all."""
+        """Read all bindings again that were read before; whether every read succeeded."""
         for publisher in [each for each in self._publishers.values() if each.bindings.known]:
             try:
                 await self.read(publisher)

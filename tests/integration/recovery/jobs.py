@@ -27,7 +27,7 @@ class Jobs:
         self.store, self.tenant_id = store, tenant_id
 
     async def lease(self, holder: str = HOLDER) -> None:
-        """Make `holder` the one who tells every tenant."""
+        """Make `holder` the one who serves every tenant."""
         async with self.store.transaction() as tx:
             await cursors.create_missing(tx)
             await tx.execute("UPDATE tenant_cursor SET holder = NULL")
