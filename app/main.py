@@ -89,7 +89,8 @@ _SWITCH_SECONDS = 0.0005
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
-    """The application; it connects when it starts and disconnects when it stops."""
+    """The application; it connects when it starts and disconnects when it stops. Its `state.parts` can be
+    configured anew while it is stopped: tests need not register all routes a thousand times."""
     parts = Parts(settings, clock)
     provided = {
         "rest": provide(lambda: parts.rest),
@@ -106,7 +107,10 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     }
     products = str(settings.producer_id), PRODUCER
     parts.openapi_documents = generate_documents(ROUTES, frozenset(provided), products)
-    limiter = parts.unauthenticated_limiter
+
+    def limiter() -> UnauthenticatedLimiter:
+        return parts.unauthenticated_limiter
+
     listeners = ListenerFilter(limiter, settings.operator_port, settings.sdk_port)
     unrouted = errors.unrouted(limiter, listeners.serves)
     return Application(
@@ -132,7 +136,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         before_send=[complete_response],
         exception_handlers=errors.HANDLERS
         | {HTTPException: error_pages.unrouted((PORTAL, CONSOLE), unrouted, listeners.serves)},
-        state=State({"unauthenticated_limiter": limiter}),
+        state=State({"parts": parts}),
         dependencies=provided,
         request_max_body_size=settings.log_batch_bytes,
         lifespan=[parts.lifespan],
@@ -145,8 +149,7 @@ class Parts:
     """The dependencies of the routes, from start to stop."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
-        self._settings = settings
-        self._clock = clock
+        self.configure(settings, clock)
         self.counters: Counters
         self.grants: Grants
         self.response_cache: ResponseCache
@@ -159,9 +162,14 @@ class Parts:
         self.portal: PortalDependencies
         self.console: ConsoleDependencies
         self.stream_server: StreamServer
+        self.openapi_documents: OpenApiDocuments
+
+    def configure(self, settings: Settings, clock: Clock) -> None:
+        """Set what the next start uses. Ports, the size of log batches and the producer's id stay those that
+        the application was created with."""
+        self._settings, self._clock = settings, clock
         self.board = Board(settings.board_report)
         self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
-        self.openapi_documents: OpenApiDocuments
         self.asyncapi_document = asyncapi_document(
             settings.exchange, settings.rabbitmq_public_host, settings.public_url
         )

@@ -49,7 +49,12 @@ def main() -> None:
 
 
 def _environment(**extra: str) -> dict[str, str]:
-    return os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ.get('PATH', os.defpath)}"} | extra
+    """The surroundings of a check. Bytecode is written, whatever the user's wish: tests start hundreds of
+    processes, each of which would compile the whole service."""
+    path = f"{BINARIES}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    found = os.environ | {"PATH": path} | extra
+    found.pop("PYTHONDONTWRITEBYTECODE", None)
+    return found
 
 
 def _quick(name: str) -> Outcome:

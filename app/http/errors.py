@@ -58,7 +58,9 @@ def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]
     return _response(error.status_code, detail, dict(error.headers or {}))
 
 
-def unrouted(limiter: UnauthenticatedLimiter, serves: Callable[[Scope], bool]) -> Handler:
+def unrouted(
+    unauthenticated_limiter: Callable[[], UnauthenticatedLimiter], serves: Callable[[Scope], bool]
+) -> Handler:
     """A handler like `http` that counts a request to an unknown path or method as unauthenticated, because
     its key has not been checked. A path that its listener does not `serve` has no methods either."""
 
@@ -67,7 +69,7 @@ def unrouted(limiter: UnauthenticatedLimiter, serves: Callable[[Scope], bool]) -
             return http(request, error)
         if not serves(request.scope):
             error = NotFoundException()
-        address = client_address(request.scope)
+        limiter, address = unauthenticated_limiter(), client_address(request.scope)
         seconds = limiter.retry_after(address)
         limiter.record_refusal(address, "path")
         if seconds:

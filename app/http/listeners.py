@@ -12,6 +12,7 @@ from `listener_of` which address received a request.
 """
 
 import re
+from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
 from urllib.parse import unquote
@@ -57,14 +58,16 @@ class ListenerFilter(ASGIMiddleware):
 
     `operator_port` and `sdk_port` are those listeners' ports; 0 for one that does not exist."""
 
-    def __init__(self, limiter: UnauthenticatedLimiter, operator_port: int, sdk_port: int) -> None:
+    def __init__(
+        self, limiter: Callable[[], UnauthenticatedLimiter], operator_port: int, sdk_port: int
+    ) -> None:
         self._limiter, self._operator_port, self._sdk_port = limiter, operator_port, sdk_port
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         if self.serves(scope):
             await next_app(scope, receive, send)
         elif scope["type"] == ScopeType.WEBSOCKET:
-            await refuse_unknown(scope, send, self._limiter)
+            await refuse_unknown(scope, send, self._limiter())
         else:
             raise NotFoundException
 

@@ -52,7 +52,7 @@ class RequestGuard(ASGIMiddleware):
         grants: Callable[[], Grants],
         counters: Callable[[], Counters],
         cache: Callable[[], ResponseCache],
-        limiter: UnauthenticatedLimiter,
+        limiter: Callable[[], UnauthenticatedLimiter],
         refused_recoveries: Callable[[], RefusedRecoveries],
     ) -> None:
         self._concurrency = ConcurrencyLimiter()
@@ -106,7 +106,7 @@ class RequestGuard(ASGIMiddleware):
 
         async def counting(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in _UNAUTHENTICATED:
-                self._limiter.record_refusal(client_address(scope), "log_token")
+                self._limiter().record_refusal(client_address(scope), "log_token")
             await send(message)
 
         with bind(request_id=request_id.of(scope)):
@@ -116,7 +116,7 @@ class RequestGuard(ASGIMiddleware):
     async def _authenticate(self, scope: Scope) -> Grant:
         """The grant of the request's key; raises the refusal if there is none."""
         read_key = partial(read_api_key, scope["headers"])
-        return await authenticate_key(self._grants(), self._limiter, client_address(scope), read_key)
+        return await authenticate_key(self._grants(), self._limiter(), client_address(scope), read_key)
 
 
 def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:

@@ -28,8 +28,8 @@ class InternalError(Refusal):
 
 
 class Application(Litestar):
-    """The framework's application, which answers refused upgrades; `state.unauthenticated_limiter` counts
-    those to unknown paths.
+    """The framework's application, which answers refused upgrades. The `unauthenticated_limiter` of its
+    `state.parts` counts those to unknown paths.
 
     No hook of the framework (2.25) can do this: it closes an upgrade to an unknown path before any middleware
     runs, exception handlers are called for HTTP only, and `before_send` cannot send a body."""
@@ -56,7 +56,7 @@ class Application(Litestar):
             elif cast(Any, scope).get("route_handler"):
                 await refuse(scope, completed, internal_error(scope))
             else:
-                await refuse_unknown(scope, completed, self.state.unauthenticated_limiter)
+                await refuse_unknown(scope, completed, self.state.parts.unauthenticated_limiter)
             started = True
 
         return send_or_refuse

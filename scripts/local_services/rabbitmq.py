@@ -118,7 +118,7 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
         directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url, MATCHFEED_AMQPS_URL=amqps_url
     )
     alive = ports.wait_until(
-        lambda: not _unsuitable(api_url) and ports.answers(ports.LOOPBACK, authorisation),
+        lambda: ports.answers(ports.LOOPBACK, authorisation) and not _unsuitable(api_url),
         alive=lambda: find(started) is not None,
         seconds=60,
     )

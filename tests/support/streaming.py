@@ -16,10 +16,10 @@ from websockets.exceptions import ConnectionClosed
 
 from app.channels.stream.transports import RawFrameProtocol
 from app.kit.clock import Clock, system_clock
-from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support import ports, stored
+from tests.support.applications import application
 
 Message = dict[str, Any]
 
@@ -30,26 +30,21 @@ async def streaming(
 ) -> AsyncIterator[str]:
     """A web process in this one, on a port of its own: its host and port. `buffer`: what its sockets hold
     of unread data."""
-    config = uvicorn.Config(
-        create_app(settings, clock),
-        ws=ws,
-        ws_per_message_deflate=False,
-        log_config=None,
-        access_log=False,
-    )
-    server = uvicorn.Server(config)
-    listener = ports.listener()
-    if buffer:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
-    running = asyncio.create_task(server.serve(sockets=[listener]))
-    while not server.started:
-        assert not running.done(), "the web process did not start"
-        await asyncio.sleep(0.01)
-    try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await running
+    with application(settings, clock) as app:
+        config = uvicorn.Config(app, ws=ws, ws_per_message_deflate=False, log_config=None, access_log=False)
+        server = uvicorn.Server(config)
+        listener = ports.listener()
+        if buffer:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started:
+            assert not running.done(), "the web process did not start"
+            await asyncio.sleep(0.01)
+        try:
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await running
 
 
 @asynccontextmanager

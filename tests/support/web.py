@@ -5,14 +5,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
-from litestar import Litestar
 
 from app.access import admin
 from app.access.properties import KeyProperties
 from app.kit.clock import Clock, system_clock
-from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
+from tests.support.applications import application
 
 Headers = dict[str, str]
 IssueKey = Callable[..., Awaitable[str]]
@@ -24,11 +23,13 @@ async def serving(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the application, which is started before and stopped after; its requests come from
     `address`."""
-    app: Litestar = create_app(settings, clock)
-    async with app.lifespan():
+    with application(settings, clock) as app:
         called: Any = app
         transport = httpx.ASGITransport(called, raise_app_exceptions=False, client=(address, 4711))
-        async with httpx.AsyncClient(transport=transport, base_url="http://matchfeed.test") as client:
+        async with (
+            app.lifespan(),
+            httpx.AsyncClient(transport=transport, base_url="http://matchfeed.test") as client,
+        ):
             yield client
 
 
