@@ -76,6 +76,7 @@ from app.restoration.failover import DatabaseFailover
 from app.settings import Settings, load
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
+from app.store.stalled_sessions import end_stalled_regularly
 from app.trading.pricing_config import PricingConfig
 from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
@@ -224,9 +225,8 @@ class Parts:
                 "updating alerts": alert_monitor.run,
                 "observing the health of components": health.observe,
                 "closing streams of ended keys": self.stream_server.run,
-                "synchronising tenants with the broker": partial(
-                    broker_sync.run, store, management, access_config
-                ),
+                "ending stalled sessions": partial(end_stalled_regularly, store),
+                "synchronising the broker": partial(broker_sync.run, store, management, access_config),
             }
             background = [asyncio.create_task(run_forever(title, job)) for title, job in jobs.items()]
             try:

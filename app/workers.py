@@ -31,6 +31,7 @@ from app.kit.retry import retry_while_unavailable
 from app.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
+from app.store.stalled_sessions import end_stalled_regularly
 from app.trading.pricing_config import PricingConfig
 
 #: The matches that ingest need not read again: some 0.6 MB each at the end of a map.
@@ -129,8 +130,8 @@ def stop_on_signals() -> asyncio.Event:
 async def _run_sessions(
     settings: Settings, store: Store, management: Management, stopping: asyncio.Event
 ) -> None:
-    """One session after another; beside them the ingest watchdog, the broker synchronisation and
-    retention."""
+    """One session after another; beside them the ingest watchdog, the broker synchronisation, retention and
+    the end of stalled sessions."""
     config = FeedConfig(
         exchange=settings.exchange,
         product=settings.producer_id,
@@ -156,6 +157,7 @@ async def _run_sessions(
             group.create_task(watchdog.run()),
             group.create_task(broker_sync.run(store, management, access_config)),
             group.create_task(prune_regularly(store, retention)),
+            group.create_task(end_stalled_regularly(store)),
         ]
         while not stopping.is_set():
             try:

@@ -15,6 +15,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import heartbeats
 from app.store.connections import Store
+from app.store.stalled_sessions import end_stalled_regularly
 
 _TICK_SECONDS = 1.0
 _REPRICE_SECONDS = 0.25
@@ -36,9 +37,11 @@ async def run(
         log.info("ingest worker started", worker=assignment.name)
         async with asyncio.TaskGroup() as group:
             group.create_task(_reprice_regularly(store, config, stopping, clock))
+            stalled = group.create_task(end_stalled_regularly(store))
             while not stopping.is_set():
                 await tick(store, assignment, clock(), config, queues.empty)
                 await _until(stopping, _TICK_SECONDS)
+            stalled.cancel()
     log.info("ingest worker ended", worker=assignment.name)
 
 

@@ -18,6 +18,15 @@ SAVEPOINT = "SAVEPOINT one"
 ROLLBACK_TO_SAVEPOINT = "ROLLBACK TO SAVEPOINT one"
 #: As above.
 RELEASE_SAVEPOINT = "RELEASE SAVEPOINT one"
+#: PostgreSQL's own function and view. Between the first message of a statement and the last, a session is
+#: `active` and waits for `ClientRead`.
+END_STALLED = """
+SELECT pid, coalesce(host(client_addr), 'this machine') AS address, pg_terminate_backend(pid)
+FROM pg_stat_activity
+WHERE datname = current_database() AND usename = current_user AND application_name = ANY($1::text[])
+    AND state = 'active' AND wait_event = 'ClientRead'
+    AND state_change < clock_timestamp() - make_interval(secs => $2)
+"""
 #: A sequence without a table.
 NEXT_MATCH_NUMBER = "SELECT nextval('match_number')"
 #: The database's clock without a table.
