@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _environment(**extra: str) -> dict[str, str]:
-    """The surroundings of a check. Bytecode is written, whatever the user's wish: tests start hundreds of
+    """The surroundings of a check. Bytecode is written, whatever the user's wish: tests start many
     processes, each of which would compile the whole service."""
     path = f"{BINARIES}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     found = os.environ | {"PATH": path} | extra

@@ -1,35 +1,75 @@
 """Ends sessions that hold locks for a process that stands still (stopped, or on a machine that is paused).
 
-PostgreSQL ends a session that is idle in a transaction (`connections`), but none that has received a part of
-a statement: it is active and waits for its client, and no timeout of PostgreSQL 15 applies. The driver sends
-the text of a statement that it has not prepared yet, and the arguments once PostgreSQL has parsed the text; a
-process that stops in between would hold its locks until it goes on.
+PostgreSQL ends a session that is idle in a transaction (`connections`), but none that is in the middle of a
+statement and waits for its client: no timeout of PostgreSQL 15 applies. It waits for the rest of the
+statement, because the driver sends the text of a statement that it has not prepared yet, and the arguments
+once PostgreSQL has parsed the text; or for the client to read the result. A process that stops there would
+hold its locks until it goes on.
 """
 
 import asyncio
+import time
+from datetime import datetime
 
+import msgspec
+
+from app.kit.background import run_forever
 from app.kit.logging import get_logger
 from app.kit.retry import retry_while_unavailable
-from app.store.connections import AUTHORISATION_SESSION_NAME, SESSION_NAME, Store
+from app.store.connections import SESSION_NAME, Store
 from app.store.statements import session
+from app.store.transaction import Tx, translate_errors
 
 _EVERY_SECONDS = 1.0
 _STALLED_SECONDS = 5.0  #: as long as a session may be idle in a transaction
 log = get_logger(__name__)
 
 
+class _Wait(msgspec.Struct, frozen=True):
+    """A session that waits for its client within a statement: `event` is what it waits for, `since` when it
+    received the last message."""
+
+    pid: int
+    since: datetime
+    event: str
+    address: str
+
+
+class StalledSessions:
+    """What the looks at the sessions of a database have shown until now."""
+
+    def __init__(self) -> None:
+        self._first_seen: dict[_Wait, float] = {}
+
+    async def look(self, tx: Tx, now: float) -> int:
+        """End the sessions that have waited at every look for so long; how many. `now` is in seconds, of any
+        clock. Raises `Unavailable`."""
+        waits = [_Wait(**row) for row in await tx.fetch(session.WAIT_FOR_CLIENT, SESSION_NAME)]
+        self._first_seen = {wait: self._first_seen.get(wait, now) for wait in waits}
+        stalled = [wait for wait, first in self._first_seen.items() if now - first >= _STALLED_SECONDS]
+        ended = [wait for wait in stalled if await tx.value(session.END, wait.pid, wait.since)]
+        for wait in ended:
+            log.warning("a stalled session was ended", pid=wait.pid, address=wait.address, wait=wait.event)
+        return len(ended)
+
+
 async def end_stalled_regularly(store: Store) -> None:
-    """End stalled sessions until cancelled. Every process does it: any other may be the one that stops."""
-    while True:
-        await retry_while_unavailable("ending stalled sessions", lambda: end_stalled(store, _STALLED_SECONDS))
-        await asyncio.sleep(_EVERY_SECONDS)
+    """End stalled sessions until cancelled: in several processes, since any of them may stand still."""
+
+    async def work() -> None:
+        await retry_while_unavailable("ending stalled sessions", lambda: _end_while_connected(store))
+
+    await run_forever("ending stalled sessions", work)
 
 
-async def end_stalled(store: Store, seconds: float) -> int:
-    """End the service's sessions on this database that have waited for the rest of a statement for so long;
-    returns how many. Raises `Unavailable`."""
-    async with store.autocommit() as tx:
-        ended = await tx.fetch(session.END_STALLED, [SESSION_NAME, AUTHORISATION_SESSION_NAME], seconds)
-    for row in ended:
-        log.warning("a stalled session was ended", pid=row["pid"], address=row["address"])
-    return len(ended)
+async def _end_while_connected(store: Store) -> None:
+    """On a connection of its own: those of the pool may all be in use by what waits for the locks."""
+    async with translate_errors():
+        connection = await store.dedicated()
+    try:
+        sessions = StalledSessions()
+        while True:
+            await sessions.look(Tx(connection), time.monotonic())
+            await asyncio.sleep(_EVERY_SECONDS)
+    finally:
+        connection.terminate()

@@ -18,15 +18,15 @@ SAVEPOINT = "SAVEPOINT one"
 ROLLBACK_TO_SAVEPOINT = "ROLLBACK TO SAVEPOINT one"
 #: As above.
 RELEASE_SAVEPOINT = "RELEASE SAVEPOINT one"
-#: PostgreSQL's own function and view. Between the first message of a statement and the last, a session is
-#: `active` and waits for `ClientRead`.
-END_STALLED = """
-SELECT pid, coalesce(host(client_addr), 'this machine') AS address, pg_terminate_backend(pid)
+#: PostgreSQL's own view. A session is `active` from a statement's first message to the end of its result.
+WAIT_FOR_CLIENT = """
+SELECT pid, state_change AS since, wait_event AS event, coalesce(host(client_addr), 'this machine') AS address
 FROM pg_stat_activity
-WHERE datname = current_database() AND usename = current_user AND application_name = ANY($1::text[])
-    AND state = 'active' AND wait_event = 'ClientRead'
-    AND state_change < clock_timestamp() - make_interval(secs => $2)
+WHERE datname = current_database() AND usename = current_user AND application_name = $1
+    AND state = 'active' AND wait_event IN ('ClientRead', 'ClientWrite')
 """
+#: PostgreSQL's own function and view; a session that has gone on meanwhile is not ended.
+END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND state_change = $2"
 #: A sequence without a table.
 NEXT_MATCH_NUMBER = "SELECT nextval('match_number')"
 #: The database's clock without a table.
