@@ -83,8 +83,8 @@ class Drill:
         made.start("feed-1", FORMER, "feed")
         self._connect()
         await self._wait(
-            "all tenants to be connected",
-            lambda: all(each.connections for each in self._clients),
+            "all tenants to receive alive: their cursors begin where the feed process first sees them",
+            lambda: all(each.messages for each in self._clients),
         )
         made.simulate(operator, self._plan.matches, self._plan.speed)
         self._mark("0.1.0 alone")
