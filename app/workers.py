@@ -8,6 +8,7 @@ process) continues where it stopped.
 import asyncio
 import signal
 from contextlib import AsyncExitStack
+from functools import partial
 
 import msgspec
 
@@ -25,6 +26,7 @@ from app.ingest.config import IngestConfig
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.suspension import suspend_everything
 from app.kit import garbage_collection, logging, metrics
+from app.kit.background import run_forever
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
@@ -157,7 +159,7 @@ async def _run_sessions(
             group.create_task(watchdog.run()),
             group.create_task(broker_sync.run(store, management, access_config)),
             group.create_task(prune_regularly(store, retention)),
-            group.create_task(end_stalled_regularly(store)),
+            group.create_task(run_forever("ending stalled sessions", partial(end_stalled_regularly, store))),
         ]
         while not stopping.is_set():
             try:

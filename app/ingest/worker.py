@@ -4,12 +4,14 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from functools import partial
 from uuid import uuid4
 
 from app.ingest import consumer, missing_ranges, rating_refresh, repricing, rival_sources, suspension
 from app.ingest.config import IngestConfig
 from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import IngestQueues
+from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -37,11 +39,12 @@ async def run(
         log.info("ingest worker started", worker=assignment.name)
         async with asyncio.TaskGroup() as group:
             group.create_task(_reprice_regularly(store, config, stopping, clock))
-            stalled = group.create_task(end_stalled_regularly(store))
+            ending = run_forever("ending stalled sessions", partial(end_stalled_regularly, store))
+            background = group.create_task(ending)
             while not stopping.is_set():
                 await tick(store, assignment, clock(), config, queues.empty)
                 await _until(stopping, _TICK_SECONDS)
-            stalled.cancel()
+            background.cancel()
     log.info("ingest worker ended", worker=assignment.name)
 
 

@@ -13,7 +13,6 @@ from datetime import datetime
 
 import msgspec
 
-from app.kit.background import run_forever
 from app.kit.logging import get_logger
 from app.kit.retry import retry_while_unavailable
 from app.store.connections import SESSION_NAME, Store
@@ -55,11 +54,7 @@ class StalledSessions:
 
 async def end_stalled_regularly(store: Store) -> None:
     """End stalled sessions until cancelled: in several processes, since any of them may stand still."""
-
-    async def work() -> None:
-        await retry_while_unavailable("ending stalled sessions", lambda: _end_while_connected(store))
-
-    await run_forever("ending stalled sessions", work)
+    await retry_while_unavailable("ending stalled sessions", lambda: _end_while_connected(store))
 
 
 async def _end_while_connected(store: Store) -> None:

@@ -1,4 +1,5 @@
-"""A process that stops in the middle of a statement holds locks: every other process ends its session."""
+"""A process that stops in the middle of a statement holds locks: web, ingest and feed processes end its
+session."""
 
 from pathlib import Path
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from scripts.local_services import prometheus
-from scripts.local_services.processes import ServiceError
 from scripts.local_services.prometheus import Programs
 from scripts.monitoring import dashboard
 from scripts.monitoring.alerts import Alert
@@ -215,36 +213,28 @@ STORIES = (
 )
 
 
-@pytest.fixture(scope="module")
-def tools() -> Programs:
-    try:
-        return prometheus.programs()
-    except ServiceError as why:
-        pytest.skip(f"needs promtool: {why}")
-
-
-def test_the_rules_are_valid(tools: Programs, tmp_path: Path) -> None:
+def test_the_rules_are_valid(prometheus_programs: Programs, tmp_path: Path) -> None:
     shorter = tmp_path / "scaled.yml"
     shorter.write_text(scaled(RULES.read_text(), 20))
     for file in (RULES, shorter):
-        output(tools.promtool, "check", "rules", str(file))
+        output(prometheus_programs.promtool, "check", "rules", str(file))
 
 
-def test_the_dashboard_has_valid_queries(tools: Programs, tmp_path: Path) -> None:
+def test_the_dashboard_has_valid_queries(prometheus_programs: Programs, tmp_path: Path) -> None:
     queries = [each.replace("$__rate_interval", "5m") for each in dashboard.queries()]
     rules = [{"record": f"query_{number}", "expr": query} for number, query in enumerate(queries)]
     file = tmp_path / "dashboard.yml"
     file.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
-    output(tools.promtool, "check", "rules", str(file))
+    output(prometheus_programs.promtool, "check", "rules", str(file))
 
 
-def test_each_alert_fires_and_ends(tools: Programs, tmp_path: Path) -> None:
-    _judge(tools, tmp_path, *STORIES)
+def test_each_alert_fires_and_ends(prometheus_programs: Programs, tmp_path: Path) -> None:
+    _judge(prometheus_programs, tmp_path, *STORIES)
 
 
-def test_a_wrong_expectation_is_noticed(tools: Programs, tmp_path: Path) -> None:
+def test_a_wrong_expectation_is_noticed(prometheus_programs: Programs, tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="MatchfeedFeedDown"):
-        _judge(tools, tmp_path, Story("wrong", 30, {}, {20: ("MatchfeedFeedDown",)}))
+        _judge(prometheus_programs, tmp_path, Story("wrong", 30, {}, {20: ("MatchfeedFeedDown",)}))
 
 
 def test_there_is_a_story_for_each_alert() -> None:
@@ -258,12 +248,12 @@ def _name(alert: Alert) -> str:
     return f"{alert.name}/{window}" if window else alert.name
 
 
-def _judge(tools: Programs, directory: Path, *stories: Story) -> None:
+def _judge(programs: Programs, directory: Path, *stories: Story) -> None:
     """Have promtool compare what fires in each story with what should."""
     tests = {"rule_files": [str(RULES)], "evaluation_interval": f"{_STEP}m"}
     file = directory / "stories.yml"
     file.write_text(json.dumps(tests | {"tests": [_test(story) for story in stories]}))
-    output(tools.promtool, "test", "rules", str(file))
+    output(programs.promtool, "test", "rules", str(file))
 
 
 def _test(story: Story) -> dict[str, object]:

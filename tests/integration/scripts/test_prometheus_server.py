@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
-import pytest
-
-from scripts.local_services.processes import ServiceError
+from scripts.local_services.prometheus import Programs
 from scripts.monitoring import prometheus_server
 from scripts.monitoring.fault_alerts import FACTOR
 from scripts.monitoring.prometheus_server import PrometheusServer
@@ -38,14 +36,11 @@ def serving_metrics(port: int) -> Iterator[None]:
         process.communicate(timeout=30)
 
 
-def test_an_alert_fires_and_ends(tmp_path: Path) -> None:
+def test_an_alert_fires_and_ends(prometheus_programs: Programs, tmp_path: Path) -> None:
     port, own = spare(2)
     rules, targets = scaled(RULES.read_text(), FACTOR), {"web": f"http://127.0.0.1:{own}/metrics"}
-    try:
-        with prometheus_server.running(tmp_path, port, rules, targets) as server:
-            until_firing(server, "MatchfeedWebDown", "MatchfeedProcessDown")
-            with serving_metrics(own):
-                until_firing(server)
-                assert server.value("max(matchfeed_process)") == 1
-    except ServiceError as why:
-        pytest.skip(f"needs Prometheus: {why}")
+    with prometheus_server.running(tmp_path, port, rules, targets) as server:
+        until_firing(server, "MatchfeedWebDown", "MatchfeedProcessDown")
+        with serving_metrics(own):
+            until_firing(server)
+            assert server.value("max(matchfeed_process)") == 1

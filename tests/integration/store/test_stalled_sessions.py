@@ -17,7 +17,8 @@ from tests.support.story import Story
 LOCK = "SELECT 1 FROM match FOR UPDATE"
 LOCK_AT_ONCE = f"{LOCK} NOWAIT"
 FOR_CLIENT = (
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'Client%s'"
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'"
+    " AND wait_event = 'Client%s'"
 )
 
 
@@ -43,11 +44,11 @@ async def test_one_that_waits_is_ended_and_its_locks_are_free(
     await story.match()
     sessions = StalledSessions()
     async with stopped(store, LOCK):
-        await eventually(lambda: _count(store, FOR_CLIENT % event + " AND state = 'active'"))
+        await eventually(lambda: _count(store, FOR_CLIENT % event))
         with pytest.raises(asyncpg.LockNotAvailableError):
             await _count(store, LOCK_AT_ONCE)
         assert await _ended(store, sessions, 0, 4.9, 5) == [0, 0, 1]
-        await eventually(lambda: _count(store, FOR_CLIENT % event + " AND state = 'active'"), lambda n: not n)
+        await eventually(lambda: _count(store, FOR_CLIENT % event), lambda n: not n)
     assert await _count(store, LOCK_AT_ONCE) == 1
     assert await _ended(store, sessions, 10, 20) == [0, 0]
 
