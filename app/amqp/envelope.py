@@ -18,7 +18,6 @@ import msgspec
 
 from app.amqp import routing
 from app.amqp.frames import AmqpMessage, marshal
-from app.domain import frame_types
 from app.domain.fixture_change import FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Market, market_type
@@ -278,6 +277,4 @@ def _changed_market(row: ChangeRow, off: OffTypes) -> Market | None:
         return decode_tenant_market(row.body)
     if row.entity != "market":
         return None
-    return changed_market(
-        _decode_market(row.body), off, status_changed=row.frame != frame_types.MARKET_UPDATED
-    )
+    return changed_market(_decode_market(row.body), off, row.frame)

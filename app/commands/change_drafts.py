@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from app.domain import changes as c
+from app.domain import frame_types
 from app.domain.fixture_change import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Book, Market, MarketStatus, market_name
@@ -112,13 +113,13 @@ def _odds(
 
 def _match_frame(before: Match | None, after: Match, changes: Sequence[c.MatchChange]) -> str:
     if before is None:
-        return "match.created"
+        return frame_types.CREATED
     if after.status is Status.FINISHED and before.status is not Status.FINISHED:
-        return "match.finished"
+        return frame_types.FINISHED
     changed = summarize(after) != summarize(before) or _beyond_summary(after) != _beyond_summary(before)
     # Events that are void now have no frame of their own.
     voided = any(isinstance(change, c.RoundsVoided) for change in changes)
-    return "match.updated" if changed or voided else ""
+    return frame_types.UPDATED if changed or voided else ""
 
 
 def _beyond_summary(match: Match) -> tuple[object, ...]:
@@ -129,9 +130,9 @@ def _beyond_summary(match: Match) -> tuple[object, ...]:
 
 def _market_frame(old: Market | None, new: Market) -> str:
     if old is None:
-        return "market.created"
+        return frame_types.MARKET_CREATED
     if new.status is MarketStatus.SUSPENDED and old.status is not MarketStatus.SUSPENDED:
-        return "market.suspended"
+        return frame_types.MARKET_SUSPENDED
     if new.status is MarketStatus.ACTIVE and old.status is not MarketStatus.ACTIVE:
         return "market.unsuspended"
-    return "market.updated"
+    return frame_types.MARKET_UPDATED

@@ -6,6 +6,7 @@ ALIVE = "alive"
 CREATED = "match.created"
 UPDATED = "match.updated"
 FINISHED = "match.finished"
+MARKET_CREATED = "market.created"
 MARKET_UPDATED = "market.updated"
 MARKET_SUSPENDED = "market.suspended"
 SCOREBOARD = "scoreboard.frame"
@@ -20,7 +21,7 @@ REQUIRED_SCOPES: dict[str, str] = {
         scopes.STREAM_MATCHES,
     ),
     **dict.fromkeys(
-        ("market.created", MARKET_UPDATED, MARKET_SUSPENDED, "market.unsuspended"), scopes.STREAM_MARKETS
+        (MARKET_CREATED, MARKET_UPDATED, MARKET_SUSPENDED, "market.unsuspended"), scopes.STREAM_MARKETS
     ),
     SETTLEMENT: scopes.STREAM_MARKETS,
     SCOREBOARD: scopes.STREAM_SCOREBOARD,

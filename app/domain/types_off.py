@@ -2,7 +2,8 @@
 
     when a type is switched off      an open market that was active is suspended, once
     while it is off                  a market that was first opened before: nothing but its results, voids and
-                                     rollbacks; one that was first opened later: nothing
+                                     rollbacks; one that was first opened later: nothing, except where the
+                                     clock that opened it was behind: it is then suspended from the start
     from when it is switched on      every market that is open then, and every later one
 
 A place in the change log decides: what was published before the switch stays as it was published.
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from app.domain import frame_types
 from app.domain.market import Market, MarketStatus
 from app.domain.settlement import LedgerEntry
 
@@ -95,18 +97,20 @@ def offered_entries(entries: Sequence[LedgerEntry], intervals: Intervals) -> Seq
     return [one for one in entries if entry_offered(one, intervals)] if intervals else entries
 
 
-def changed_market(market: Market, off: OffTypes, *, status_changed: bool) -> Market | None:
-    """A market that has changed, as a live message lists it; None: the tenant is not notified.
+def changed_market(market: Market, off: OffTypes, frame: str) -> Market | None:
+    """A market that has changed, as a live message lists it; None: the tenant is not notified. `frame` is the
+    type of the frame about the change, and says which change it was.
 
-    While its type is off that is how it ended; and, suspended, that a rollback has opened it again, which
-    `status_changed` shows (it was settled or void before, or active or suspended since)."""
+    While its type is off that is how it ended; and, suspended, that a rollback has opened it again, or that
+    it is new and counts as opened before the switch: lists show it from now on."""
     if market.type_id not in off:
         return market
     if not was_offered(off, market.type_id, market.first_opened_at):
         return None
     if not market.open:
         return market
-    return market_in_list(market, off) if market.settled_by and status_changed else None
+    opened_again = market.settled_by and frame != frame_types.MARKET_UPDATED
+    return market_in_list(market, off) if opened_again or frame == frame_types.MARKET_CREATED else None
 
 
 def suspended(market: Market) -> Market:

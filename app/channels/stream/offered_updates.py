@@ -27,8 +27,7 @@ def _offered(update: Update, types: TenantTypes) -> Update | None:
     if not isinstance(update.about, Market):
         return update if entry_offered(update.about, types.intervals) else None
     off = off_at_seq(types.intervals, update.seq)
-    status_changed = update.frame != frame_types.MARKET_UPDATED
-    shown = changed_market(update.about, off, status_changed=status_changed)
+    shown = changed_market(update.about, off, update.frame)
     if shown is None or shown is update.about:
         return update if shown else None
     data = market_data(update.match_id, shown)

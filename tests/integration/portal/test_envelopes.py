@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.market import MarketStatus
 from app.domain.user import Role
+from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import changes, tenants
 from app.store.connections import Store
@@ -271,6 +272,9 @@ async def test_a_search_by_type_finds_only_what_lists_the_type_to_the_tenant(
     suspended = replace(repriced, status=MarketStatus.SUSPENDED, reason="data is missing")
     for changed in (repriced, suspended, kept, offer(3)):
         await story.offer(match, changed)
+    behind = Story(store, lambda: system_clock() - 60_000)
+    for odds in (offer(4).odds, Decimal("1.9")):
+        await behind.offer(match, offer(4, odds=odds))
     await story.take_back(match, offer(2))
     for changed in (offer(2, settled_by="engine"), offer(2, settled_by="engine", odds=Decimal("1.5"))):
         await story.offer(match, changed)

@@ -8,6 +8,7 @@ from websockets.asyncio.client import ClientConnection
 
 from app.domain import scopes
 from app.domain.market import specifier_values
+from app.kit.clock import system_clock
 from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, subscribed, until_alive, until_present
@@ -103,6 +104,23 @@ async def test_what_is_sent(host: str, raw: str, other: str, story: Story, of_on
         ]
         assert {("market.updated", 4, "settled"), ("bet_settlement", 4, "settled")} <= {*of_markets(first)}
         assert of_markets(second) == [("bet_settlement", 4, "settled"), ("market.updated", 4, "settled")]
+
+
+async def test_a_market_of_a_clock_that_is_behind(host: str, raw: str, other: str, story: Story) -> None:
+    """By its time it was opened before the switch: frames and snapshots show it suspended."""
+    match = await story.match(offer(1))
+    behind = Story(story.store, lambda: system_clock() - 60_000)
+    async with subscribed(host, raw) as client:
+        await until_alive(client)
+        await switch(story.store, False)
+        await behind.offer(match, offer(2))
+        await behind.offer(match, offer(2, odds=offer(2).odds + 1))
+        assert of_markets(await until_present(client, story.store)) == [
+            ("market.suspended", 1, "suspended"),
+            ("market.suspended", 2, "suspended"),
+        ]
+    async with subscribed(host, raw) as client:
+        assert snapshot(await until_alive(client)) == {1: "suspended", 2: "suspended"}
 
 
 async def test_who_connects_while_it_is_off(host: str, raw: str, other: str, story: Story) -> None:

@@ -6,10 +6,11 @@ back, or the type is switched. The clock of those who open markets differs from 
 
 from decimal import Decimal
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from app.domain import frame_types
 from app.domain.market import Market, MarketStatus
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.types_off import (
@@ -19,23 +20,27 @@ from app.domain.types_off import (
     entry_offered,
     last_switch,
     market_in_list,
+    markets_in_list,
     off_at_seq,
     off_now,
+    suspended,
 )
 
 TYPE, OTHER = 13, 1
 ACTIVE, SETTLED, SUSPENDED = MarketStatus.ACTIVE, MarketStatus.SETTLED, MarketStatus.SUSPENDED
 moves = st.lists(st.sampled_from(["open", "settle", "roll back", "switch"]), max_size=30)
+skews = st.integers(-35, 35)  #: of the clock that opens markets; moves are 10 apart
 
 
 class Seller:
     """One type and one tenant. `offered` are the markets that were on offer to it at some place: opened while
-    the type was on, or open when it was switched on."""
+    the type was on, or open when it was switched on. `received` is what its live messages say of each."""
 
     def __init__(self, skew: int) -> None:
         self.seq, self.skew = 0, skew
         self.markets: dict[int, Market] = {}
         self.offered: set[int] = set()
+        self.received: dict[int, Market] = {}
         self.intervals: list[TypeOff] = []
         #: Each entry of the ledger, and whether its market had been offered before.
         self.entries: list[tuple[LedgerEntry, bool]] = []
@@ -56,22 +61,32 @@ class Seller:
     def open(self) -> None:
         number, at = len(self.markets), 10 * self.seq + self.skew
         market = Market(TYPE, f"round={number}", ACTIVE, Decimal(2), 0.5, opened_at=at, first_opened_at=at)
-        self.markets[number] = market
+        self.change(number, market, frame_types.MARKET_CREATED)
         if self.on:
             self.offered.add(number)
+
+    def change(self, number: int, market: Market, frame: str) -> None:
+        self.markets[number] = market
+        if shown := changed_market(market, off_at_seq(self.intervals, self.seq), frame):
+            self.received[number] = shown
 
     def switch(self) -> None:
         if self.on:
             newest = max((one.first_opened_at for one in self.markets.values()), default=0)
             self.intervals.append(TypeOff(TYPE, max(10 * self.seq, newest), self.seq))
+            active = {number: one for number, one in self.markets.items() if one.status is ACTIVE}
+            self.received |= {number: suspended(one) for number, one in active.items()}
         else:
             self.intervals[-1] = replace(self.intervals[-1], on_at=10 * self.seq, on_seq=self.seq)
-            self.offered |= {number for number, one in self.markets.items() if one.open}
+            present = {number: one for number, one in self.markets.items() if one.open}
+            self.offered |= set(present)
+            self.received |= present
 
     def decide(self, status: MarketStatus) -> None:
         for number, market in self.markets.items():
             if market.open is (status is SETTLED):
-                self.markets[number] = replace(market, status=status, settled_by="engine")
+                frame = frame_types.MARKET_UPDATED if status is SETTLED else frame_types.MARKET_SUSPENDED
+                self.change(number, replace(market, status=status, settled_by="engine"), frame)
                 ledger = LedgerStatus.SETTLED if status is SETTLED else LedgerStatus.PENDING
                 entry = LedgerEntry(
                     *(TYPE, market.specifiers, LedgerStatus.PENDING, ledger, None, ""),
@@ -88,7 +103,7 @@ def played(moves: list[str], skew: int) -> Seller:
     return seller
 
 
-@given(moves, st.integers(-5, 25))
+@given(moves, skews)
 def test_no_result_of_what_was_offered_is_lost(moves: list[str], skew: int) -> None:
     seller = played(moves, skew)
     lost = [one for one, offered in seller.entries if offered and not entry_offered(one, seller.intervals)]
@@ -106,13 +121,13 @@ def test_what_was_never_offered_has_no_result(moves: list[str]) -> None:
             assert not entry_offered(entry, seller.intervals)
 
 
-@given(moves, st.integers(-5, 25))
+@given(moves, skews)
 def test_nothing_is_on_offer_while_the_type_is_off(moves: list[str], skew: int) -> None:
     seller = played(moves, skew)
     off = off_now(seller.intervals)
     for number, market in seller.markets.items():
         shown = market_in_list(market, off)
-        changed = changed_market(market, off, status_changed=True)
+        changed = changed_market(market, off, frame_types.MARKET_SUSPENDED)
         if seller.on:
             assert shown is changed is market
             continue
@@ -122,7 +137,17 @@ def test_nothing_is_on_offer_while_the_type_is_off(moves: list[str], skew: int) 
             assert shown is not None and shown.closed is market.closed
 
 
-@given(moves, st.integers(-5, 25))
+@given(moves, skews)
+@example(["switch", "open"], -10)
+def test_live_messages_say_of_open_markets_what_lists_show(moves: list[str], skew: int) -> None:
+    """Whichever clock is ahead."""
+    seller = played(moves, skew)
+    shown = markets_in_list(list(seller.markets.values()), off_now(seller.intervals))
+    received = [one for one in seller.received.values() if one.open]
+    assert {one.key: one.status for one in shown if one.open} == {one.key: one.status for one in received}
+
+
+@given(moves, skews)
 def test_a_place_in_the_log_stays_as_it_was(moves: list[str], skew: int) -> None:
     """What was off at a place does not depend on later switches."""
     seller = Seller(skew)
@@ -138,6 +163,6 @@ def test_other_types_are_left_alone() -> None:
     intervals = [TypeOff(TYPE, 100, 10)]
     other = Market(OTHER, "", ACTIVE, Decimal(2), 0.5, first_opened_at=200)
     off = off_at_seq(intervals, 11)
-    assert market_in_list(other, off) is changed_market(other, off, status_changed=False) is other
+    assert market_in_list(other, off) is changed_market(other, off, frame_types.MARKET_UPDATED) is other
     assert off_at_seq(intervals, 9) == off_at_seq((), 11) == NONE_OFF
     assert (last_switch(intervals), last_switch(intervals, OTHER), last_switch(())) == (10, 0, 0)

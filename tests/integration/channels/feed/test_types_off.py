@@ -181,6 +181,28 @@ async def test_what_is_published(rig: Rig, feed: Running, when: str, monkeypatch
     assert {got.seq for got in both.consumers[1].live} < {got.seq for got in both.consumers[0].live}
 
 
+async def test_a_market_of_a_clock_that_is_behind_is_suspended_everywhere(rig: Rig, feed: Running) -> None:
+    """By its time it was opened before the switch: the live messages, a recovery and its result agree."""
+    behind = Story(rig.store, lambda: system_clock() - 60_000)
+    async with audience(rig) as both, feed():
+        match = await both.story.match()
+        await both.story.offer(match, offer(1))
+        await both.switch(False)
+        await behind.offer(match, offer(2))
+        await behind.offer(match, offer(2, odds=offer(2).odds + 1))
+        replayed, _ = await both.recover(RecoveryKind.FACADE_FULL, "1")
+        await behind.settle(match, offer(2))
+        switched, _ = await both.received(match)
+    assert open_and_closed(replayed) == {"1": "-1", "2": "-1"}
+    assert of_type(switched, ROUND_WINNER) == [
+        ("odds_change", "1", "1"),
+        ("odds_change", "1", "-1"),
+        ("odds_change", "2", "-1"),
+        ("bet_settlement", "2", None),
+        ("odds_change", "2", "-3"),
+    ]
+
+
 async def test_a_match_without_such_markets_is_not_mentioned(rig: Rig, feed: Running) -> None:
     async with audience(rig) as both, feed():
         match, quiet = await both.story.match(), await both.story.match()
