@@ -14,6 +14,7 @@ from app.amqp.tenant_bindings import TenantBindings
 from app.store.cursors import LeasedTenant
 
 _OVERFLOW_HOLDOFF_BEATS = 6  #: intervals of `alive` between two notices of one vhost's overflows
+_OVERDUE_BEATS = 2  #: after so many intervals without `alive` clients consider us down
 _LOSS_HOLDOFF_BEATS = 3  #: intervals of `alive` between two notices about losses
 
 
@@ -46,7 +47,7 @@ class LossNotice:
     @property
     def overdue(self) -> bool:
         """Whether `alive` has been missing for so long that clients consider us down."""
-        return time.monotonic() - self._alive_at > 2 * self.alive_seconds
+        return time.monotonic() - self._alive_at > _OVERDUE_BEATS * self.alive_seconds
 
     @property
     def losses_pending(self) -> bool:

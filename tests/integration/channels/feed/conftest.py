@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from app.amqp import loss_notice
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.session import FeedConfig, FeedSession
@@ -33,11 +34,15 @@ async def consumer(rig: Rig) -> AsyncIterator[Consumer]:
 
 
 @pytest.fixture
-def feed(rig: Rig) -> Running:
-    """Runs a session in this process, ended in good order; times may be turned down."""
+def feed(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Running:
+    """Runs a session in this process, ended in good order; times may be turned down. However short the
+    interval of `alive` is, clients are notified of silence after 20 s: a second in which the machine stands
+    still is no outage."""
 
     @asynccontextmanager
     async def running(**terms: Any) -> AsyncIterator[FeedSession]:
+        beats = 2 * max(1, 10 / terms.get("alive_seconds", 10))
+        monkeypatch.setattr(loss_notice, "_OVERDUE_BEATS", beats)
         session = new_session(rig, **terms)
         stopping = asyncio.Event()
         task = asyncio.create_task(session.run(stopping))
