@@ -20,7 +20,7 @@ from xml.etree import ElementTree as ET
 import aio_pika
 
 DEMO, EXCHANGE = Path(__file__).resolve().parents[1] / "var" / "demo.json", "oddsfeed"
-OVERLAP_MILLIS = 10_000  # concurrent changes may be published in another order than their timestamps
+OVERLAP_MILLIS, DAY_MILLIS = 120_000, 86_400_000  # we may be notified of a loss more than a minute after it
 SUSPENDED, CLOSED, SEQS = "suspended", "", ("x-seq", "x-prev-seq")
 # (after, request id) -> status, seconds to wait
 RecoveryRequest = Callable[[int, str], Awaitable[tuple[int, float]]]
@@ -62,10 +62,13 @@ class Book:
 
     def apply(self, root: ET.Element, seq: int, prev: int) -> None:
         match, at, replay = root.get("event_id", ""), int(root.get("timestamp", "0")), root.get("request_id")
-        if not replay and prev > self.seqs[match]:
+        if not replay and prev > self.seqs[match]:  # since its last message; others may have come meanwhile
+            had = max((each for each, _ in self.offers[match].values()), default=self.after)
+            self.after = min(self.after, max(had, at - DAY_MILLIS))
             self.suspend(match)
         self.seqs[match] = max(self.seqs[match], seq)
-        self.after = self.after if replay else max(self.after, at)  # an interrupted replay is requested again
+        if not replay and not self.due.is_set():  # what is missing is older; a cut replay is requested again
+            self.after = max(self.after, at)
         self.replayed.add(match)  # live messages wait meanwhile
         offers = self.offers[match]
         for market in () if root.get("end_time") else root.iter("market"):  # void bets: it stays on offer

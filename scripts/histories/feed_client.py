@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "client"))
 from matchfeed_client import Book, decode
 
 _CONNECT_SECONDS, _AGAIN_SECONDS, _SILENT_SECONDS = 10.0, 1.0, 20.0
-_OVERLAP_MILLIS = 10_000
+_OVERLAP_MILLIS = 120_000
 _RECOVERY_SECONDS = 30.0  #: then it is requested again
 _REQUEST_SECONDS = 5.0
 _SLOT_SECONDS = 3.0  #: another recovery runs for so long, mostly

@@ -23,6 +23,7 @@ _MatchMessage = (
     | m.FixtureChange
 )
 _Rollback = m.RollbackBetSettlement | m.RollbackBetCancel
+_DAY_MILLIS = 86_400_000
 
 
 class State(StrEnum):
@@ -58,7 +59,8 @@ class Waiting:
 
 
 class Book:
-    """`offers` by match and market. `after`: up to this moment (Unix milliseconds) nothing is missing.
+    """`offers` by match and market. `after`: up to this moment (Unix milliseconds) nothing is missing. While
+    a recovery is due it does not move: what is missing is older than the message that shows it.
 
     `recovery` is the number of the recovery that runs, "" when none does; `due` says that one must be
     requested. The book is complete while both are false.
@@ -138,9 +140,10 @@ class Book:
     def _apply(self, message: _MatchMessage, seq: int, previous: int) -> None:
         match, replayed = message.event_id, message.request_id is not None
         if not replayed and previous > self._seqs.get(match, 0):
+            self._go_back(match, message.timestamp)
             self.suspend(match)
         self._seqs[match] = max(self._seqs.get(match, 0), seq)
-        if not replayed:  # a replay that is interrupted is requested again
+        if not replayed and not self.due:  # a replay that is interrupted is requested again
             self.after = max(self.after, message.timestamp)
         self._replayed.add(match)
         offers = self.offers.setdefault(match, {})
@@ -154,6 +157,11 @@ class Book:
             for key, offer in offers.items():
                 if offer.timestamp < message.timestamp:
                     offers[key] = Offer(message.timestamp, State.CLOSED)
+
+    def _go_back(self, match: str, now: int) -> None:
+        """What is missing of a match may be as old as its last message, however much came of others since."""
+        newest = max((offer.timestamp for offer in self.offers.get(match, {}).values()), default=self.after)
+        self.after = min(self.after, max(newest, now - _DAY_MILLIS))
 
     def digest(self) -> dict[str, Any]:
         """What is open or suspended, as `POST /cs2/v1/selfcheck` takes it."""

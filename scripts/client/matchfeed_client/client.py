@@ -20,7 +20,7 @@ from matchfeed_client.rest import ClientError, Comparison, Rest
 
 log = logging.getLogger("matchfeed_client")
 #: Concurrent changes may be published in another order than their timestamps.
-_OVERLAP_MILLIS = 10_000
+_OVERLAP_MILLIS = 120_000
 #: `alive` comes every ten seconds: two are missing.
 _SILENCE_SECONDS = 20.0
 _RECOVERY_SECONDS = 600.0

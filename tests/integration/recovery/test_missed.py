@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from app.amqp.envelope import Envelope, EnvelopeRenderer, MatchMessage
@@ -133,14 +133,49 @@ async def test_who_recovers_from_the_last_stamp_that_it_read_ends_with_the_truth
     book.after = START - 1
     for envelope in envelopes[: round(read * len(envelopes))]:
         book.receive(envelope.message.body, envelope.seq, envelope.prev_seq)
-    after, book.request = book.after, REQUEST
+    after = book.after
+    messages = await recover(book, played, replay, kind)
+    assert heard(book) == await played.truth()
+    await no_more_than_since(played, envelopes, messages, after)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    script=st.lists(acts, min_size=5, max_size=25),
+    lost=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    notified=st.booleans(),
+    kind=st.sampled_from(["canonical", "global"]),
+)
+async def test_who_learns_of_a_loss_and_goes_on_reading_ends_with_the_truth(
+    store: Store, replay: Replay, script: list[Act], lost: tuple[float, float], notified: bool, kind: str
+) -> None:
+    """By a notice before what is newer, or by a gap; the recovery is requested when all is published."""
+    played = Played(store)
+    envelopes = await played.play(script)
+    book = Ledger()
+    book.after = START - 1
+    first, last = sorted(round(each * len(envelopes)) for each in lost)
+    for envelope in envelopes[:first]:
+        book.receive(envelope.message.body, envelope.seq, envelope.prev_seq)
+    if notified:
+        book.receive(feed.alive(PRODUCT, START, subscribed=False))
+    for envelope in envelopes[last:]:
+        book.receive(envelope.message.body, envelope.seq, envelope.prev_seq)
+    assume(book.due.is_set())
+    await recover(book, played, replay, kind)
+    assert heard(book) == await played.truth()
+
+
+async def recover(book: Ledger, played: Played, replay: Replay, kind: str) -> list[MatchMessage]:
+    """Replay to the book everything since its moment."""
     book.suspend()
-    messages = await played.replayed(replay, RecoveryKind(kind), after)
+    book.due.clear()
+    book.request = REQUEST
+    messages = await played.replayed(replay, RecoveryKind(kind), book.after)
     for message in messages:
         book.receive(message.body(PRODUCT, REQUEST), message.seq)
     book.receive(feed.snapshot_complete(PRODUCT, played.story.at + MINUTE, REQUEST))
-    assert heard(book) == await played.truth()
-    await no_more_than_since(played, envelopes, messages, after)
+    return messages
 
 
 async def no_more_than_since(

@@ -105,6 +105,7 @@ def kept(book: consumer.Book) -> dict[str, Any]:
 )
 def test_it_is_the_book_of_the_reference_client(steps: list[Any]) -> None:
     ours, reference = Book(), consumer.Book()
+    reference.suspend()
     for step in steps:
         if step == "suspend":
             ours.suspend()
@@ -112,6 +113,7 @@ def test_it_is_the_book_of_the_reference_client(steps: list[Any]) -> None:
         elif step == "recover":
             ours.begin_recovery("7")
             reference.request, reference.replayed = "7", set()
+            reference.due.clear()
         else:
             text, seq, previous = step
             message = decode(text.encode())
@@ -126,8 +128,17 @@ def test_it_is_the_book_of_the_reference_client(steps: list[Any]) -> None:
     assert [key for _, key, _ in again.open()] == [] and again.due and again.after == ours.after
 
 
+def complete(book: Book, at: int) -> Book:
+    """The book after a recovery that replayed nothing."""
+    book.begin_recovery("7")
+    message = decode(f'<snapshot_complete product="2" timestamp="{at}" request_id="7"/>'.encode())
+    assert message
+    book.receive(message)
+    return book
+
+
 def test_a_stored_book_is_suspended_until_it_has_recovered() -> None:
-    book = Book(after=5)
+    book = complete(Book(), 5)
     odds = f"<odds>{odds_market(MARKETS[0], '1')}</odds>"
     body = f'<odds_change product="2" event_id="od:match:1" timestamp="6">{odds}</odds_change>'
     message = decode(body.encode())
@@ -167,10 +178,53 @@ def test_a_fast_clock_of_the_service_does_not_make_it_skip_anything(received: in
         '<odds_change product="2" event_id="od:match:1" timestamp="90000"><odds/></odds_change>',
         '<snapshot_complete product="2" timestamp="90000" request_id="7"/>',
     ):
-        book = Book()
+        book = complete(Book(), 1)
         if body.startswith("<snapshot"):
             book.begin_recovery("7")
         message = decode(body.encode())
         assert message is not None
         book.receive(message, received=received)
         assert book.after == after
+
+
+matches = st.sampled_from([*MATCHES, "od:match:3"])
+
+
+@given(st.lists(matches), st.lists(matches, min_size=1), st.lists(matches), st.booleans())
+def test_what_is_missing_is_newer_than_the_moment_up_to_which_nothing_is(
+    received: list[str], lost: list[str], later: list[str], notified: bool
+) -> None:
+    """Once a gap or a notice has shown that messages were lost, whatever came after them: until the recovery
+    is requested, the book knows a moment before the first of them."""
+    ours, reference = complete(Book(), 1), consumer.Book()
+    newest = dict.fromkeys([*MATCHES, "od:match:3"], 0)
+    played = [*newest, *received, *lost, *later]
+    begin = len(newest) + len(received)
+    for seq, match in enumerate(played, start=1):
+        body = ABOUT.format(
+            tag="odds_change",
+            match=match,
+            at=1_800_000_000_000 + 60_000 * seq,
+            request="",
+            window="",
+            inner=f"<odds>{odds_market(MARKETS[0], '1')}</odds>",
+        )
+        previous, newest[match] = newest[match], seq
+        if begin < seq <= begin + len(lost):
+            continue
+        if notified and seq == begin + len(lost) + 1:
+            receive_both(ours, reference, '<alive product="2" timestamp="1" subscribed="0"/>')
+        receive_both(ours, reference, body, seq, previous)
+        shows = notified or match in lost
+        if seq > begin and shows:
+            assert ours.due and reference.due.is_set()
+        if ours.due:
+            first_lost = 1_800_000_000_000 + 60_000 * (begin + 1)
+            assert ours.after == reference.after < first_lost
+
+
+def receive_both(ours: Book, reference: consumer.Book, body: str, seq: int = 0, previous: int = 0) -> None:
+    message = decode(body.encode())
+    assert message
+    ours.receive(message, seq, previous)
+    reference.receive(body.encode(), seq, previous)
