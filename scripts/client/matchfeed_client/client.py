@@ -19,7 +19,8 @@ from matchfeed_client.decoding import Message, decode
 from matchfeed_client.rest import ClientError, Comparison, Rest
 
 log = logging.getLogger("matchfeed_client")
-#: Concurrent changes may be published in another order than their timestamps.
+#: A notice may come more than a minute after the loss; concurrent changes may be published in another order
+#: than their timestamps.
 _OVERLAP_MILLIS = 120_000
 #: `alive` comes every ten seconds: two are missing.
 _SILENCE_SECONDS = 20.0
