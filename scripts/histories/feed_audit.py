@@ -42,19 +42,36 @@ def _invented_live(got: Delivery, published: Envelope | None) -> Iterator[str]:
 
 
 def _order(deliveries: Sequence[Delivery]) -> Iterator[str]:
-    """A feed process that takes over says so, and publishes again, in order, what may not have been
-    published. A client has the beginning of that for the first time if it was not connected before, or to a
-    node of the broker that was separated."""
-    seen, newest = set[int](), 0
+    """What the broker may not have accepted is published again, in order, up to the newest. A client whose
+    queue missed the beginning has that for the first time after newer messages, but before anything newer
+    than those the newest of each match again. A client that connects, or that is notified, recovers."""
+    seen, newest, connection = set[int](), defaultdict[str, int](int), 0
+    late = dict[str, Delivery]()  # by match, "" for all matches: its newest has not come again since
     for got in deliveries:
         if got.subscribed == "0":
-            newest = 0
+            newest.clear()
+        if got.subscribed == "0" or got.connection != connection:
+            late.clear()
+        connection = got.connection
         if not got.live:
             continue
-        if got.number < newest and got.number not in seen:
-            yield f"{got.name} {got.number} about {got.match} came first after {newest}"
+        if got.number > newest[""]:
+            yield from _late(late, newest)
+            late.clear()
+        for scope in ("", got.match):
+            if got.number >= newest[scope]:
+                newest[scope] = got.number
+                late.pop(scope, None)
+            elif got.number not in seen:
+                late.setdefault(scope, got)
         seen.add(got.number)
-        newest = max(newest, got.number)
+    yield from _late(late, newest)
+
+
+def _late(late: dict[str, Delivery], newest: dict[str, int]) -> Iterator[str]:
+    for scope, got in late.items():
+        of = f" of {scope}" if scope else ""
+        yield f"{got.name} {got.number} about {got.match} came first after {newest[scope]}, the newest{of}"
 
 
 def missing(tenant: Tenant) -> list[Envelope]:

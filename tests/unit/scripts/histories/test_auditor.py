@@ -184,6 +184,28 @@ def test_a_message_that_comes_first_after_newer_ones_is_found() -> None:
     assert kinds(with_tenant(deliveries=deliveries)) == {Kind.ORDER}
 
 
+def test_what_comes_first_after_newer_ones_may_belong_to_a_run_that_ends_with_the_newest() -> None:
+    """The queue missed message 4; the feed process publishes again what the broker had not confirmed."""
+    missed, run = without(4), delivered()[1:]
+    assert not kinds(with_tenant(deliveries=(*missed, *run)))
+    assert kinds(with_tenant(deliveries=(*missed, *run[:-1]))) == {Kind.ORDER}  # its end did not come
+    assert kinds(with_tenant(deliveries=(*missed, *reversed(run)))) == {Kind.ORDER}
+
+
+def test_a_run_ends_with_the_newest_of_each_match() -> None:
+    body = ENVELOPES[3].body.replace(b"match:7", b"match:8")
+    other = replace(ENVELOPES[3], number=9, previous=0, match="od:match:8", body=body)
+    envelopes = (*ENVELOPES, other)
+    late, newest = delivery(ENVELOPES[1], 9.0), delivery(other, 8.0)
+
+    def found(*run: Delivery) -> set[Kind]:
+        deliveries = (*without(4), newest, late, *run)
+        return kinds(with_tenant(envelopes=envelopes, deliveries=deliveries))
+
+    assert found(newest) == {Kind.ORDER}  # of its own match something older was the last
+    assert not found(*delivered()[2:], newest)
+
+
 def test_repeated_messages_are_counted() -> None:
     verdict = audit(with_tenant(deliveries=(*delivered(), delivery(ENVELOPES[1], 9.0))))
     assert (verdict.findings, verdict.received, verdict.repeated) == ((), 5, 1)
