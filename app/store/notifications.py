@@ -56,8 +56,9 @@ async def listen(
 class NotifyListener:
     """The notifications of one connection, until it is lost."""
 
-    def __init__(self, connection: asyncpg.Connection) -> None:
+    def __init__(self, connection: asyncpg.Connection, channel: str) -> None:
         self._connection = connection
+        self._probe = f'LISTEN "{channel}"'  # changes nothing, and names the session in pg_stat_activity
         self._payloads: asyncio.Queue[str | None] = asyncio.Queue()
 
     def on_notification(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
@@ -74,7 +75,7 @@ class NotifyListener:
                 async with asyncio.timeout(_PROBE_SECONDS):
                     payload = await self._payloads.get()
             except TimeoutError:
-                await self._connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
+                await self._connection.execute(self._probe, timeout=_PROBE_SECONDS)
                 continue
             if payload is None:
                 raise Unavailable("The listening connection was lost.")
@@ -87,7 +88,7 @@ async def _listening(
 ) -> AsyncIterator[NotifyListener]:
     async with translate_errors():
         connection = await store.dedicated()
-        listener = NotifyListener(connection)
+        listener = NotifyListener(connection, channel)
         try:
             connection.add_termination_listener(lambda _: on_state(False))
             connection.add_termination_listener(listener.on_lost)

@@ -29,6 +29,7 @@ from app.settings import Settings
 from app.store import changes, cursors, tenants
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
+from tests.support.databases import transactions
 from tests.support.meanwhile import meanwhile
 from tests.support.processes import Process, start
 from tests.support.story import Story
@@ -219,6 +220,19 @@ class Rig:
         log = self.directory / f"feed-{len(self.processes)}.log"
         self.processes.append(await start(("-c", _FEED), self.settings, log, **overrides))
         return self.processes[-1]
+
+    async def pause(self, process: Process) -> None:
+        """Stop it while it has no transaction open: what that had locked would remain locked until another
+        process ends its sessions."""
+
+        async def paused() -> bool:
+            process.pause()
+            if not await transactions(self.store):
+                return True
+            process.resume()
+            return False
+
+        await until("the process has no transaction open", paused)
 
     async def close(self) -> None:
         for process in self.processes:

@@ -114,6 +114,11 @@ async def _of_sessions(store: Store, what: str, query: str = "%") -> int:
     return count
 
 
+async def transactions(store: Store) -> int:
+    """How many transactions other sessions on the store's database have open."""
+    return await _of_sessions(store, "count(xact_start)")
+
+
 async def waiting(store: Store) -> int:
     """How many statements on the store's database wait for a lock of another one."""
     return await _of_sessions(store, "count(*) FILTER (WHERE wait_event_type = 'Lock')")

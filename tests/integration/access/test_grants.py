@@ -119,7 +119,7 @@ async def test_while_not_listening_every_request_reads_the_key(
         raise ConnectionRefusedError
 
     monkeypatch.setattr(store, "dedicated", refuse)
-    await end_listening(store)
+    await end_sessions(store, "LISTEN%")
     await eventually(lambda: not grants.listening)
     await grants.grant_of(issued.raw)
     await revoke(store, issued.key.id)
@@ -132,7 +132,7 @@ async def test_after_a_broken_connection_changes_are_received_again(
     for _ in range(5):
         issued = await issue()
         await grants.grant_of(issued.raw)
-        await asyncio.gather(end_listening(store), revoke(store, issued.key.id))
+        await asyncio.gather(end_sessions(store, "LISTEN%"), revoke(store, issued.key.id))
         assert await seconds_until_refused(grants, issued.raw) < 1
 
 
@@ -201,8 +201,3 @@ async def test_the_last_use_is_saved(store: Store, issue: Issue) -> None:
     async with store.autocommit() as tx:
         (key,) = await listing(tx, issued.key.tenant_id)
     assert key.last_used_at == 777
-
-
-async def end_listening(store: Store) -> None:
-    for query in ("LISTEN%", "SELECT 1"):
-        await end_sessions(store, query)

@@ -67,6 +67,23 @@ async def test_a_lost_connection_is_reported_and_replaced(store: Store, listener
     assert await listener.next() == "again"
 
 
+async def test_the_session_is_listed_by_its_channel_however_long_it_listens(
+    store: Store, listener: Listener
+) -> None:
+    """Each second without a notification a statement shows whether the connection still works."""
+
+    async def begun() -> object:
+        async with store.autocommit() as tx:
+            return await tx.value(
+                "SELECT max(query_start) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%news%'"
+            )
+
+    first = await begun()
+    assert first is not None
+    assert await eventually(begun, lambda last: last != first) is not None
+
+
 async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: Listener) -> None:
     await listener.stop()
     assert listener.states[-1] is False
@@ -75,7 +92,7 @@ async def test_a_stopped_listener_leaves_no_connection(store: Store, listener: L
 
 async def test_a_listener_can_be_cancelled_as_it_receives() -> None:
     """On Python 3.11 `asyncio.wait_for` swallowed the cancellation then, and the listener never ended."""
-    listener = notifications.NotifyListener(connection=None)
+    listener = notifications.NotifyListener(connection=None, channel="news")
     receiving = asyncio.create_task(listener.receive())
     await asyncio.sleep(0)
     listener.on_notification(None, 0, "channel", "payload")

@@ -201,7 +201,7 @@ async def test_the_feed_process_is_killed(rig: Rig) -> None:
         await until("alive", lambda: all(one.alives for one in both.consumers))
         await story.offer(match, offer(1), offer(2))
         await until("the odds", lambda: all(of_match(one, match) for one in both.consumers))
-        process.pause()
+        await rig.pause(process)
         await book(both, match, False)
         await story.offer(match, offer(1), offer(3))
         await process.kill()
