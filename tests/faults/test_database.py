@@ -34,7 +34,7 @@ async def test_connections_end_during_a_replay(rig: Rig, store: Store) -> None:
     for match in matches[:30]:
         await story.offer(match, offer(1), offer(2))
         await story.settle(match, offer(1))
-    await rig.feed()
+    await rig.feed(FEED_LEASE_MILLIS="30000")  # the sessions end, and not the lease
     async with consuming(url, rig.settings.exchange) as consumer:
         await until("alive", lambda: consumer.alives)
         job = await recover(store, tenant, "77", after=1)

@@ -12,19 +12,19 @@ from app.settings import Settings
 from app.store import changes
 from app.store.connections import Store
 from tests.support.story import Story, offer
-from tests.support.streaming import Message, closed_so_far, next_frame, streaming, subscribed, until_alive
+from tests.support.streaming import (
+    Message,
+    closed_so_far,
+    next_frame,
+    streaming,
+    subscribed,
+    until_alive,
+    until_present,
+)
 
 
 def numbered(frames: list[Message]) -> list[tuple[str, int]]:
     return [(frame["type"], frame["meta"]["seq"]) for frame in frames if frame["type"] != "alive"]
-
-
-async def quiet(client: object) -> list[Message]:
-    """The frames until an `alive` that no other frame precedes."""
-    frames: list[Message] = []
-    while len(more := await until_alive(client)) > 1:  # type: ignore[arg-type]
-        frames += more
-    return frames
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -39,7 +39,7 @@ async def test_a_client_that_resumes_receives_what_it_missed_and_no_more(
         await story.settle(match, offer(1))
         await story.take_back(match, offer(1))
         await story.settle(match, offer(1))
-        seen = numbered(await quiet(present))
+        seen = numbered(await until_present(present, story.store))
         updates = [one for one in seen if one[0] == "market.updated"]
         superseded = updates[:-1]
         assert [kind for kind, _ in seen].count("bet_settlement") == 3
@@ -116,7 +116,7 @@ async def test_a_client_that_reads_too_slowly_is_closed_and_no_other(
                 assert begin < 3000
                 await story.offer(match, *map(offer, range(begin, begin + 100)))
                 begin += 100
-                seen += await quiet(quick)
+                seen += await until_present(quick, story.store)
             assert len({frame["data"].get("market_offer_id") for frame in seen} - {None}) == begin - 1
             last = 0
             with pytest.raises(ConnectionClosed):
@@ -134,7 +134,7 @@ async def test_another_server_protocol_works_too(settings: Settings, raw: str, s
     async with streaming(settings, ws="auto") as host, subscribed(host, raw) as client:
         await until_alive(client)
         await story.offer(match, *map(offer, range(1, 50)))
-        received = numbered(await quiet(client))
+        received = numbered(await until_present(client, story.store))
         assert len(received) == 49
         assert [seq for _, seq in received] == sorted(seq for _, seq in received)
         async with asyncio.timeout(60):
