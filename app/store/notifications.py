@@ -58,7 +58,7 @@ class NotifyListener:
 
     def __init__(self, connection: asyncpg.Connection, channel: str) -> None:
         self._connection = connection
-        self._probe = f'LISTEN "{channel}"'  # changes nothing, and names the session in pg_stat_activity
+        self._probe = session.listening(channel)
         self._payloads: asyncio.Queue[str | None] = asyncio.Queue()
 
     def on_notification(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:

@@ -42,9 +42,9 @@ def _invented_live(got: Delivery, published: Envelope | None) -> Iterator[str]:
 
 
 def _order(deliveries: Sequence[Delivery]) -> Iterator[str]:
-    """What the broker may not have accepted is published again, in order, up to the newest. A client whose
-    queue missed the beginning has that for the first time after newer messages, but before anything newer
-    than those the newest of each match again. A client that connects, or that is notified, recovers."""
+    """What the broker may not have accepted is published again, in order, up to the newest. Where a queue had
+    missed the beginning of that, it comes first after newer messages; then the newest of each match must come
+    again before anything newer does. A client that connects, or that is notified, recovers."""
     seen, newest, connection = set[int](), defaultdict[str, int](int), 0
     late = dict[str, Delivery]()  # by match, "" for all matches: its newest has not come again since
     for got in deliveries:

@@ -33,6 +33,11 @@ NEXT_MATCH_NUMBER = "SELECT nextval('match_number')"
 IS_AHEAD = f"SELECT $1::bigint > {NOW}"
 
 
+def listening(channel: str) -> str:
+    """PostgreSQL's own function. It names the channel in pg_stat_activity, too."""
+    return f"SELECT pg_listening_channels() -- {channel}"
+
+
 def lock_table(table: str) -> str:
     """Piccolo builds no LOCK TABLE."""
     return f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE"

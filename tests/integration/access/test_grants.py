@@ -119,7 +119,7 @@ async def test_while_not_listening_every_request_reads_the_key(
         raise ConnectionRefusedError
 
     monkeypatch.setattr(store, "dedicated", refuse)
-    await end_sessions(store, "LISTEN%")
+    await end_sessions(store, "%LISTEN%")
     await eventually(lambda: not grants.listening)
     await grants.grant_of(issued.raw)
     await revoke(store, issued.key.id)
@@ -132,7 +132,7 @@ async def test_after_a_broken_connection_changes_are_received_again(
     for _ in range(5):
         issued = await issue()
         await grants.grant_of(issued.raw)
-        await asyncio.gather(end_sessions(store, "LISTEN%"), revoke(store, issued.key.id))
+        await asyncio.gather(end_sessions(store, "%LISTEN%"), revoke(store, issued.key.id))
         assert await seconds_until_refused(grants, issued.raw) < 1
 
 

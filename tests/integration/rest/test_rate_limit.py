@@ -127,7 +127,7 @@ async def test_without_redis_every_request_passes_and_is_counted(
 
 async def listeners(store: Store) -> int:
     """How many processes LISTEN for changes to keys; only such a process caches keys."""
-    return await sessions(store, "LISTEN%grants%")
+    return await sessions(store, "%LISTEN%grants%")
 
 
 async def test_a_valid_key_is_served_whatever_others_at_its_address_do(

@@ -182,7 +182,7 @@ async def test_changes_during_a_lost_connection_are_seen(
     """The LISTEN connection is cut off; what changes meanwhile is seen."""
     path = f"/cs2/v1/matches/{live.id}/markets"
     await warm(client, path, basic, reads)
-    assert await end_sessions(store, "LISTEN%shown%") == 1
+    assert await end_sessions(store, "%LISTEN%shown%") == 1
     await Story(store).offer(live, offer(99))
 
     async def fetch() -> str:

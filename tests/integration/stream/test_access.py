@@ -251,7 +251,7 @@ async def test_keys_are_looked_up_while_notify_does_not_work(
     async with subscribed(host, raw) as client:
         await until_alive(client)
         monkeypatch.setattr(Store, "dedicated", away)
-        await eventually(lambda: end_sessions(store, "LISTEN%"))
+        await eventually(lambda: end_sessions(store, "%LISTEN%"))
         async with store.transaction() as tx:
             await tx.execute("UPDATE api_key SET active = false")
         begun = time.perf_counter()
