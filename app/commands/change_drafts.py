@@ -14,7 +14,8 @@ from app.domain import frame_types
 from app.domain.fixture_change import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Book, Market, MarketStatus, market_name
-from app.domain.match import Match, Status, summarize
+from app.domain.match import Match, Status
+from app.domain.match_summary import summarize
 from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeDraft
 
@@ -54,6 +55,9 @@ def _event_or_round(change: c.MatchChange) -> Iterable[ChangeDraft]:
             for played in rounds:
                 void = msgspec.structs.replace(played, void=True)
                 yield ChangeDraft("round", str(played.id), "", "", _encode(void))
+        case c.RoundsReinstated(_, rounds):
+            for played in rounds:
+                yield ChangeDraft("round", str(played.id), "round.finished", "", _encode(played))
 
 
 def _fixture_changes(match: Match, changes: Sequence[c.MatchChange]) -> Iterable[ChangeDraft]:
@@ -117,9 +121,9 @@ def _match_frame(before: Match | None, after: Match, changes: Sequence[c.MatchCh
     if after.status is Status.FINISHED and before.status is not Status.FINISHED:
         return frame_types.FINISHED
     changed = summarize(after) != summarize(before) or _beyond_summary(after) != _beyond_summary(before)
-    # Events that are void now have no frame of their own.
-    voided = any(isinstance(change, c.RoundsVoided) for change in changes)
-    return frame_types.UPDATED if changed or voided else ""
+    # Events that are void now, or count again, have no frame of their own.
+    recounted = any(isinstance(change, c.RoundsVoided | c.RoundsReinstated) for change in changes)
+    return frame_types.UPDATED if changed or recounted else ""
 
 
 def _beyond_summary(match: Match) -> tuple[object, ...]:

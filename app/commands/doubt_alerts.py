@@ -3,6 +3,7 @@
 from app.domain.doubts import PRICE, RESTORED, SERVER_SILENT, UNCOUNTED_ROUNDS, UNRATED
 from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
+from app.domain.restarts import RESTARTED
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.transaction import Tx
@@ -37,6 +38,8 @@ def _kind(doubt: Doubt) -> AlertKind | None:
         return AlertKind.UNEXPLAINED_MOVE
     if doubt.kind == RESTORED:
         return AlertKind.DATABASE_RESTORED
+    if doubt.kind == RESTARTED:
+        return AlertKind.RESTARTED_LOWER
     if doubt.kind == FORMAT:
         return AlertKind.FORMAT_CONTRADICTION
     return AlertKind.SILENT_SOURCE if doubt.reason == SERVER_SILENT else None

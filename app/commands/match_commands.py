@@ -152,6 +152,15 @@ class NameSides(Command, frozen=True, tag="name_sides"):
     ct: TeamName
 
 
+class AcceptRestart(Command, frozen=True, tag="accept_restart"):
+    """The play since a restart at a lower score takes the place of what was before."""
+
+
+class KeepBranch(Command, frozen=True, tag="keep_branch"):
+    """What was played before a restart at a lower score stands, whatever is played since, until a backup or
+    the log's score continues it."""
+
+
 class AwardMap(Command, frozen=True, tag="award_map"):
     """A walkover of the map in play, or of the next one."""
 
@@ -217,6 +226,8 @@ AnyCommand = (
     | Unsuspend
     | FollowSource
     | NameSides
+    | AcceptRestart
+    | KeepBranch
     | AwardMap
     | AwardMatch
     | VoidMarket

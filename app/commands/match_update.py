@@ -20,7 +20,7 @@ from app.store.transaction import Tx, Write
 from app.trading import engine
 from app.trading.engine import Reaction
 from app.trading.held_probabilities import without_ended
-from app.trading.match_facts import Past
+from app.trading.match_facts import Past, whether_standing
 from app.trading.price_guard import unexplained_move
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
@@ -81,7 +81,7 @@ async def prepare(
         if kept is not after:
             after, changes = kept, (*changes, c.ControlsChanged())
     manual = action(book)
-    needs_past = before is not None and engine.needs_past(before, _acted(manual, book))
+    needs_past = before is not None and engine.needs_past(before, changes, _acted(manual, book))
     past = await _past(tx, after) if needs_past else None
     if after.types_known != len(RULES):
         after = replace(after, types_known=len(RULES))
@@ -139,7 +139,7 @@ def decide(
 async def _past(tx: Tx, match: Match) -> Past:
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     void = [one.id for one in rounds if one.void] + [event.id for event in events if event.void]
-    return Past(events, frozenset(void))
+    return Past(events, frozenset(void), await history.ledger(tx, match.id))
 
 
 def _acted(manual: Reaction, book: Book) -> Book:
@@ -190,7 +190,9 @@ async def write(
         extra_writes = [*extra_writes, matches.save_statement(after, reaction.reprice_at)]
     happened = history.add_statements(after.id, _rounds(update.changes), _events(update.changes))
     await tx.write([*extra_writes, *happened, *markets.save_statements(after.id, changed)])
-    await history.void(tx, after.id, _voided(update.changes))
+    standing = whether_standing(update.changes)
+    await history.mark(tx, after.id, [number for number, stands in standing.items() if not stands], void=True)
+    await history.mark(tx, after.id, [number for number, stands in standing.items() if stands], void=False)
     await doubt_alerts.update(tx, before, after, now)
     await team_ratings.follow_results(tx, before, after)
     if any(isinstance(change, c.RoundOpened) for change in update.changes):
@@ -227,22 +229,21 @@ async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
 
 
 def _rounds(changes: Iterable[c.MatchChange]) -> list[Round]:
-    return [change.round for change in changes if isinstance(change, c.RoundFinished)]
+    found: list[Round] = []
+    for change in changes:
+        if isinstance(change, c.RoundFinished):
+            found.append(change.round)
+        elif isinstance(change, c.PlayRecorded):
+            found += change.rounds
+    return found
 
 
 def _events(changes: Iterable[c.MatchChange]) -> list[TimelineEvent]:
     """The latest version of each event."""
-    latest = {
-        change.event.id: change.event
-        for change in changes
-        if isinstance(change, c.EventAdded | c.EventAmended)
-    }
-    return list(latest.values())
-
-
-def _voided(changes: Iterable[c.MatchChange]) -> list[int]:
-    ids: list[int] = []
+    latest: dict[int, TimelineEvent] = {}
     for change in changes:
-        if isinstance(change, c.RoundsVoided):
-            ids += [*(played.id for played in change.rounds), *change.events]
-    return ids
+        if isinstance(change, c.EventAdded | c.EventAmended):
+            latest[change.event.id] = change.event
+        elif isinstance(change, c.PlayRecorded):
+            latest |= {event.id: event for event in change.events}
+    return list(latest.values())

@@ -7,8 +7,10 @@ names the winner.
 from msgspec.structs import replace
 
 from app.domain.changes import MatchChange
+from app.domain.doubts import clear_doubt
 from app.domain.lifecycle import MatchAndChanges, require_not_over
 from app.domain.match import Match, Status, Team
+from app.domain.restarts import RESTARTED
 from app.domain.series import close_map, finish_match, next_map
 
 
@@ -36,4 +38,5 @@ def award_match(match: Match, winner: Team, at: int) -> MatchAndChanges:
 
 def _close(match: Match, winner: Team, at: int, changes: list[MatchChange]) -> Match:
     play = match.map or next_map(match)
+    match = clear_doubt(replace(match, restart=None), RESTARTED)
     return close_map(match, replace(play, winner=winner, awarded=True), at, changes)

@@ -61,6 +61,24 @@ class RoundsVoided(MatchChange, frozen=True):
     replayed_from: int | None = None
 
 
+class RoundsReinstated(MatchChange, frozen=True):
+    """Rounds, and events by history id, that were void or not published, and count from now on: a backup of
+    another branch was loaded, or the play since a restart counts. `events` has those of the round in play,
+    too."""
+
+    map: int
+    rounds: tuple[Round, ...]
+    events: tuple[int, ...] = ()
+
+
+class PlayRecorded(MatchChange, frozen=True):
+    """Play since a restart in doubt: rounds and events that do not count. They are stored, so that they can
+    be reinstated, and not published."""
+
+    rounds: tuple[Round, ...] = ()
+    events: tuple[TimelineEvent, ...] = ()
+
+
 class MapFinished(MatchChange, frozen=True):
     map: MapPlay
 

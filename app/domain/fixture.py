@@ -5,6 +5,7 @@ again changes nothing.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from app.domain.doubts import clear_doubt, reset_uncounted_rounds
 from app.domain.lifecycle import MatchAndChanges, require, require_not_over
 from app.domain.match import MapPlay, Match, Side, Status, Team
 from app.domain.match_info import MatchInfo, Veto
+from app.domain.restarts import apply_to_play
 from app.domain.rounds import count_result
 from app.domain.series import end_map_at_pending_score, series_over
 from app.domain.sides import apply_team_line, set_home_side
@@ -140,6 +142,9 @@ def set_sides(match: Match, ct: Team, at: int) -> MatchAndChanges:
     if match.map is None:
         return replace(match, named_side=side), (DetailsChanged(),)
     changes: MatchChanges = []
-    match = count_result(set_home_side(match, side), changes)
-    match = end_map_at_pending_score(match, at, changes)
+    match = apply_to_play(match, partial(_set_sides, at=at), side, changes)
     return match, (*changes, DetailsChanged())
+
+
+def _set_sides(match: Match, side: Side, changes: MatchChanges, *, at: int) -> Match:
+    return end_map_at_pending_score(count_result(set_home_side(match, side), changes), at, changes)

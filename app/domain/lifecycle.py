@@ -21,6 +21,7 @@ def cancel(match: Match, at: int) -> MatchAndChanges:
     """Cancel the match, before or in play."""
     require_not_over(match, "cancelled")
     match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="", loadouts=())
+    match = replace(match, restart=None)
     return retain_doubts(match), (MatchCancelled(),)
 
 

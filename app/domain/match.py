@@ -30,6 +30,9 @@ from app.domain.trading_controls import NO_CONTROLS, TradingControls
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
 EventType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
+#: What restarts a map: the game server (a crash, the map loaded again, another server), a warm-up, or a
+#: command in play.
+RestartCause = Literal["server", "warmup", "command"]
 
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -69,13 +72,24 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.type == "kill" and self.actor_team != self.target_team and not self.void
 
 
+class OtherDeath(msgspec.Struct, frozen=True):
+    """A death without a kill: a fall, the bomb, suicide."""
+
+    map: int
+    round: int
+    player: MatchPlayer
+    team: Team = msgspec.field(name="slot")
+
+
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """A finished round. `home_score`/`away_score` are rounds won after it, on this map.
 
-    `events` are the history ids of its timeline. `gap`: data was missing while it was played, so
-    its timeline may lack something; winner, side and reason are as reported. `worth` is the equipment
-    value of home and away in it, None where the log did not show it for all five players. `kills` are
-    those of each player who killed or was killed, by account; None in rounds that were stored without.
+    `events` are the history ids of its timeline. `gap`: data was missing while it was played, so its timeline
+    may lack something; winner, side and reason are as reported. `worth` is the equipment value of home and
+    away in it, None where the log did not show it for all five players. `kills` are those of each player who
+    killed or was killed, by account; None in rounds that were stored without. `previous` is the history id of
+    the round that it was played after, on the same branch of the map's history (`branches`): 0 for none, None
+    in rounds that were stored without. `other_deaths` are the deaths in it without a kill.
     """
 
     id: int
@@ -94,6 +108,8 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     worth: tuple[int | None, int | None] = (None, None)
     void: bool = False
     kills: tuple[PlayerKills, ...] | None = None
+    previous: int | None = None
+    other_deaths: tuple[OtherDeath, ...] = ()
 
     @property
     def home_side(self) -> Side:
@@ -269,13 +285,19 @@ class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
     unseen: tuple[int, int] = (0, 0)
 
 
-class OtherDeath(msgspec.Struct, frozen=True):
-    """A death without a kill: a fall, the bomb, suicide."""
+class Restart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The play since the server restarted the map at a lower score, while it is not known whether it counts.
 
-    map: int
-    round: int
-    player: MatchPlayer
-    team: Team = msgspec.field(name="slot")
+    Nothing of it is published. `play` has every round of the map, of which those count that have been played
+    since; `current` and `other_deaths` are as in `Match`. `cause`: what restarted the map; `kept`: an
+    operator has decided that what was played before stands.
+    """
+
+    play: MapPlay
+    cause: RestartCause
+    current: CurrentRound | None = None
+    other_deaths: tuple[OtherDeath, ...] = ()
+    kept: bool = False
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -315,8 +337,11 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     loaded: str = ""  #: the map that the server last named
     team_ct: str = ""  #: the team that the server last named on this side
     team_t: str = ""  #: the same
-    #: The server started again in mid-map: the next reported score or round shows what still counts.
+    #: The map begins again, or a backup is loaded: the next reported score or round shows what still counts.
     restarting: bool = False
+    restart_cause: RestartCause | None = None  #: why it is `restarting`, where it begins again
+    restoring: int | None = None  #: after how many rounds the backup is that is being loaded
+    restart: Restart | None = None  #: the play since a restart at a lower score, while it is in doubt
     max_rounds: int = 24
     overtime_rounds: int = 6
     awarded: bool = False  #: an operator named the winner
@@ -358,38 +383,3 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
             if play.status == "live":
                 return play
         return None
-
-
-class MatchSummary(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `<sport_event_status>` and the basic match shape need; stored with each match change."""
-
-    number: int
-    status: Status
-    home: str
-    away: str
-    score_home: int = 0
-    score_away: int = 0
-    winner: Team | None = None
-    home_id: int | None = None
-    away_id: int | None = None
-    maps: tuple[MapPlay, ...] = ()
-    round: int | None = None
-    pause: str = ""
-
-
-def summarize(match: Match) -> MatchSummary:
-    """The short form of a match; its maps carry no rounds."""
-    return MatchSummary(
-        number=match.number,
-        status=match.status,
-        home=match.home,
-        away=match.away,
-        score_home=match.score_home,
-        score_away=match.score_away,
-        winner=match.winner,
-        home_id=match.home_id,
-        away_id=match.away_id,
-        maps=tuple(msgspec.structs.replace(play, rounds=()) for play in match.maps),
-        round=match.current.number if match.current else None,
-        pause=match.pause,
-    )

@@ -1,23 +1,25 @@
-"""The score that the server reports, compared with ours: it confirms, adds, voids or casts doubt."""
+"""The score that the server reports, compared with ours: it confirms, adds, picks a branch or casts doubt."""
 
 from msgspec.structs import replace
 
 from app.domain import facts as f
+from app.domain import restarts
+from app.domain.branches import Place, find_place
 from app.domain.changes import MatchChanges
-from app.domain.doubts import clear_doubt, log_is_doubted
-from app.domain.match import Match
+from app.domain.doubts import MISSING_DATA, clear_doubt, log_is_doubted
+from app.domain.match import MapPlay, Match
 from app.domain.rounds import (
     accept_unseen_rounds,
     count_result,
     open_round,
     raise_score_doubt,
     replay_current_round,
-    restore_score,
+    restore,
     scores_by_team,
     void_all,
 )
 from app.domain.series import can_start, map_in_play, set_map_name, start_map, was_played
-from app.domain.sides import infer_sides_from_score
+from app.domain.sides import infer_sides_from_score, is_side_break
 
 
 def score_reported(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
@@ -58,7 +60,8 @@ def _then_open(match: Match, at: int, changes: MatchChanges) -> Match:
 
 
 def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
-    """Compare the reported score with the rounds counted; a lower one means a restored backup."""
+    """Compare the reported score with the rounds counted. Another one is that of a restored backup, if the
+    map had it before; a lower one where nothing was played is that of a restart."""
     match = infer_sides_from_score(match, fact.ct_score, fact.t_score)
     play, current = match.map, match.current
     if play is None or (current is not None and current.pending_result is not None):
@@ -67,23 +70,50 @@ def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Matc
     theirs = scores_by_team(play, fact.ct_score, fact.t_score)
     if theirs == ours:
         return _confirm_score(match, fact.at, changes)
-    if sum(theirs) == sum(ours):
-        return raise_score_doubt(match, fact.ct_score, fact.t_score)
+    in_play = current is not None and current.phase != "freeze"
+    awaited = match.restarting or match.restoring is not None
+    if sum(theirs) < sum(ours) and in_play and not awaited:
+        return match
+    if (
+        not sum(theirs)
+        and match.restoring != 0
+        and (match.restarting or play.rounds_won > restarts.DISCARDED_BY_COMMAND)
+    ):
+        return open_round(restarts.begin(match, changes), fact.at, changes)
+    place = find_place(play, fact.ct_score, fact.t_score)
+    if place is not None and (awaited or _may_be_restored(match, play, place)):
+        return restore_place(match, place, fact.at, changes)
     if sum(theirs) > sum(ours):
         match = accept_unseen_rounds(match, fact.ct_score, fact.t_score, fact.at, changes)
-        return match if log_is_doubted(match) else replace(match, restarting=False)
-    if current is not None and current.phase != "freeze" and not match.restarting:
-        return match
-    if match.restarting and not sum(theirs):
-        return match
-    return replace(restore_score(match, fact.ct_score, fact.t_score, fact.at, changes), restarting=False)
+        return match if log_is_doubted(match) else restarts.score_known(match)
+    return raise_score_doubt(match, fact.ct_score, fact.t_score)
+
+
+def _may_be_restored(match: Match, play: MapPlay, place: Place) -> bool:
+    """Whether a backup may have been restored of which no line told: in a freeze time, and not where the
+    score may be another for another reason (rounds whose lines are missing, sides that have just changed)."""
+    if match.current is not None and match.current.phase != "freeze":
+        return False
+    if sum(place.score) < play.rounds_won:
+        return True
+    missing = any(doubt.kind == MISSING_DATA for doubt in match.doubts)
+    return not (missing or is_side_break(play) or play.home_side is None)
+
+
+def restore_place(match: Match, place: Place, at: int, changes: MatchChanges) -> Match:
+    """Play goes on from a place: its branch counts. In the play since a restart this ends the doubt, unless
+    the place is in that play, too."""
+    since = restarts.is_since_restart(match, place)
+    match = restarts.score_known(restore(match, place, at, changes))
+    return match if since else replace(match, restart=None)
 
 
 def _confirm_score(match: Match, at: int, changes: MatchChanges) -> Match:
     """The scores are equal; after a server restart the current round begins again."""
     current = match.current
-    anew = match.restarting and current is not None and current.phase != "freeze"
-    match = replace(clear_doubt(match, "score", "restart"), restarting=False)
+    awaited = match.restarting or match.restoring is not None
+    anew = awaited and current is not None and current.phase != "freeze"
+    match = restarts.score_known(clear_doubt(match, "score", "restart"))
     if anew:
         return open_round(replay_current_round(match, changes), at, changes)
     return match if match.current else open_round(match, at, changes)

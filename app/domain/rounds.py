@@ -2,14 +2,14 @@
 
 from msgspec.structs import replace
 
-from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened, RoundsVoided
+from app.domain.branches import Place, branch, recount
+from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened
 from app.domain.doubts import MISSING_DATA, PRICE, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
 from app.domain.player_kills import player_kills
 from app.domain.presence import with_available_players
-from app.domain.shown_updates import forget_equipment
 from app.domain.sides import (
     clear_sides_after_break,
     infer_sides_from_score,
@@ -18,7 +18,7 @@ from app.domain.sides import (
     team_on,
     update_map,
 )
-from app.domain.timeline import add_bomb_event, bomb_site, release_withheld_events
+from app.domain.timeline import add_bomb_event, bomb_site, deaths_in, release_withheld_events
 
 
 def open_round(match: Match, at: int, changes: MatchChanges) -> Match:
@@ -120,6 +120,8 @@ def _finish_round(match: Match, won: RoundResult, changes: MatchChanges) -> Matc
         gap=current.gap,
         worth=team_equipment_values(current.carried, play.home_side) if play.home_side else (None, None),
         kills=player_kills(current.events),
+        previous=play.counted[-1].id if play.counted else 0,
+        other_deaths=deaths_in(match, play.number, current.number),
     )
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_side_break(play) else None)
@@ -136,26 +138,11 @@ def void_after(
     match: Match, home_score: int, away_score: int, changes: MatchChanges, *, replayed: bool = False
 ) -> Match:
     """Void the rounds after this score, and the current one. `replayed`: they are played again."""
-    play = match.map
+    play, total = match.map, home_score + away_score
     if play is None:
         return match
-    total = home_score + away_score
-    voided = tuple(replace(played, void=True) for played in play.counted if played.number > total)
-    replayed_from = _replayed_from(match, play, voided, total) if replayed else None
-    _append_voided(match, play, voided, changes, replayed_from)
-    by_id = {played.id: played for played in voided}
-    play = replace(
-        play,
-        rounds=tuple(by_id.get(played.id, played) for played in play.rounds),
-        unseen=tuple(number for number in play.unseen if number <= total),
-        home_score=home_score,
-        away_score=away_score,
-    )
-    if voided:
-        play = replace(play, home_side=voided[0].home_side, side_before_break=None)
-    match = forget_equipment(match)
-    deaths = tuple(death for death in match.other_deaths if death.map != play.number or death.round <= total)
-    return replace(update_map(match, play), current=None, other_deaths=deaths)
+    standing = [played for played in play.counted if played.number <= total]
+    return recount(match, standing, (home_score, away_score), changes, replayed=replayed)
 
 
 def void_all(match: Match, changes: MatchChanges) -> Match:
@@ -175,55 +162,14 @@ def replay_current_round(match: Match, changes: MatchChanges) -> Match:
     return void_after(match, play.home_score, play.away_score, changes, replayed=True) if play else match
 
 
-def _replayed_from(match: Match, play: MapPlay, voided: tuple[Round, ...], total: int) -> int:
-    """When the void play began (Unix ms): at the end of round `total`, the last that counts, or at the map's
-    start where none does; where that end is unseen, when the first void round went live."""
-    stands = next((played for played in play.counted if played.number == total), None)
-    if stands is not None:
-        return stands.ended_at
-    begun = match.current.opened_at if match.current else 0
-    if not total and play.started_at is not None:
-        return play.started_at
-    return voided[0].started_at if voided else begun
-
-
-def _append_voided(
-    match: Match, play: MapPlay, voided: tuple[Round, ...], changes: MatchChanges, replayed_from: int | None
-) -> None:
-    current = match.current
-    unfinished = current is not None and current.number > play.rounds_won
-    of_current = tuple(event.id for event in current.events) if current and unfinished else ()
-    events = sorted({*of_current, *(id for played in voided for id in played.events)})
-    if voided or events:
-        changes.append(
-            RoundsVoided(map=play.number, rounds=voided, events=tuple(events), replayed_from=replayed_from)
-        )
-
-
-def restore_score(match: Match, ct_score: int, t_score: int, at: int, changes: MatchChanges) -> Match:
-    """A backup was restored: rounds up to the reported score count, if the map had that score before."""
+def restore(match: Match, place: Place, at: int, changes: MatchChanges) -> Match:
+    """A backup was restored: the rounds of this place's branch count, and play goes on after them."""
     play = match.map
     if play is None:
         return match
-    first_voided = next((played for played in play.counted if played.number > ct_score + t_score), None)
-    side = first_voided.home_side if first_voided else play.home_side
-    score = (ct_score, t_score) if side == "CT" else (t_score, ct_score)
-    if side is None or not _was_reached(play, score):
-        return raise_score_doubt(match, ct_score, t_score)
-    match = set_home_side(void_after(match, *score, changes, replayed=True), side)
+    match = recount(match, branch(play, place.leaf), place.score, changes, replayed=True)
+    match = set_home_side(match, place.home_side)
     return open_round(clear_doubt(match, "score", "restart", "sides"), at, changes)
-
-
-def _was_reached(play: MapPlay, score: tuple[int, int]) -> bool:
-    """Whether the map may have had this score: no team has fewer rounds than were counted for it by then, or
-    more than at the next counted round (or now)."""
-    least, most = (0, 0), (play.home_score, play.away_score)
-    for played in play.counted:
-        if played.number > sum(score):
-            most = played.score_before
-            break
-        least = played.home_score, played.away_score
-    return all(low <= rounds <= high for low, rounds, high in zip(least, score, most, strict=True))
 
 
 def accept_unseen_rounds(match: Match, ct_score: int, t_score: int, at: int, changes: MatchChanges) -> Match:

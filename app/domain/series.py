@@ -86,12 +86,19 @@ def close_map(match: Match, play: MapPlay, at: int, changes: MatchChanges) -> Ma
         score_home=match.score_home + (play.winner == "home"),
         score_away=match.score_away + (play.winner == "away"),
         restarting=False,
+        restart_cause=None,
+        restoring=None,
         handed_over=False,
         pending_map_end=None,
     )
     changes.append(MapFinished(map=play))
     match = clear_doubt(match, "score", "sides", "restart", "map")
     return finish_match(match, at, changes) if series_over(match) else match
+
+
+def map_numbered(match: Match, number: int) -> MapPlay:
+    """The match's map with this number, which has begun."""
+    return next(play for play in match.maps if play.number == number)
 
 
 def put_map(match: Match, play: MapPlay) -> Match:

@@ -69,10 +69,20 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
         return "rollback_bet_cancel"
 
 
+def standing_windows(ledger: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+    """The entries by which the bets of a window are void."""
+    found: dict[tuple[MarketKey, VoidWindow], LedgerEntry] = {}
+    for entry in ledger:
+        if entry.void_window is None:
+            continue
+        if entry.window_rolled_back:
+            found.pop((entry.key, entry.void_window), None)
+        else:
+            found[entry.key, entry.void_window] = entry
+    return list(found.values())
+
+
 def void_windows(ledger: Iterable[LedgerEntry], key: MarketKey) -> set[VoidWindow]:
     """The windows whose bets are void on the market with this key."""
-    found: set[VoidWindow] = set()
-    for entry in ledger:
-        if entry.void_window is not None and entry.key == key:
-            (found.discard if entry.window_rolled_back else found.add)(entry.void_window)
-    return found
+    standing = standing_windows(entry for entry in ledger if entry.key == key)
+    return {entry.void_window for entry in standing if entry.void_window is not None}

@@ -48,6 +48,7 @@ _OF_TEXTS = {
     "the game server restarted the map": "map_restarted",
     "a restart was announced": "map_restarted",
     "which team plays which side is not known yet": "unknown_sides",
+    "the map ended in play that an operator does not count": "map_contradiction",
     OFF_OFFER: "not_on_offer",
     types_off.REASON: "type_switched_off",
     MARKET_SUSPENDED: "market_suspended_by_operator",
@@ -63,6 +64,7 @@ _OF_TEXTS = {
 #: Texts that name what they are about.
 _OF_PATTERNS = (
     (r"a backup of round \d+ is being restored", "backup_restored"),
+    (r"the map was restarted at a lower score: .*", "restarted_lower"),
     (r"rounds are played that cannot be counted: .*", "uncounted_rounds"),
     (r"map ended CT \d+, T \d+, sides unknown", "unknown_sides"),
     (r"unknown teams: .*", "unknown_teams"),

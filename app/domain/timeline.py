@@ -15,6 +15,7 @@ from app.domain.match import (
     Match,
     MatchPlayer,
     OtherDeath,
+    Round,
     RoundResult,
     Side,
     TimelineEvent,
@@ -59,7 +60,15 @@ def died(match: Match, fact: f.Died, changes: MatchChanges) -> Match:
     if team is not None:
         death = OtherDeath(current.map, current.number, fact.victim, team)
         match = replace(match, other_deaths=(*match.other_deaths, death))
+        if (last := _last_finished(match, current.number)) is not None:
+            match = _replace_last(match, replace(last, other_deaths=(*last.other_deaths, death)))
     return mark_dead(match, fact.victim, fact.side)
+
+
+def deaths_in(match: Match, number: int, round_number: int) -> tuple[OtherDeath, ...]:
+    """The deaths without a kill in a round of this map."""
+    place = number, round_number
+    return tuple(death for death in match.other_deaths if (death.map, death.round) == place)
 
 
 def assisted(match: Match, fact: f.Assisted, changes: MatchChanges) -> Match:
@@ -221,14 +230,25 @@ def _amend(match: Match, event: TimelineEvent, changes: MatchChanges) -> Match:
 
 def _add_to_finished(match: Match, event: TimelineEvent) -> Match:
     """A late event joins the list of its finished round."""
-    play = match.map
-    if play is None or not play.rounds or play.rounds[-1].number != event.round or play.rounds[-1].void:
+    last, current = _last_finished(match, event.round), match.current
+    if last is None:
         return match
-    last = replace(play.rounds[-1], events=(*play.rounds[-1].events, event.id))
-    current = match.current
+    last = replace(last, events=(*last.events, event.id))
     if last.kills is not None and current is not None:
         last = replace(last, kills=player_kills(current.events))
-    return update_map(match, replace(play, rounds=(*play.rounds[:-1], last)))
+    return _replace_last(match, last)
+
+
+def _last_finished(match: Match, number: int) -> Round | None:
+    """The round that was finished last, if it is this one."""
+    play = match.map
+    last = play.rounds[-1] if play is not None and play.rounds else None
+    return last if last is not None and last.number == number and not last.void else None
+
+
+def _replace_last(match: Match, last: Round) -> Match:
+    play = match.map
+    return update_map(match, replace(play, rounds=(*play.rounds[:-1], last))) if play else match
 
 
 def _has_event(current: CurrentRound, kind: EventType) -> bool:

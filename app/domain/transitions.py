@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain import formats, presence, scoreboard, shown_updates, timeline
+from app.domain import formats, map_begins, presence, restarts, scoreboard, shown_updates, timeline
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
 from app.domain.doubts import MISSING_DATA, RESTORED, SILENT, clear_doubt, count_uncounted_round, raise_doubt
 from app.domain.loadout import for_new_round
@@ -25,20 +25,16 @@ from app.domain.rounds import (
     open_round,
     replay_current_round,
     skip_rounds,
-    void_all,
     void_current_round,
 )
 from app.domain.series import (
     can_start,
     end_map_at_score,
-    finish_map,
     map_in_play,
     set_map_name,
     start_map,
-    was_played,
 )
-from app.domain.shown import ClockRules
-from app.domain.sides import apply_team_line, infer_sides_from_players, switch_player, update_map
+from app.domain.sides import apply_team_line, infer_sides_from_players, switch_player
 
 _LATE_KILL_MILLIS = 2_000  #: ms into a freeze in which a kill is still a late one of the last round
 
@@ -51,10 +47,10 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChang
         if match.over:
             break
         before, kind = match, type(fact)
-        match = _HANDLERS[kind](before, fact, changes)
+        match = restarts.apply_to_play(before, _HANDLERS[kind], fact, changes)
         if checked and kind is not f.RoundWon and _concerns_no_check(before, match, kind):
             continue
-        after = count_uncounted_round(before, match, fact)
+        after = match if match.restart else count_uncounted_round(before, match, fact)
         after = presence.check_presence(formats.check_format(after))
         checked, match = after is match, after
         if match is not before and _visible(match) != _visible(before):
@@ -76,83 +72,6 @@ def _visible(match: Match) -> tuple[Any, ...]:
     play = match.map
     shape = (play.home_side, play.unseen, play.max_rounds, play.overtime_rounds) if play else None
     return match.pause, match.suspended, match.warmup, shape
-
-
-def map_loaded(match: Match, fact: f.MapLoaded, changes: MatchChanges) -> Match:
-    match = shown_updates.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
-    play = match.map
-    if play is None or _awaits_sides(match, fact.name):
-        return match
-    if play.name == fact.name:
-        return _restarted(match)
-    if play.decides(play.home_score, play.away_score):
-        return finish_map(match, play.home_score, play.away_score, fact.at, changes)
-    if not play.rounds_won:
-        match = void_all(match, changes)
-        return update_map(match, replace(play, name=fact.name))
-    return raise_doubt(
-        replace(match, current=None), "map", f"{fact.name} loaded before {play.name} was decided"
-    )
-
-
-def _awaits_sides(match: Match, loaded: str) -> bool:
-    """Whether the map in play has ended and waits for its sides: another map does not replace it."""
-    return match.pending_map_end is not None and match.map is not None and match.map.name not in ("", loaded)
-
-
-def _restarted(match: Match) -> Match:
-    """The server restarted the map in play: the next reported score shows what counts."""
-    match = shown_updates.forget(presence.reset_presence(match))
-    if match.map is None or not (match.map.rounds_won or match.current):
-        return match
-    match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
-    return raise_doubt(match, "restart", "the game server restarted the map")
-
-
-def warmup_started(match: Match, fact: f.WarmupStarted, changes: MatchChanges) -> Match:
-    if match.map is not None and match.map.rounds_won and not match.warmup:
-        match = _restarted(match)
-    return replace(match, warmup=True)
-
-
-def warmup_ended(match: Match, fact: f.WarmupEnded, changes: MatchChanges) -> Match:
-    return replace(match, warmup=False)
-
-
-def play_started(match: Match, fact: f.PlayStarted, changes: MatchChanges) -> Match:
-    """Rounds seen before do not count, except while a server restart or restore is under way."""
-    if was_played(match, fact.map_name):
-        return match
-    match = set_map_name(match, fact.map_name)
-    if match.map is not None and fact.map_name not in ("", match.map.name):
-        match = map_loaded(match, f.MapLoaded(at=fact.at, name=fact.map_name), changes)
-    match = replace(match, loaded=fact.map_name or match.loaded)
-    if map_in_play(match) is None or match.restarting:
-        return _restarted(match) if match.map and match.map.rounds_won else match
-    match = replace(match, pending_map_end=None)
-    unopened = _untouched(match.current)
-    if unopened and match.map and not match.map.rounds_won:
-        return match
-    match = open_round(void_all(match, changes), fact.at, changes)
-    return shown_updates.begin_freeze(match, fact.at, begins_half=True)
-
-
-def _untouched(current: CurrentRound | None) -> bool:
-    """A first round in its freeze time, with nothing in it."""
-    return current is not None and current.number == 1 and current.phase == "freeze" and not current.dead
-
-
-def restart_announced(match: Match, fact: f.RestartAnnounced, changes: MatchChanges) -> Match:
-    if map_in_play(match) is None or _untouched(match.current):
-        return match
-    return raise_doubt(match, "restart", "a restart was announced")
-
-
-def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: MatchChanges) -> Match:
-    if match.map is None or fact.round > match.map.rounds_won:
-        return match
-    match = raise_doubt(match, "restart", f"a backup of round {fact.round} is being restored")
-    return replace(match, restarting=True)
 
 
 def side_named(match: Match, fact: f.SideNamed, changes: MatchChanges) -> Match:
@@ -197,6 +116,8 @@ def _freeze(match: Match, fact: f.FreezeStarted, changes: MatchChanges) -> Match
     current = match.current
     if map_in_play(match) is None or match.restarting:
         return match
+    if match.restoring is not None:
+        return replace(match, restarting=True)
     if current is None:
         return open_round(match, fact.at, changes)
     if current.phase == "over":
@@ -224,7 +145,7 @@ def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> 
     if match.handed_over:
         return match
     if match.restarting:
-        match = replace(clear_doubt(void_all(match, changes), "restart", "score"), restarting=False)
+        match = map_begins.resume_without_score(match, fact.at, changes)
     match = _confirm_knife_round(replace(match, pending_map_end=None), changes)
     if match.current is None or match.current.phase == "over":
         match = shown_updates.forget_equipment(open_round(drop_uncounted_result(match), fact.at, changes))
@@ -271,6 +192,7 @@ def round_won(match: Match, fact: f.RoundWon, changes: MatchChanges) -> Match:
     current, play = match.current, map_in_play(match)
     if play is None or current is None or current.phase == "over" or match.restarting:
         return match
+    match = replace(match, restoring=None)  # the round went on: no backup was loaded
     total = fact.ct_score + fact.t_score
     if total <= play.rounds_won:
         return match
@@ -313,15 +235,6 @@ def silence_ended(match: Match, fact: f.SilenceEnded, changes: MatchChanges) -> 
     return clear_doubt(match, SILENT)
 
 
-def source_changed(match: Match, fact: f.SourceChanged, changes: MatchChanges) -> Match:
-    """Nothing is voided before the new source's score shows what counts."""
-    match = replace(match, clock_rules=ClockRules())
-    if match.map is None or not (match.map.rounds_won or match.current):
-        return match
-    match = raise_doubt(_restarted(match), "restart", "another log source is followed, its score is awaited")
-    return replace(match, handed_over=True)
-
-
 def rival_seen(match: Match, fact: f.RivalSeen, changes: MatchChanges) -> Match:
     return raise_doubt(match, "rival", "a second game server claims the match")
 
@@ -339,14 +252,14 @@ _ON_EQUIPMENT = frozenset(
     {f.ItemAcquired, f.ItemLost, f.MoneyChanged, f.PlayerListed, f.ListBegun, f.Equipped, f.Hurt}
 )
 _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
-    f.MapLoaded: map_loaded,
+    f.MapLoaded: map_begins.map_loaded,
     f.FormatSet: formats.format_set,
     f.ClockSet: clock_set,
-    f.WarmupStarted: warmup_started,
-    f.WarmupEnded: warmup_ended,
-    f.PlayStarted: play_started,
-    f.RestartAnnounced: restart_announced,
-    f.RestoreAnnounced: restore_announced,
+    f.WarmupStarted: map_begins.warmup_started,
+    f.WarmupEnded: map_begins.warmup_ended,
+    f.PlayStarted: map_begins.play_started,
+    f.RestartAnnounced: map_begins.restart_announced,
+    f.RestoreAnnounced: map_begins.restore_announced,
     f.SideNamed: side_named,
     f.Equipped: scoreboard.equipped,
     f.ItemLost: scoreboard.item_lost,
@@ -378,7 +291,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.DataLost: data_lost,
     f.DataComplete: data_complete,
     f.SilenceEnded: silence_ended,
-    f.SourceChanged: source_changed,
+    f.SourceChanged: map_begins.source_changed,
     f.RivalSeen: rival_seen,
     f.RivalsGone: rivals_gone,
 }

@@ -16,7 +16,7 @@ from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals
 from app.store.prepared import prepared
 from app.store.query_functions import reading_rows
-from app.store.sql import any_of, fails, interval_columns, offered
+from app.store.sql import any_of, fails, holds, interval_columns, offered
 from app.store.statements import bulk_writes
 from app.store.tables.history import LedgerEntry as LedgerEntryTable
 from app.store.tables.history import Round as RoundTable
@@ -61,11 +61,11 @@ def _columns(rows: list[tuple[object, ...]]) -> list[list[object]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-async def void(tx: Tx, match_id: UUID, ids: Collection[int]) -> None:
-    """Mark as void the rounds and events with these history ids."""
+async def mark(tx: Tx, match_id: UUID, ids: Collection[int], *, void: bool) -> None:
+    """Mark the rounds and events with these history ids as void, or as counting."""
     if ids:
         for table in (RoundTable, EventTable):
-            await tx.change(_void(match_id, list(ids), table=table))
+            await tx.change(_mark(match_id, list(ids), table=table, void=void))
 
 
 async def rounds(tx: Tx, match_id: UUID) -> list[Round]:
@@ -118,9 +118,9 @@ async def ledger_since(
 
 
 @prepared
-def _void(match_id: UUID, ids: Collection[int], *, table: type[Past]) -> Update[Any]:
-    counting = (any_of(table.id, ids), fails(table.void))
-    return table.update({table.void: True}).where(table.match_id == match_id, *counting)
+def _mark(match_id: UUID, ids: Collection[int], *, table: type[Past], void: bool) -> Update[Any]:
+    others = (any_of(table.id, ids), fails(table.void) if void else holds(table.void))
+    return table.update({table.void: void}).where(table.match_id == match_id, *others)
 
 
 @prepared

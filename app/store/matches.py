@@ -53,6 +53,9 @@ LATER: tuple[str, ...] = (
     "ratings_version",
     "controls",
     "revision",
+    "restart_cause",
+    "restoring",
+    "restart",
 )
 _LATER_FIELDS = {field.name: field for field in msgspec.structs.fields(Match) if field.encode_name in LATER}
 _decode_later = msgspec.json.Decoder(

@@ -16,6 +16,7 @@ from app.domain.changes import (
     MatchCancelled,
     MatchChange,
     MatchFinished,
+    RoundsReinstated,
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
@@ -46,7 +47,15 @@ from app.trading.specifiers import parse
 
 Markets = Iterable[tuple[MarketKey, Market]]
 #: Changes after which something settled may no longer hold.
-_REVERSING = (RoundsVoided, FormatChanged, MapFinished, MatchFinished, MatchCancelled, DetailsChanged)
+_REVERSING = (
+    RoundsVoided,
+    RoundsReinstated,
+    FormatChanged,
+    MapFinished,
+    MatchFinished,
+    MatchCancelled,
+    DetailsChanged,
+)
 
 
 class Reaction(msgspec.Struct, frozen=True):
@@ -102,16 +111,19 @@ def react(
             due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
     entries += format_change.window_entries(windows, after)
     entries += replayed_rounds.void_entries(replayed, after, now)
-    return Reaction(_changed(book, after, replayed), in_order(entries), due_at)
+    entries += (restored := replayed_rounds.restored_entries(changes, past, after))
+    touched = {*replayed, *[entry.key for entry in restored]}
+    return Reaction(_changed(book, after, touched), in_order(entries), due_at)
 
 
-def _changed(book: Book, after: Book, replayed: Collection[MarketKey]) -> tuple[Market, ...]:
-    """The markets of `after`, which begins with those of `book`, that differ or of which bets became void."""
-    if replayed:
+def _changed(book: Book, after: Book, touched: Collection[MarketKey]) -> tuple[Market, ...]:
+    """The markets of `after`, which begins with those of `book`, that differ or are `touched`: of which bets
+    became void, or valid again."""
+    if touched:
         found = [
             market
             for key, known, market in zip(book, book.values(), after.values(), strict=False)
-            if market != known or key in replayed
+            if market != known or key in touched
         ]
     else:
         pairs = zip(book.values(), after.values(), strict=False)
@@ -132,11 +144,12 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
     return tuple(sorted(entries, key=_order))
 
 
-def needs_past(before: Match, book: Book) -> bool:
+def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> bool:
     """Whether settlements may have to be made or rolled back that rest on rounds which were over, or void, in
-    `before` already: a process that knows other market types wrote it, or a market of such a round, one
-    without a gap, is open and ours to settle (an operator has returned it)."""
-    if before.types_known != len(RULES):
+    `before` already: such rounds are reinstated, a process that knows other market types wrote it, or a
+    market of such a round, one without a gap, is open and ours to settle (an operator has returned it)."""
+    reinstated = any(isinstance(change, RoundsReinstated) for change in changes)
+    if reinstated or before.types_known != len(RULES):
         return True
     over = {(play.number, one.number) for play in before.maps for one in play.counted if not one.gap}
     for (_, text), market in book.items():

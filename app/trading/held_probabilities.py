@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from app.domain.changes import FormatChanged, MapFinished, MatchCancelled, MatchChange, RoundsVoided
+from app.domain.changes import (
+    FormatChanged,
+    MapFinished,
+    MatchCancelled,
+    MatchChange,
+    RoundsReinstated,
+    RoundsVoided,
+)
 from app.domain.doubts import PRICE
 from app.domain.market import Book
 from app.domain.match import Match
@@ -55,7 +62,7 @@ def _ends(change: MatchChange, held: HeldProbability) -> bool:
     match change:
         case MapFinished():
             return about in (0, change.map.number)
-        case RoundsVoided():
+        case RoundsVoided() | RoundsReinstated():
             return about in (0, change.map)
         case FormatChanged() | MatchCancelled():
             return True

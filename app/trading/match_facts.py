@@ -1,27 +1,31 @@
 """The facts of a match that count now: what a settlement may rest on.
 
-A `Match` holds every counted round but only the events of the round being played. The events of
-rounds that ended within the same batch come with the changes; those of older rounds are not needed
-again, because what rests on them was settled when they ended.
+A `Match` holds every counted round but only the events of the round being played. The events of rounds that
+ended within the same batch come with the changes; those of older rounds are needed only where these are
+reinstated: what rests on them was settled when they ended.
 """
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import msgspec
+from msgspec.structs import replace
 from propcache.api import cached_property
 
 from app.domain.changes import (
     EventAdded,
     EventAmended,
     MatchChange,
+    PlayRecorded,
     RoundFinished,
     RoundLive,
     RoundOpened,
+    RoundsReinstated,
     RoundsVoided,
 )
 from app.domain.match import CurrentRound, MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
 from app.domain.player_kills import player_kills
+from app.domain.settlement import LedgerEntry
 
 RoundKey = tuple[int, int]  #: map number, round number
 PlayerKey = tuple[int, int]  #: map number, account
@@ -31,11 +35,12 @@ _WITHIN_ROUNDS = (EventAdded, EventAmended, RoundOpened, RoundLive)
 
 
 class Past(msgspec.Struct, frozen=True):
-    """What is stored of a match beyond its state: the events of earlier rounds, and the history ids of rounds
-    and events that are void."""
+    """What is stored of a match beyond its state: the events of earlier rounds, the history ids of rounds and
+    events that are void, and the ledger."""
 
     events: Sequence[TimelineEvent] = ()
     voided: frozenset[int] = frozenset()
+    ledger: Sequence[LedgerEntry] = ()
 
 
 class MatchFacts(msgspec.Struct, frozen=True, dict=True):
@@ -169,14 +174,27 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
 
 def collect_facts(match: Match, changes: Sequence[MatchChange], past: Past | None = None) -> MatchFacts:
     """The facts after `changes`; `match` is the state after them. `past`: if the state does not suffice."""
-    voided = {number for change in changes if isinstance(change, RoundsVoided) for number in _numbers(change)}
+    standing = whether_standing(changes)
+    voided = {number for number, stands in standing.items() if not stands}
     events = [event for change in changes for event in _events(change)]
     if past:
         events = [*past.events, *events]
-        voided |= past.voided
+        voided |= {number for number in past.voided if not standing.get(number)}
+    if standing:
+        events = [replace(event, void=False) if standing.get(event.id) else event for event in events]
     if match.current:
         events.extend(match.current.events)
     return facts_from_events(match, events, frozenset(voided))
+
+
+def whether_standing(changes: Sequence[MatchChange]) -> dict[int, bool]:
+    """By history id, whether the rounds and events count of which these changes say that they do, or no
+    more."""
+    found: dict[int, bool] = {}
+    for change in changes:
+        if isinstance(change, RoundsVoided | RoundsReinstated):
+            found |= dict.fromkeys(_numbers(change), isinstance(change, RoundsReinstated))
+    return found
 
 
 def events_alone(changes: Sequence[MatchChange]) -> list[TimelineEvent] | None:
@@ -221,7 +239,7 @@ def _confirmed(play: MapPlay, counted: tuple[Round, ...]) -> tuple[Round, ...]:
     return counted[: len(undecided) + 1] if play.awarded else undecided
 
 
-def _numbers(change: RoundsVoided) -> Iterable[int]:
+def _numbers(change: RoundsVoided | RoundsReinstated) -> Iterable[int]:
     yield from change.events
     for played in change.rounds:
         yield played.id
@@ -231,4 +249,6 @@ def _numbers(change: RoundsVoided) -> Iterable[int]:
 def _events(change: MatchChange) -> tuple[TimelineEvent, ...]:
     if isinstance(change, EventAdded):
         return (change.event,)
+    if isinstance(change, PlayRecorded):
+        return change.events
     return change.timeline if isinstance(change, RoundFinished) else ()

@@ -38,6 +38,7 @@ _DECISIVE = (
     c.MapStarted,
     c.RoundFinished,
     c.RoundsVoided,
+    c.RoundsReinstated,
     c.MapFinished,
     c.MatchFinished,
     c.MatchCancelled,

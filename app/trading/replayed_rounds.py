@@ -2,20 +2,23 @@
 
 Such rounds are settled again under the same key, and prices about the map and the match moved with them: a
 bet of that time would be settled by other rounds than it was placed on. So only these bets are void: earlier
-bets are on what is played now, and the market stays open.
+bets are on what is played now, and the market stays open. Where the rounds are reinstated the bets are valid
+again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from app.domain.changes import MatchChange, RoundsVoided
+from app.domain.changes import MatchChange, RoundsReinstated, RoundsVoided
 from app.domain.market import Book, Market, MarketKey, specifier_values
-from app.domain.settlement import LedgerEntry, VoidWindow
+from app.domain.settlement import LedgerEntry, VoidWindow, standing_windows
+from app.trading.match_facts import Past, whether_standing
 from app.trading.rules import NOT_PLAYED
 from app.trading.settling import void_window_entry
 
 _REASON = "the rounds played then do not count and are played again"
+_REINSTATED = "the rounds played then count"
 
 
 class ReplayedPlay(msgspec.Struct, frozen=True):
@@ -30,9 +33,12 @@ class ReplayedPlay(msgspec.Struct, frozen=True):
 def replayed_plays(changes: Sequence[MatchChange]) -> dict[int, ReplayedPlay]:
     """By map, what is played again."""
     found: dict[int, ReplayedPlay] = {}
+    standing = whether_standing(changes)
     for change in changes:
         if isinstance(change, RoundsVoided) and change.replayed_from is not None:
             fact_ids = tuple(played.id for played in change.rounds) or change.events
+            if all(standing[number] for number in fact_ids):
+                continue
             known = found.get(change.map, ReplayedPlay(change.map, change.replayed_from, ()))
             since = min(known.since, change.replayed_from)
             found[change.map] = ReplayedPlay(change.map, since, (*known.fact_ids, *fact_ids))
@@ -72,3 +78,25 @@ def void_entries(marked: dict[MarketKey, ReplayedPlay], after: Book, now: int) -
                 void_reason_id=NOT_PLAYED,
                 rests_on=replayed.fact_ids,
             )
+
+
+def restored_entries(changes: Sequence[MatchChange], past: Past | None, after: Book) -> list[LedgerEntry]:
+    """The ledger entries by which bets are valid again that were void because of rounds that count now, with
+    the markets' state from `after`."""
+    standing = whether_standing(changes)
+    if past is None or not any(isinstance(change, RoundsReinstated) for change in changes):
+        return []
+    return [
+        void_window_entry(
+            after[entry.key],
+            entry.void_window,
+            _REINSTATED,
+            void_reason_id=entry.void_reason_id,
+            rests_on=entry.rests_on,
+            rolled_back=True,
+        )
+        for entry in standing_windows(past.ledger)
+        if entry.void_window is not None
+        and entry.reason == _REASON
+        and any(standing.get(number) for number in entry.rests_on)
+    ]

@@ -23,7 +23,8 @@ from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match, summarize
+from app.domain.match import Match
+from app.domain.match_summary import summarize
 from app.domain.tenant import Tenant
 from app.settings import Settings
 from app.store import changes, cursors, tenants

@@ -60,6 +60,8 @@ _FORMS = (
         ),
     ),
     CommandForm("name_sides", Permission.TRADE, "match", (FormField("ct", "choice", _TEAMS),)),
+    CommandForm("accept_restart", Permission.SETTLE, "match", ()),
+    CommandForm("keep_branch", Permission.SETTLE, "match", ()),
     CommandForm("award_map", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
     CommandForm("award_match", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
     CommandForm("follow_source", Permission.TRADE, "source", (FormField("source", "hidden"),)),

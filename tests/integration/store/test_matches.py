@@ -156,6 +156,6 @@ async def test_history_stores_what_is_void(store: Store, match: Match) -> None:
         await tx.write(history.add_statements(match.id, [ROUND], [KILL]))
         assert await history.rounds(tx, match.id) == [ROUND]
         assert await history.timeline(tx, match.id) == [KILL, bomb]
-        await history.void(tx, match.id, {ROUND.id, KILL.id})
+        await history.mark(tx, match.id, {ROUND.id, KILL.id}, void=True)
         assert [(e.id, e.void) for e in await history.timeline(tx, match.id)] == [(1, True), (3, False)]
         assert [r.void for r in await history.rounds(tx, match.id)] == [True]

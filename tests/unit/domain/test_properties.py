@@ -214,6 +214,8 @@ def numbers(changes: tuple[c.MatchChange, ...]) -> list[int]:
             found.append(change.event.id)
         elif isinstance(change, c.RoundFinished):
             found.append(change.round.id)
+        elif isinstance(change, c.PlayRecorded):
+            found += [one.id for one in change.rounds]
         elif isinstance(change, c.MapFinished):
             found.append(change.map.end_id or 0)
     return found
@@ -236,10 +238,23 @@ def test_folding_in_any_batches_gives_the_same_state(account: list[f.Fact], data
 def test_changes_add_up_to_the_state(account: list[f.Fact]) -> None:
     """Rounds finished, less rounds voided, are the rounds that count; and every start is reported once."""
     match, changes = fold(new_match(best_of=3), account)
-    finished = {change.round.id for change in changes if isinstance(change, c.RoundFinished)}
-    void = {one.id for change in changes if isinstance(change, c.RoundsVoided) for one in change.rounds}
-    assert void <= finished
-    assert finished - void == {one.id for play in match.maps for one in play.counted}
+    counting: set[int] = set()
+    recorded: set[int] = set()
+    for change in changes:
+        if isinstance(change, c.RoundFinished):
+            counting.add(change.round.id)
+        elif isinstance(change, c.PlayRecorded):
+            recorded |= {one.id for one in change.rounds}
+        elif isinstance(change, c.RoundsVoided):
+            void = {one.id for one in change.rounds}
+            assert void <= counting
+            counting -= void
+            recorded |= void
+        elif isinstance(change, c.RoundsReinstated):
+            again = {one.id for one in change.rounds}
+            assert again <= recorded
+            counting |= again
+    assert counting == {one.id for play in match.maps for one in play.counted}
     assert sum(isinstance(change, c.MatchStarted) for change in changes) == (match.started_at is not None)
     assert sum(isinstance(change, c.MatchFinished) for change in changes) == match.over
 
@@ -249,7 +264,14 @@ def test_changes_add_up_to_the_state(account: list[f.Fact]) -> None:
 def test_void_events_were_reported_and_are_gone(account: list[f.Fact]) -> None:
     match, changes = fold(new_match(best_of=3), account)
     reported = {change.event.id for change in changes if isinstance(change, c.EventAdded)}
-    void = {number for change in changes if isinstance(change, c.RoundsVoided) for number in change.events}
+    reported |= {one.id for change in changes if isinstance(change, c.PlayRecorded) for one in change.events}
+    void: set[int] = set()
+    for change in changes:
+        if isinstance(change, c.RoundsVoided):
+            void |= set(change.events)
+        elif isinstance(change, c.RoundsReinstated):
+            assert set(change.events) <= reported
+            void -= set(change.events)
     assert void <= reported
     standing = {number for play in match.maps for one in play.counted for number in one.events}
     of_current_round = {event.id for event in match.current.events} if match.current else set()

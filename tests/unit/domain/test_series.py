@@ -80,12 +80,17 @@ def test_after_a_server_restart_the_rounds_count_until_the_restored_score(server
 
 
 def test_a_server_restart_without_a_backup_starts_the_map_again(server: Server) -> None:
+    """Once as many rounds were played as before: the server has overwritten their backups."""
     server.rounds("home", "away")
     server.start_map()
+    server.rounds("away")
+    assert not server.changes_of(c.RoundsVoided)
+    assert "restarted at a lower score: 0:1 since, 1:1 before" in server.match.suspended
     server.round("away")
     assert [played.number for played in server.changes_of(c.RoundsVoided)[0].rounds] == [1, 2]
+    assert [played.number for played in server.changes_of(c.RoundsReinstated)[0].rounds] == [1]
     last = server.changes_of(c.RoundFinished)[-1].round
-    assert (last.number, last.away_score) == (1, 1)
+    assert (last.number, last.away_score) == (2, 2)
     assert not server.match.suspended
 
 

@@ -17,7 +17,7 @@ from app.ingest.cs2log import read
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
-from app.trading.match_facts import collect_facts
+from app.trading.match_facts import Past, collect_facts
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settlement_check import check_settlements
@@ -61,9 +61,12 @@ class Trader:
         return self.react(changes, may_price=may_price)
 
     def react(self, changes: Sequence[c.MatchChange] = (), *, may_price: bool = True) -> Reaction:
+        past = self._past() if any(isinstance(change, c.RoundsReinstated) for change in changes) else None
         self._store(changes)
         self.now = max(self.now + 1000, self.match.last_arrived_at)
-        reaction = react(self.match, changes, self.book, now=self.now, may_price=may_price, pricing=PRICING)
+        reaction = react(
+            self.match, changes, self.book, now=self.now, may_price=may_price, pricing=PRICING, past=past
+        )
         self._note_offers(reaction)
         for market in reaction.markets:
             self.book[market.key] = with_offer_end(self.book.get(market.key), market, self.now)
@@ -78,17 +81,27 @@ class Trader:
                 self.events[change.event.id] = change.event
             elif isinstance(change, c.RoundFinished):
                 self.rounds[change.round.id] = change.round
-            elif isinstance(change, c.RoundsVoided):
+            elif isinstance(change, c.PlayRecorded):
+                self.events |= {event.id: event for event in change.events}
+                self.rounds |= {played.id: played for played in change.rounds}
+            elif isinstance(change, c.RoundsVoided | c.RoundsReinstated):
+                void = isinstance(change, c.RoundsVoided)
                 for number in change.events:
-                    self.events[number] = replace(self.events[number], void=True)
+                    self.events[number] = replace(self.events[number], void=void)
                 for played in change.rounds:
-                    self.rounds[played.id] = replace(self.rounds[played.id], void=True)
+                    self.rounds[played.id] = replace(self.rounds[played.id], void=void)
+
+    def _past(self) -> Past:
+        """What the database has, before the changes are written."""
+        stored = (*self.rounds.values(), *self.events.values())
+        void = frozenset(one.id for one in stored if one.void)
+        return Past(tuple(self.events.values()), void, tuple(self.ledger))
 
     def _note_offers(self, reaction: Reaction) -> None:
         """Before a reaction: what is active takes bets until now. No bet is void that could not be placed."""
         self.offered |= {market.key: self.now for market in self.active()}
         for entry in reaction.entries:
-            if entry.void_window is not None:
+            if entry.void_window is not None and not entry.window_rolled_back:
                 assert entry.void_window.end_time == self.now
                 assert self.offered[entry.key] >= entry.void_window.start_time, entry
 
