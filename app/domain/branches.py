@@ -217,11 +217,14 @@ def _last_number(play: MapPlay, standing: frozenset[int]) -> int:
 
 def _replayed_from(play: MapPlay, current: CurrentRound | None, voided: Sequence[Round], total: int) -> int:
     """When the void play began (Unix ms): at the end of round `total`, the last that counts, or at the map's
-    start where none does; where that end is unseen, when the first void round went live."""
+    start where none does; where that end is unseen, when the first void round went live. Not before rounds of
+    another branch had ended that were played earlier."""
     stands = next((played for played in play.counted if played.number == total), None)
     if stands is not None:
-        return stands.ended_at
-    begun = current.opened_at if current else 0
-    if not total and play.started_at is not None:
-        return play.started_at
-    return voided[0].started_at if voided else begun
+        begun = stands.ended_at
+    elif not total and play.started_at is not None:
+        begun = play.started_at
+    else:
+        begun = voided[0].started_at if voided else current.opened_at if current else 0
+    earlier = [one.ended_at for one in play.rounds if not voided or one.id < voided[0].id]
+    return max(begun, *earlier) if earlier else begun

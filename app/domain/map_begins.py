@@ -46,6 +46,7 @@ def _restarted(match: Match, cause: RestartCause) -> Match:
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
+    match = replace(match, team_ct="", team_t="")  # only sides named from now on are those of the new play
     if match.restart_cause != "server":
         match = replace(match, restart_cause=cause)
     return raise_doubt(match, "restart", "the game server restarted the map")

@@ -112,7 +112,7 @@ def _confirm_score(match: Match, at: int, changes: MatchChanges) -> Match:
     """The scores are equal; after a server restart the current round begins again."""
     current = match.current
     awaited = match.restarting or match.restoring is not None
-    anew = awaited and current is not None and current.phase != "freeze"
+    anew = awaited and current is not None and (current.phase != "freeze" or current.gap)
     match = restarts.score_known(clear_doubt(match, "score", "restart"))
     if anew:
         return open_round(replay_current_round(match, changes), at, changes)

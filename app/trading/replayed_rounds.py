@@ -71,32 +71,40 @@ def void_entries(marked: dict[MarketKey, ReplayedPlay], after: Book, now: int) -
     """The ledger entries that void the bets of these markets, with the markets' state from `after`."""
     for key, replayed in marked.items():
         if replayed.since <= now:
-            yield void_window_entry(
-                after[key],
-                VoidWindow(replayed.since, now),
-                _REASON,
-                void_reason_id=NOT_PLAYED,
-                rests_on=replayed.fact_ids,
-            )
+            yield _about_window(after[key], VoidWindow(replayed.since, now), replayed.fact_ids, _REASON)
 
 
 def restored_entries(changes: Sequence[MatchChange], past: Past | None, after: Book) -> list[LedgerEntry]:
     """The ledger entries by which bets are valid again that were void because of rounds that count now, with
-    the markets' state from `after`."""
+    the markets' state from `after`. Bets of later rounds that are void still stay so."""
     standing = whether_standing(changes)
-    if past is None or not any(isinstance(change, RoundsReinstated) for change in changes):
-        return []
-    return [
-        void_window_entry(
-            after[entry.key],
-            entry.void_window,
-            _REINSTATED,
-            void_reason_id=entry.void_reason_id,
-            rests_on=entry.rests_on,
-            rolled_back=True,
-        )
-        for entry in standing_windows(past.ledger)
-        if entry.void_window is not None
-        and entry.reason == _REASON
-        and any(standing.get(number) for number in entry.rests_on)
+    ends = [
+        played.ended_at
+        for change in changes
+        if isinstance(change, RoundsReinstated)
+        for played in change.rounds
     ]
+    if past is None or not ends:
+        return []
+    entries: list[LedgerEntry] = []
+    for entry in standing_windows(past.ledger):
+        window = entry.void_window
+        if window is None or entry.reason != _REASON or not any(map(standing.get, entry.rests_on)):
+            continue
+        entries.append(_about_window(after[entry.key], window, entry.rests_on, _REINSTATED))
+        void = tuple(number for number in entry.rests_on if not standing.get(number))
+        begun = max([end for end in ends if end < window.end_time], default=window.start_time)
+        if void and after[entry.key].took_bets_since(begun):
+            entries.append(_about_window(after[entry.key], VoidWindow(begun, window.end_time), void, _REASON))
+    return entries
+
+
+def _about_window(market: Market, window: VoidWindow, fact_ids: tuple[int, ...], reason: str) -> LedgerEntry:
+    return void_window_entry(
+        market,
+        window,
+        reason,
+        void_reason_id=NOT_PLAYED,
+        rests_on=fact_ids,
+        rolled_back=reason == _REINSTATED,
+    )

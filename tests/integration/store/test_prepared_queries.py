@@ -52,11 +52,12 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "state": (RecoveryState.COMPLETED, RecoveryState.FAILED),
     "table": _ENTRANTS,
     "unbooked": _EITHER,
+    "void": _EITHER,
     "with_type": _EITHER,
 }
 #: Tables of a kind that several functions name `table`, by the function's module and name.
 _TABLES: dict[str, tuple[Any, ...]] = {
-    "history._void": (Round, TimelineEvent),
+    "history._mark": (Round, TimelineEvent),
     "history._history": (Round, TimelineEvent),
     "history._of_matches": (Round, TimelineEvent),
     "matches._delete_dependent": tuple(DEPENDENT_TABLES),

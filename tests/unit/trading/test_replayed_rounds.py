@@ -120,10 +120,11 @@ def test_nothing_happened_so_nothing_is_void(server: TradedServer) -> None:
 
 
 def test_each_replay_has_its_window(server: TradedServer) -> None:
+    """The second begins where the first replayed round had ended: what was before is void already."""
     server.rounds("home", "home", "away")
+    since, again = ended(server, 2), ended(server, 3)
     server.freeze_at(2, 0)
     first = server.trader.now
     server.rounds("away")
     server.freeze_at(2, 0)
-    since = ended(server, 2)
-    assert of(server, MAP_WINNER) == [VoidWindow(since, first), VoidWindow(since, server.trader.now)]
+    assert of(server, MAP_WINNER) == [VoidWindow(since, first), VoidWindow(again, server.trader.now)]

@@ -102,7 +102,7 @@ class Trader:
         self.offered |= {market.key: self.now for market in self.active()}
         for entry in reaction.entries:
             if entry.void_window is not None and not entry.window_rolled_back:
-                assert entry.void_window.end_time == self.now
+                assert entry.void_window.end_time <= self.now
                 assert self.offered[entry.key] >= entry.void_window.start_time, entry
 
     def of(self, type_id: int, specifiers: str) -> Market:
