@@ -7,7 +7,7 @@ from app.domain import facts as f
 from app.domain.kill_details import Coordinates
 from app.domain.match import MatchPlayer, Side
 from app.ingest.cs2log.match_lines import ParsedLine
-from app.ingest.cs2log.players import WRITTEN, parse_player, side_named
+from app.ingest.cs2log.players import END, WITHOUT_SIDE, WRITTEN, parse_player, side_named
 
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
 _PLACE = r" \[(-?\d+ -?\d+ -?\d+)\]"
@@ -20,12 +20,10 @@ _SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ", re.ASCII)
 _BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb", re.ASCII)
 _TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?', re.ASCII)
 _DISCONNECTED = re.compile(rf"{WRITTEN} disconnected", re.ASCII)
-_SWITCHED = re.compile(
-    r'"([^"]*<-?\d+><[^<>"]*>(?:<[^<>"]*>)?)" switched from team <(\w*)> to <(\w+)>', re.ASCII
-)
+_SWITCHED = re.compile(rf"{WITHOUT_SIDE} switched from team <(\w*)> to <(\w+)>", re.ASCII)
 
 _ATTACKED = re.compile(
-    rf'"([^"]*)"{_AT} attacked {WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
+    rf'{WRITTEN}{_AT} attacked {WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
     r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)',
     re.ASCII,
 )
@@ -41,6 +39,7 @@ _ROW = re.compile(r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}),', re.ASCI
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 #: What hurts without its owner doing anything at that moment.
 _NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
+_ON_ANOTHER = frozenset(("killed", "assisted", "flash-assisted", "attacked"))
 _NO_FACT = frozenset(
     (
         "blinded",
@@ -51,26 +50,41 @@ _NO_FACT = frozenset(
 
 
 def parse_player_line(message: str, at: int) -> ParsedLine:
-    """Parse a line that begins with a quote: a player's action, or a field of a `round_stats` block."""
+    """Parse a line that begins with a quote: a player's action, or a field of a `round_stats` block.
+
+    A line that could be parsed in two ways, because a name contains what follows names, is unknown."""
     end = message.find('>"', 1)
     if end < 0:
         if message.startswith('"player_'):
             return round_stats_row(message, at)
         return '" : "' in message or '": "' in message or message.startswith('"players" : {')
-    verb_at = end + 3
-    if message[verb_at : verb_at + 1] == "[":
-        verb_at = message.find("]", verb_at) + 2
-    verb = message[verb_at : message.find(" ", verb_at)]
-    if verb in _NO_FACT:
+    verb = _verb(message, end + 3)
+    ends = message.count('>"')
+    if ends != _players(verb):
+        found = [match.end() for match in END.finditer(message)]
+        verb, ends = _verb(message, found[0] + 1) if found else "", len(found)
+    if verb in _NO_FACT or (verb == "killed" and " killed other " in message):
         return True
     handler = _VERBS.get(verb)
-    return handler(message, at) if handler else False
+    return handler(message, at) if handler and ends == _players(verb) else False
+
+
+def _verb(message: str, start: int) -> str:
+    """The word at `start`, or behind the coordinates there."""
+    if message[start : start + 1] == "[":
+        start = message.find("]", start) + 2
+    return message[start : message.find(" ", start)]
+
+
+def _players(verb: str) -> int:
+    """How many players a line with this verb names."""
+    return 2 if verb in _ON_ANOTHER else 1
 
 
 def killed(message: str, at: int) -> ParsedLine:
     found = _KILLED.match(message)
     if found is None:
-        return " killed other " in message
+        return False
     killer, victim = _in_play(found[1]), _in_play(found[3])
     if killer is None or victim is None:
         return True

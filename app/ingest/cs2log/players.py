@@ -1,11 +1,18 @@
-"""Players in log lines: ``name<slot><id><side>``; a line about a change of sides has no side there."""
+"""Players in log lines: ``name<slot><id><side>``; a line about a change of sides has no side there.
+
+A name may contain anything but a line break: what follows it shows where it ends.
+"""
 
 import re
 from functools import lru_cache
 
 from app.domain.match import MatchPlayer, Side
 
-WRITTEN = r'"([^"]*<-?\d+><[^<>"]*><[^<>"]*>)"'  #: one group: the token without its quotes
+_AFTER_NAME = r"<-?\d+><[\w\[\]:. ]*>"
+_NAME = r"[^<]*(?:<.*?)??"  # in most names there is no "<"
+WRITTEN = rf'"({_NAME}{_AFTER_NAME}<\w*>)"'  #: one group: the token without its quotes
+WITHOUT_SIDE = rf'"({_NAME}{_AFTER_NAME}(?:<\w*>)?)"'  #: the same, in a line about a change of sides
+END = re.compile(rf'{_AFTER_NAME}(?:<\w*>)?"', re.ASCII)  #: the end of a token
 
 _PARTS = re.compile(r"(.*)<-?\d+><([^<>]*)>(?:<([^<>]*)>)?\Z", re.ASCII | re.DOTALL)
 _ACCOUNT = re.compile(r"\[U:1:\s*(\d{1,10})\]\Z", re.ASCII)

@@ -1,0 +1,65 @@
+"""A name may contain anything but a line break, and no line is parsed in two ways."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain import facts as f
+from app.ingest.cs2log import read
+
+ARRIVED = 1_768_850_000_000
+STAMP = "L 01/19/2026 - 18:59:42: "
+PLAIN = "fox"
+HERON = '"heron<4><[U:1:88]><TERRORIST>"'
+LINES = (
+    '"{}<3><[U:1:77]><CT>" [1 2 3] killed ' + HERON + ' [4 5 6] with "ak47" (headshot)',
+    HERON + ' [1 2 3] killed "{}<3><[U:1:77]><CT>" [4 5 6] with "ak47"',
+    '"{}<3><[U:1:77]><CT>" assisted killing ' + HERON,
+    HERON + ' flash-assisted killing "{}<3><[U:1:77]><CT>"',
+    '"{}<3><[U:1:77]><CT>" [1 2 3] committed suicide with "world"',
+    '"{}<3><[U:1:77]><CT>" [1 2 3] was killed by the bomb.',
+    '"{}<3><[U:1:77]><TERRORIST>" triggered "Planted_The_Bomb" at bombsite A',
+    '"{}<3><[U:1:77]><CT>" triggered "Defused_The_Bomb"',
+    '"{}<3><[U:1:77]><CT>" picked up "ak47"',
+    '"{}<3><[U:1:77]><CT>" money change 1000-200 = $800 (tracked) (purchase: weapon_deagle)',
+    '"{}<3><[U:1:77]><CT>" left buyzone with [ weapon_knife C4 ]',
+    '"{}<3><[U:1:77]><CT>" threw flashbang [1 2 3]',
+    '"{}<3><[U:1:77]>" switched from team <CT> to <TERRORIST>',
+    '"{}<3><[U:1:77]><CT>" disconnected (reason "TIMEDOUT")',
+    '"{}<3><[U:1:77]><CT>" [1 2 3] attacked ' + HERON + ' [4 5 6] with "ak47" (damage "1") '
+    '(damage_armor "0") (health "99") (armor "100") (hitgroup "chest")',
+    '"{}<3><[U:1:77]><CT>" say "hello"',
+)
+PIECES = ('"', "<", ">", "[1 2 3]", ' killed "', '" [1 2 3] killed "y', ' say "', "<3>", "<CT>", "|", "\\")
+LETTERS = st.text(st.characters(exclude_categories=("C", "Z")), max_size=4)
+#: Without what ends a name: a line with that has two readings.
+names = (
+    st.lists(st.sampled_from(PIECES) | LETTERS, max_size=5).map("".join).filter(lambda name: '>"' not in name)
+)
+END = '<9><[U:1:99]><CT>"'
+
+
+def facts(line: str, name: str) -> tuple[f.Fact, ...]:
+    return read(STAMP + line.format(name), ARRIVED).facts
+
+
+def renamed(fact: f.Fact, name: str) -> str:
+    return repr(fact).replace(f"name={PLAIN!r}", f"name={name!r}")
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from(LINES), names)
+def test_a_name_changes_no_fact(line: str, name: str) -> None:
+    assert [repr(fact) for fact in facts(line, name)] == [renamed(fact, name) for fact in facts(line, PLAIN)]
+
+
+@pytest.mark.parametrize("line", LINES[:-1])
+def test_a_line_with_two_readings_is_unknown(line: str) -> None:
+    reading = read(STAMP + line.format(f'x{END} [1 2 3] killed "y'), ARRIVED)
+    assert (reading.facts, reading.unknown) == ((), 1)
+
+
+@pytest.mark.parametrize("name", [PLAIN, '"x" killed "y', f'x{END} [1 2 3] killed "y'])
+def test_a_chat_message_is_never_an_event(name: str) -> None:
+    said = f'"{name}<3><[U:1:77]><CT>" say "{PLAIN}{END} [1 2 3] killed {HERON} [4 5 6] with "ak47"'
+    assert read(STAMP + said, ARRIVED).facts == ()
