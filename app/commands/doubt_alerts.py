@@ -1,6 +1,6 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
-from app.domain.doubts import PRICE, RESTORED, SERVER_SILENT, UNCOUNTED_ROUNDS, UNRATED
+from app.domain.doubts import PRICE, RESTORED, SERVER_SILENT, UNCOUNTED_ROUNDS, UNRATED, UNREAD_LINE
 from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
 from app.domain.restarts import RESTARTED
@@ -28,18 +28,17 @@ def _present(match: Match) -> dict[AlertKind, str]:
     return {kind: reason for kind, reason in found if kind}
 
 
+_KINDS = {
+    UNCOUNTED_ROUNDS: AlertKind.UNFOLLOWED_SOURCE,
+    UNRATED: AlertKind.UNRATED_MATCH,
+    PRICE: AlertKind.UNEXPLAINED_MOVE,
+    RESTORED: AlertKind.DATABASE_RESTORED,
+    RESTARTED: AlertKind.RESTARTED_LOWER,
+    FORMAT: AlertKind.FORMAT_CONTRADICTION,
+}
+_OF_REASONS = {SERVER_SILENT: AlertKind.SILENT_SOURCE, UNREAD_LINE: AlertKind.LINE_NOT_UNDERSTOOD}
+
+
 def _kind(doubt: Doubt) -> AlertKind | None:
     """The kind of alert for a doubt; None for a doubt that needs no attention."""
-    if doubt.kind == UNCOUNTED_ROUNDS:
-        return AlertKind.UNFOLLOWED_SOURCE
-    if doubt.kind == UNRATED:
-        return AlertKind.UNRATED_MATCH
-    if doubt.kind == PRICE:
-        return AlertKind.UNEXPLAINED_MOVE
-    if doubt.kind == RESTORED:
-        return AlertKind.DATABASE_RESTORED
-    if doubt.kind == RESTARTED:
-        return AlertKind.RESTARTED_LOWER
-    if doubt.kind == FORMAT:
-        return AlertKind.FORMAT_CONTRADICTION
-    return AlertKind.SILENT_SOURCE if doubt.reason == SERVER_SILENT else None
+    return _KINDS.get(doubt.kind) or _OF_REASONS.get(doubt.reason)

@@ -252,6 +252,10 @@ class DataLost(Fact, frozen=True):
     reason: str
 
 
+class LineNotUnderstood(DataLost, frozen=True):
+    """A line that looks like play and cannot be parsed."""
+
+
 class DataComplete(Fact, frozen=True):
     """From here on no data is missing: a gap's doubt ends."""
 

@@ -17,6 +17,7 @@ from app.domain.doubts import (
     OPERATOR,
     PROCESSING_STOPPED,
     SERVER_SILENT,
+    UNREAD_LINE,
     public_reason,
 )
 from app.domain.market import Market, MarketStatus
@@ -40,6 +41,7 @@ _OF_TEXTS = {
     SERVER_SILENT: "silent_source",
     PROCESSING_STOPPED: "processing_stopped",
     LOG_GAP: "missing_data",
+    UNREAD_LINE: "line_not_understood",
     DATABASE_RESTORED: "database_restored",
     DATABASE_FAILED_OVER: "database_failover",
     LATE_FACTS: "late_data",

@@ -230,6 +230,11 @@ def data_lost(match: Match, fact: f.DataLost, changes: MatchChanges) -> Match:
     return raise_doubt(shown_updates.forget(match), MISSING_DATA, fact.reason)
 
 
+def line_not_understood(match: Match, fact: f.LineNotUnderstood, changes: MatchChanges) -> Match:
+    """Something may have happened in this round that is not known: what rests on its events is void."""
+    return data_lost(match, fact, changes)
+
+
 def data_complete(match: Match, fact: f.DataComplete, changes: MatchChanges) -> Match:
     return clear_doubt(match, MISSING_DATA, RESTORED)
 
@@ -292,6 +297,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.Resumed: resumed,
     f.MapEnded: map_ended,
     f.DataLost: data_lost,
+    f.LineNotUnderstood: _in_round(line_not_understood),
     f.DataComplete: data_complete,
     f.SilenceEnded: silence_ended,
     f.SourceChanged: map_begins.source_changed,

@@ -12,9 +12,13 @@ from app.domain.transitions import fold
 from app.ingest import cs2log, fact_times, offsets
 from app.ingest.config import IngestConfig
 from app.kit import metrics
+from app.kit.logging import get_logger
 from app.store import log_state
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
+
+log = get_logger(__name__)
+_LOGGED = 5  #: unread lines of a body that are logged
 
 
 class LogUpdate:
@@ -34,7 +38,10 @@ class LogUpdate:
             self.state, body = offsets.advance(self.state, log_range)
         reading = cs2log.read(body, log_range.arrived_at)
         metrics.log_lines.labels("known").inc(reading.known)
-        metrics.log_lines.labels("unknown").inc(reading.unknown)
+        metrics.log_lines.labels("unknown").inc(reading.unknown - len(reading.unread))
+        metrics.log_lines.labels("unread").inc(len(reading.unread))
+        for line in reading.unread[:_LOGGED]:
+            log.warning("a log line about play was not understood", match_id=str(self.match.id), line=line)
         before = max(self.arrived_at, self.state.last_batch_at)
         self.facts += fact_times.fit_between(reading.facts, before, log_range.arrived_at)
         self.arrived_at = max(self.arrived_at, log_range.arrived_at)

@@ -16,7 +16,9 @@ from app.kit.version import VERSION
 log = get_logger(__name__)
 
 process = Gauge("matchfeed_process", "1; the kind of this process and its version", ["process", "version"])
-log_lines = Counter("matchfeed_log_lines", "Log lines read, by result", ["result"])
+log_lines = Counter(
+    "matchfeed_log_lines", "Log lines read, by result: unread ones look like play", ["result"]
+)
 log_batches = Counter("matchfeed_log_batches", "Log batches handled, by outcome", ["outcome"])
 log_batch_wait = Histogram(
     "matchfeed_log_batch_wait_seconds",

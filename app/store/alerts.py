@@ -37,6 +37,7 @@ class AlertKind(StrEnum):
     SILENT_SOURCE = "silent_source"  #: the followed log source sends nothing
     RIVAL_SOURCE = "rival_source"  #: a second log source claims the match
     UNFOLLOWED_SOURCE = "unfollowed_source"  #: rounds are played in a log that cannot be followed
+    LINE_NOT_UNDERSTOOD = "line_not_understood"  #: a line about play could not be parsed
     RESTARTED_LOWER = "restarted_lower"  #: a map was restarted, and which of its rounds count is not known
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
     UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a team has no strength

@@ -1,11 +1,13 @@
 """Parsing of a log body into facts."""
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
 import msgspec
 
-from app.domain.facts import Fact
+from app.domain.doubts import UNREAD_LINE
+from app.domain.facts import Fact, LineNotUnderstood
 from app.ingest.cs2log.match_lines import OPENINGS, ParsedLine
 from app.ingest.cs2log.player_lines import parse_player_line
 from app.ingest.cs2log.timestamps import split_timestamp
@@ -13,15 +15,23 @@ from app.kit.control_characters import strip_control_characters
 
 _MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
 _MAX_LINE = 2_000  #: characters of a line, several times what a server writes
+_SAMPLE = 200  #: characters of an unknown line that are kept
+_PLAY = re.compile(
+    r"\A(?:Team \"|MatchStatus: Score|Game Over)"
+    r"|\A\".*(?:killed|assisted killing|committed suicide|triggered|was killed by)",
+    re.ASCII,
+)
 _MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The facts of one body in order, and the number of its known and unknown lines."""
+    """The facts of one body in order, the number of its known and unknown lines, and those of the unknown
+    ones that look like play, shortened."""
 
     facts: tuple[Fact, ...]
     known: int
     unknown: int
+    unread: tuple[str, ...] = ()
 
 
 def read(body: bytes | str, arrived_at: int) -> Reading:
@@ -37,15 +47,25 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     timed = [line for line in lines if line is not None]
     newest = max([time for time, _ in timed], default=0)
     found: list[tuple[int, Fact]] = []
-    unknown = len(lines) - len(timed)
+    unknown, unread = len(lines) - len(timed), list[str]()
     for time, message in timed:
         early = newest - time
-        read_line = parse(message, arrived_at - (early if early < _MAX_SPREAD_MILLIS else _MAX_SPREAD_MILLIS))
+        at = arrived_at - (early if early < _MAX_SPREAD_MILLIS else _MAX_SPREAD_MILLIS)
+        read_line = parse(message, at)
         if read_line is False:
             unknown += 1
+            if looks_like_play(message):
+                unread.append(message[:_SAMPLE])
+                found.append((time, LineNotUnderstood(at=at, reason=UNREAD_LINE)))
         elif read_line is not True:
             found.append((time, read_line))
-    return Reading(_in_order(found), len(lines) - unknown, unknown)
+    return Reading(_in_order(found), len(lines) - unknown, unknown, tuple(unread))
+
+
+def looks_like_play(message: str) -> bool:
+    """Whether a line that cannot be parsed seems to be about what results rest on: kills and other deaths,
+    the bomb, the end of a round or a map, the score."""
+    return _PLAY.search(message) is not None
 
 
 def _timed(line: str) -> tuple[int, str] | None:

@@ -56,10 +56,29 @@ def test_a_name_changes_no_fact(line: str, name: str) -> None:
 @pytest.mark.parametrize("line", LINES[:-1])
 def test_a_line_with_two_readings_is_unknown(line: str) -> None:
     reading = read(STAMP + line.format(f'x{END} [1 2 3] killed "y'), ARRIVED)
-    assert (reading.facts, reading.unknown) == ((), 1)
+    assert all(isinstance(fact, f.LineNotUnderstood) for fact in reading.facts)
+    assert reading.unknown == 1
 
 
 @pytest.mark.parametrize("name", [PLAIN, '"x" killed "y', f'x{END} [1 2 3] killed "y'])
 def test_a_chat_message_is_never_an_event(name: str) -> None:
     said = f'"{name}<3><[U:1:77]><CT>" say "{PLAIN}{END} [1 2 3] killed {HERON} [4 5 6] with "ak47"'
-    assert read(STAMP + said, ARRIVED).facts == ()
+    assert all(isinstance(fact, f.LineNotUnderstood) for fact in read(STAMP + said, ARRIVED).facts)
+
+
+@pytest.mark.parametrize(
+    ("line", "play"),
+    [
+        ('"fox<3><[U:1:77]><CT>" [1 2 3] killed "heron<4><[U:1:88]><TERR', True),
+        ('Team "CT" triggered "SFUI_Notice_Something_New" (CT "1") (T "0")', True),
+        ('MatchStatus: Score: one:0 on map "de_mirage" RoundsPlayed: 1', True),
+        ("Game Over: competitive", True),
+        ('"fox<3><[U:1:77]><CT>" waved', False),
+        ("Your server needs to be restarted", False),
+    ],
+)
+def test_an_unknown_line_that_looks_like_play_is_a_fact(line: str, play: bool) -> None:
+    reading = read(STAMP + line, ARRIVED)
+    assert reading.unknown == 1
+    assert reading.unread == ((line,) if play else ())
+    assert [type(fact) for fact in reading.facts] == ([f.LineNotUnderstood] if play else [])
