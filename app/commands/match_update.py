@@ -10,6 +10,7 @@ from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
 from app.domain.doubts import PRICE, raise_doubt
+from app.domain.map_end import end_due_at
 from app.domain.market import Book, Market, with_offer_end
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.kit import metrics
@@ -187,7 +188,10 @@ async def write(
     if before is None:
         await matches.insert(tx, after)
     else:
-        extra_writes = [*extra_writes, matches.save_statement(after, reaction.reprice_at)]
+        extra_writes = [
+            *extra_writes,
+            matches.save_statement(after, reaction.reprice_at or end_due_at(after)),
+        ]
     happened = history.add_statements(after.id, _rounds(update.changes), _events(update.changes))
     await tx.write([*extra_writes, *happened, *markets.save_statements(after.id, changed)])
     standing = whether_standing(update.changes)

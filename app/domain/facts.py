@@ -224,6 +224,16 @@ class ScoreReported(Fact, frozen=True):
     map_name: str = ""
 
 
+class Surrendered(Fact, frozen=True):
+    """A round ended because the team on the other side gave the map up."""
+
+    winner: Side
+
+
+class EndOverdue(Fact, frozen=True):
+    """The rules have decided the map, and the log has not reported its end in time."""
+
+
 class Paused(Fact, frozen=True):
     reason: str
 

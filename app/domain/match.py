@@ -126,10 +126,11 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     """One map of the series. `number` counts from 1; scores are rounds won; `home_side` is the side
     that home plays now (None while unknown). `end_id` is the history id of the map's end.
 
-    `side_before_break` is home's side before a break at which sides may change, until the first
-    round after it is won: the server's team lines still name the old sides during that break.
-    `unseen` numbers the rounds that are in the reported score but whose end was not in the log. `awarded`:
-    an operator named its winner; the score is as far as it was played.
+    `side_before_break` is home's side before a break at which sides may change, until the first round after
+    it is won: the server's team lines still name the old sides during that break. `unseen` numbers the rounds
+    that are in the reported score but whose end was not in the log. `awarded`: an operator named its winner,
+    or a team surrendered; the score is as far as it was played. `end_assumed`: the log did not report its
+    end, it ended by the rules.
     """
 
     number: int
@@ -149,6 +150,7 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     overtime_rounds: int = 6
     picked_by: Team | None = None
     awarded: bool = False
+    end_assumed: bool = False
 
     @cached_property
     def counted(self) -> tuple[Round, ...]:

@@ -50,6 +50,7 @@ _OF_TEXTS = {
     "the game server restarted the map": "map_restarted",
     "a restart was announced": "map_restarted",
     "which team plays which side is not known yet": "unknown_sides",
+    "a team surrendered, sides unknown": "unknown_sides",
     "the map ended in play that an operator does not count": "map_contradiction",
     OFF_OFFER: "not_on_offer",
     types_off.REASON: "type_switched_off",

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain import formats, map_begins, presence, restarts, scoreboard, shown_updates, timeline
+from app.domain import formats, map_begins, map_end, presence, restarts, scoreboard, shown_updates, timeline
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
 from app.domain.doubts import MISSING_DATA, RESTORED, SILENT, clear_doubt, count_uncounted_round, raise_doubt
 from app.domain.loadout import for_new_round
@@ -292,6 +292,8 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.BombExploded: _in_round(timeline.exploded),
     f.RoundWon: round_won,
     f.RoundEnded: ignored,
+    f.Surrendered: map_end.surrendered,
+    f.EndOverdue: map_end.end_overdue,
     f.ScoreReported: score_reported,
     f.Paused: paused,
     f.Resumed: resumed,

@@ -39,6 +39,7 @@ class AlertKind(StrEnum):
     UNFOLLOWED_SOURCE = "unfollowed_source"  #: rounds are played in a log that cannot be followed
     LINE_NOT_UNDERSTOOD = "line_not_understood"  #: a line about play could not be parsed
     RESTARTED_LOWER = "restarted_lower"  #: a map was restarted, and which of its rounds count is not known
+    MAP_CONTRADICTION = "map_contradiction"  #: how a map ended is not known
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
     UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a team has no strength
     UNEXPLAINED_MOVE = "unexplained_move"  #: a price moved further than what happened explains

@@ -48,6 +48,8 @@ _REASONS: dict[str, WinReason] = {
     "SFUI_Notice_Bomb_Defused": "defuse",
     "SFUI_Notice_Target_Saved": "time",
 }
+#: The reason names the team that gave up, the line the one that won.
+_SURRENDERS = ("SFUI_Notice_CTs_Surrender", "SFUI_Notice_Terrorists_Surrender")
 
 
 def world_triggered(message: str, at: int) -> ParsedLine:
@@ -76,6 +78,8 @@ def team(message: str, at: int) -> ParsedLine:
     if found is None:
         return '" scored "' in message
     side, reason = side_named(found[1]), _REASONS.get(found[2])
+    if side and found[2] in _SURRENDERS:
+        return f.Surrendered(at=at, winner=side)
     if side is None or reason is None:
         return False
     return f.RoundWon(at=at, side=side, reason=reason, ct_score=int(found[3]), t_score=int(found[4]))

@@ -1,0 +1,47 @@
+"""Ends of a map that no `Game Over` reports: by the rules, and by a surrender."""
+
+from msgspec.structs import replace
+
+from app.domain import facts as f
+from app.domain.changes import MatchChanges
+from app.domain.doubts import raise_doubt
+from app.domain.match import Match
+from app.domain.series import close_map, finish_map, map_in_play
+from app.domain.sides import team_on, update_map
+
+#: For so long (ms) the log may still report the end of a map that the rules have decided, or play may go on:
+#: the freeze time of another round comes within ten seconds.
+END_WAIT_MILLIS = 20_000
+
+
+def end_due_at(match: Match) -> int | None:
+    """When (Unix ms) the map in play ends by the rules unless the log reports its end or another round by
+    then; None where they have not decided it, or where its format or its rounds are in doubt."""
+    play, current = match.map, match.current
+    if play is None or current is None or current.phase != "over" or not play.counted:
+        return None
+    last, doubted = play.counted[-1], play.number in match.format_status.doubted_maps
+    undecided = not play.decides(play.home_score, play.away_score) or last.number != play.rounds_won
+    if undecided or doubted or match.restart or match.restarting or match.pending_map_end or match.warmup:
+        return None
+    return last.ended_at + END_WAIT_MILLIS
+
+
+def end_overdue(match: Match, fact: f.EndOverdue, changes: MatchChanges) -> Match:
+    """The log has not reported the end of the map: it ends by the rules."""
+    play, due = match.map, end_due_at(match)
+    if play is None or due is None or fact.at < due:
+        return match
+    match = update_map(match, replace(play, end_assumed=True))
+    return finish_map(match, play.home_score, play.away_score, fact.at, changes)
+
+
+def surrendered(match: Match, fact: f.Surrendered, changes: MatchChanges) -> Match:
+    """A team gave up: the map is awarded to the other one, at the score as it was played."""
+    play = map_in_play(match)
+    if play is None:
+        return match
+    winner = team_on(play, fact.winner)
+    if winner is None:
+        return raise_doubt(match, "map", "a team surrendered, sides unknown")
+    return close_map(match, replace(play, winner=winner, awarded=True), fact.at, changes)

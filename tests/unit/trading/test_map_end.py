@@ -1,0 +1,81 @@
+"""Ends of a map that no `Game Over` reports."""
+
+import pytest
+
+from app.domain import changes as c
+from app.domain import facts as f
+from app.domain.map_end import END_WAIT_MILLIS, end_due_at
+from app.domain.market import Result
+from app.domain.match import Side, Team
+from app.ingest.cs2log import read
+from tests.unit.domain.play import new_match
+from tests.unit.trading.test_decided import short_map
+from tests.unit.trading.test_engine import TradedServer
+
+WINNERS: tuple[Team, ...] = ("home", "home")
+
+
+def decided() -> TradedServer:
+    """A map of four rounds, won 3:0, whose log ends with the deciding round."""
+    server = short_map(*WINNERS)
+    server.round("home")
+    return server
+
+
+def overdue(server: TradedServer, millis: int = END_WAIT_MILLIS) -> None:
+    server.report(f.EndOverdue(at=server.map.counted[-1].ended_at + millis))
+
+
+def test_a_decided_map_ends_by_the_rules_when_its_end_is_not_reported() -> None:
+    server, reported = decided(), decided()
+    assert end_due_at(server.match) == server.map.counted[-1].ended_at + END_WAIT_MILLIS
+    overdue(server)
+    reported.game_over()
+    play = server.match.maps[0]
+    assert (play.status, play.winner, play.end_assumed) == ("finished", "home", True)
+    results = {key: market.result for key, market in server.trader.book.items() if "map=1" in key[1]}
+    true = {key: market.result for key, market in reported.trader.book.items() if "map=1" in key[1]}
+    assert results == true
+    assert None not in results.values()
+
+
+def test_not_before_its_time_nor_once_play_goes_on() -> None:
+    server = decided()
+    overdue(server, END_WAIT_MILLIS - 1)
+    assert server.map.status == "live"
+    server.freeze()
+    assert end_due_at(server.match) is None
+    overdue(server)
+    assert server.map.status == "live"
+
+
+def test_an_undecided_map_does_not_end() -> None:
+    server = short_map(*WINNERS)
+    assert end_due_at(server.match) is None
+
+
+@pytest.mark.parametrize(("side", "winner"), [("CT", "home"), ("T", "away")])
+def test_a_surrender_gives_the_map_to_the_other_team(side: Side, winner: Team) -> None:
+    server = TradedServer.started(new_match(1))
+    server.rounds("home", "away")
+    server.report(f.Surrendered(at=server.later(), winner=side))
+    play = server.match.maps[0]
+    assert (play.status, play.winner, play.awarded) == ("finished", winner, True)
+    assert (play.home_score, play.away_score) == (1, 1)
+    book = server.trader.book
+    assert book[6, f"map=1|team={winner}"].result is Result.WON
+    assert book[13, "map=1|round=1|team=home"].result is Result.WON
+    assert book[8, "map=1|threshold=20.5"].result is Result.VOID
+    assert all(market.closed for market in book.values())
+    known = len(server.changes)
+    server.game_over()
+    assert len(server.changes) == known
+    assert server.changes_of(c.MatchFinished)[0].winner == winner
+
+
+@pytest.mark.parametrize(("team", "loser", "side"), [("CT", "Terrorists", "CT"), ("TERRORIST", "CTs", "T")])
+def test_the_line_of_a_surrender(team: str, loser: str, side: Side) -> None:
+    line = (
+        f'L 01/19/2026 - 18:59:42: Team "{team}" triggered "SFUI_Notice_{loser}_Surrender" (CT "11") (T "3")'
+    )
+    assert read(line, 7).facts == (f.Surrendered(at=7, winner=side),)
