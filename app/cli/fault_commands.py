@@ -7,7 +7,7 @@ import click
 
 from app.cli.runtime import async_command, load_settings
 from app.sandbox.demonstration import RunningDemo
-from app.sandbox.faults import FAULTS, DemoFault, FaultTarget
+from app.sandbox.faults import BOOKMAKER, FAULTS, DemoFault, FaultTarget
 from app.sandbox.healing import run_fault
 
 _STYLES: dict[str, dict[str, Any]] = {
@@ -26,7 +26,9 @@ def fault() -> None:
 
 
 def _command(name: str, chosen: DemoFault) -> click.Command:
-    @click.option("--tenant", default="board", show_default=True, help="The tenant whose messages are meant.")
+    @click.option(
+        "--tenant", default=BOOKMAKER, show_default=True, help="The tenant whose messages are meant."
+    )
     @async_command
     async def run(tenant: str) -> None:
         demo, settings = RunningDemo(dict(os.environ)), load_settings()

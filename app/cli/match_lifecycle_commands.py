@@ -18,7 +18,7 @@ from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import iso_seconds, system_clock
 from app.sandbox.simulator.log_sender import LogSender, read_log
 from app.sandbox.simulator.pace import Pace
-from app.store import audit, matches
+from app.store import audit, log_senders, matches
 from app.store.connections import Store
 
 _PROGRESS_LINES = 500
@@ -101,16 +101,33 @@ async def match_list(status: tuple[str, ...], limit: int) -> None:
 @click.option("--match", "ref", required=True, help="The match's UUID or od:match:<n>.")
 @click.option("--speed", type=click.FloatRange(min=0.1), default=1.0, show_default=True)
 @click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
+@click.option(
+    "--server", help="The name of the game server, which stays when it restarts (default: a new one)."
+)
+@click.option("--run", "first_run", help="The name of this run of the server (default: a new one).")
 @async_command
-async def send_log(file: Path, ref: str, speed: float, base_url: str | None) -> None:
-    """Send the log FILE (plain or .gz) to a match as its game server would, SPEED times as fast."""
+async def send_log(
+    file: Path, ref: str, speed: float, base_url: str | None, server: str | None, first_run: str | None
+) -> None:
+    """Send the log FILE (plain or .gz) to a match as its game server would, SPEED times as fast.
+
+    A match follows one server. To go on with its log, name the same --server, as `match sources` shows it.
+    """
     settings = load_settings()
     async with command_store(settings) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, ref)
+        senders = await log_senders.listing(tx, found.id)
+    current = next((one for one in senders if one.state == "followed"), None)
+    if current is not None and server != current.server:
+        raise click.ClickException(
+            f"{match_urn(found.number)} follows the log of server {current.server}: another server would be "
+            f"refused. To go on as this one, add --server {current.server}; to change the server, see "
+            "`matchfeed match order REF follow_source`."
+        )
     lines = list(read_log(file))
     url = log_tokens.address(settings.secret_key, base_url or settings.public_url, found)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
-        sender = LogSender(client, url, uuid4().hex)
+        sender = LogSender(client, url, server or uuid4().hex, first_run=first_run or uuid4().hex)
         printed = 0
 
         def print_progress() -> None:

@@ -36,6 +36,8 @@ _LEASE_SECONDS = 4.0  #: after so long the leases of a dead process have expired
 _FAST = Pace(60.0)
 _DATABASE_CONNECTIONS = 2
 
+BOOKMAKER = "board"  #: the tenant whose bookmaker the demo runs
+
 
 @dataclass(frozen=True)
 class FaultTarget:
@@ -56,12 +58,19 @@ class FaultTarget:
 @dataclass(frozen=True)
 class DemoFault:
     """`recovers`: it is healed only after a recovery of the bookmaker. `shows`: it is healed only after a
-    line of this kind in the bookmaker's story."""
+    line of this kind in the bookmaker's story. `of_tenant`: it is about one tenant's messages, and the
+    bookmaker notices nothing of another tenant's."""
 
     inject: Callable[[FaultTarget], Awaitable[None]]
     about: str
     recovers: bool = False
     shows: str = ""
+    of_tenant: bool = False
+
+    def seen_by_bookmaker(self, tenant: str) -> "DemoFault":
+        """What the bookmaker shows of it when it is done to this tenant."""
+        unseen = self.of_tenant and tenant != BOOKMAKER
+        return replace(self, recovers=False, shows="") if unseen else self
 
 
 async def kill_feed(target: FaultTarget) -> None:
@@ -187,10 +196,14 @@ FAULTS = {
         kill_broker, "The broker dies (a shared one closes the tenants' connections).", recovers=True
     ),
     "downtime": DemoFault(kill_service, "The whole service dies for 25 s.", recovers=True),
-    "delay": DemoFault(delay_messages, "Messages come 8 s late."),
-    "drop": DemoFault(drop_messages, "Messages of some seconds never come.", recovers=True),
-    "duplicate": DemoFault(duplicate_messages, "The last messages come twice.", shows="again"),
-    "reorder": DemoFault(reorder_messages, "Messages of some seconds come in reverse order.", recovers=True),
+    "delay": DemoFault(delay_messages, "Messages come 8 s late.", of_tenant=True),
+    "drop": DemoFault(drop_messages, "Messages of some seconds never come.", recovers=True, of_tenant=True),
+    "duplicate": DemoFault(
+        duplicate_messages, "The last messages come twice.", shows="again", of_tenant=True
+    ),
+    "reorder": DemoFault(
+        reorder_messages, "Messages of some seconds come in reverse order.", recovers=True, of_tenant=True
+    ),
     "rollback": DemoFault(roll_back_settlement, "A settlement is rolled back, and made again.", shows="back"),
     "restore": DemoFault(restore_round, "A round is played again from a backup.", shows="back"),
 }

@@ -14,7 +14,7 @@ Print = Callable[[str, str], None]
 
 async def run_fault(target: FaultTarget, fault: DemoFault, print_line: Print) -> None:
     """Inject the fault and return once the demo has healed. Raises `DemoUnavailable` if it does not."""
-    before = target.demo.report()
+    fault, before = fault.seen_by_bookmaker(target.tenant), target.demo.report()
     story = StoryPrinter(target.demo, print_line)
     printing = asyncio.create_task(story.run())
     try:

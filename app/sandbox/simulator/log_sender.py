@@ -48,7 +48,7 @@ class SendConfig:
 
 class LogSender:
     """Sends one server's log: `instance` is the token of its run, `offset` the bytes of the run that are
-    sent.
+    sent. `first_run` is the token of the first one; without it, that of the server.
 
     Lines of another run have a token of their own, and their offsets start at 0.
     """
@@ -57,12 +57,14 @@ class LogSender:
         self,
         client: httpx.AsyncClient,
         url: str,
-        instance: str,
+        server: str,
         *,
+        first_run: str = "",
         config: SendConfig | None = None,
         timing: Timing | None = None,
     ) -> None:
-        self.client, self.url, self.server, self.run = client, url, instance, 0
+        self.client, self.url, self.server, self.run = client, url, server, 0
+        self._first_run = first_run or server
         self.config, self.timing = config or SendConfig(), timing or Timing()
         self.offset = 0
         self.lines = 0
@@ -70,7 +72,7 @@ class LogSender:
 
     @property
     def instance(self) -> str:
-        return f"{self.server}-{self.run}" if self.run else self.server
+        return f"{self._first_run}-{self.run}" if self.run else self._first_run
 
     async def send(
         self, lines: Iterable[LogLine], pace: Pace, on_body: Callable[[], None] | None = None

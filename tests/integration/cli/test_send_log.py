@@ -11,9 +11,12 @@ from uuid import UUID
 import pytest
 
 from app.access import log_tokens
+from app.kit.threads import run_in_thread
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
+from app.store import log_senders
+from app.store.log_senders import LogSender
 from tests.support.command_line import Run
 from tests.support.story import Story
 
@@ -27,6 +30,7 @@ class Sink:
     paths: set[str] = field(default_factory=set)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     instances: set[str] = field(default_factory=set)
+    servers: set[str] = field(default_factory=set)
     body: bytes = b""
 
     def take(self, path: str, headers: dict[str, str], body: bytes) -> int:
@@ -35,6 +39,7 @@ class Sink:
             return 503
         self.paths.add(path)
         self.instances.add(headers["x-server-instance-token"])
+        self.servers.add(headers["x-server-unique-token"])
         begin, end = (int(headers[f"x-logbytes-{name}offset"]) for name in ("begin", "end"))
         self.ranges.append((begin, end))
         self.body += body
@@ -90,3 +95,25 @@ def test_every_byte_reaches_the_sink_in_order(
     token = log_tokens.issue(settings.secret_key, match_id, 1)
     assert sink.paths == {f"/ops/v1/matches/{match_id}/log?token={token}"}
     assert f"sent {len(lines)} lines" in result.stdout
+
+
+async def followed_by(story: Story, match_id: UUID, server: str) -> None:
+    sender = LogSender(source="run-1", server=server, state="followed", first_seen=1, last_seen=2)
+    async with story.store.transaction() as tx:
+        await tx.write(log_senders.save_statements(match_id, (sender,)))
+
+
+async def test_another_server_than_the_followed_one_is_refused_and_told_how_to_go_on(
+    run: Run, sink: Sink, story: Story, match_id: UUID, tmp_path: Path
+) -> None:
+    await followed_by(story, match_id, "hall-3")
+    log = tmp_path / "server.log"
+    log.write_text("L 01/19/2026 - 18:59:42: Starting Freeze period\n")
+    command = ("match", "send-log", log, "--match", match_id, "--speed", 2000, "--base-url", sink.url)
+    refused = await run_in_thread(run, *command)
+    assert refused.exit_code == 1
+    assert "add --server hall-3" in refused.output
+    assert sink.body == b""
+    result = await run_in_thread(run, *command, "--server", "hall-3", "--run", "second")
+    assert result.exit_code == 0, result.output
+    assert (sink.servers, sink.instances) == ({"hall-3"}, {"second"})

@@ -40,6 +40,14 @@ def report(**fields: object) -> BookmakerReport:
 LOST = DemoFault(nothing, "", recovers=True, shows="gap")
 
 
+@pytest.mark.parametrize("fault", ["delay", "drop", "duplicate", "reorder"])
+def test_the_bookmaker_is_not_waited_for_when_it_is_another_tenants_fault(fault: str) -> None:
+    unseen = report(story=(), recovery=None)
+    assert is_healed(unseen, FAULTS[fault].seen_by_bookmaker("acme"), BEGAN, MENDED)
+    own = FAULTS[fault].seen_by_bookmaker("board")
+    assert own is FAULTS[fault]
+
+
 def test_a_recovered_equal_book_is_healed() -> None:
     assert is_healed(report(), LOST, BEGAN, MENDED)
 
