@@ -7,7 +7,7 @@ existed has one too. The catalogue describes each code in every language.
 import re
 from functools import lru_cache
 
-from app.domain import types_off
+from app.domain import pauses, types_off
 from app.domain.catalogue import Locale, Text, load
 from app.domain.doubts import (
     BY_OPERATOR,
@@ -34,7 +34,7 @@ from app.domain.trading_controls import (
 OFF_OFFER = "not on offer now"
 LATE_FACTS = "facts came late"  #: why nothing is on offer until newer lines come
 
-ROLLED_BACK, PAUSED, OTHER = "rolled_back", "paused", "other"
+ROLLED_BACK, OTHER = "rolled_back", "other"
 
 _OF_TEXTS = {
     BY_OPERATOR: OPERATOR,
@@ -59,13 +59,14 @@ _OF_TEXTS = {
     LINE_WITHDRAWN: "line_withdrawn_by_operator",
     CONTRADICTS_HELD: "held_probability",
     MOVED_TOO_FAR: "moved_too_far",
-    "paused": PAUSED,
-    "mp_pause_match": PAUSED,
-    "TimeOutCTs": PAUSED,
-    "TimeOutTs": PAUSED,
+    pauses.TECHNICAL_TIMEOUT: "technical_timeout",
+    pauses.HALF_TIME: "half_time",
+    pauses.BY_ADMIN: "paused_by_admin",
+    pauses.PAUSED: "paused",
 }
-#: Texts that name what they are about.
+#: Texts that name what they are about; `about` is all that a translation needs beside the code.
 _OF_PATTERNS = (
+    (r"tactical time-out of (?P<about>.*)", "tactical_timeout"),
     (r"a backup of round \d+ is being restored", "backup_restored"),
     (r"the map was restarted at a lower score: .*", "restarted_lower"),
     (r"rounds are played that cannot be counted: .*", "uncounted_rounds"),
@@ -90,16 +91,21 @@ def code_of(reason: str) -> str | None:
     return next((code for pattern, code in _OF_PATTERNS if re.fullmatch(pattern, reason, re.DOTALL)), None)
 
 
-def market_reason_code(market: Market) -> str | None:
-    """The code of why a market is suspended; None if it is not.
+def market_reason(market: Market) -> str:
+    """The reason that stands with a market, for clients.
 
-    A text of its own has a market of which an operator has rolled the result back, and one that is suspended
-    in a pause: the game server names it.
+    Suspended and without a code is a market whose result an operator rolled back, for a reason of their own,
+    and one that version 0.1.0 suspended in a pause: by the game server's word for it.
     """
+    own = market.status is MarketStatus.SUSPENDED and code_of(market.reason) is None
+    return pauses.reason_of(market.reason) if own and not market.settled_by else market.reason
+
+
+def market_reason_code(market: Market) -> str | None:
+    """The code of why a market is suspended; None if it is not."""
     if market.status is not MarketStatus.SUSPENDED:
         return None
-    own = PAUSED if market.reason else OTHER
-    return code_of(market.reason) or (ROLLED_BACK if market.settled_by else own)
+    return code_of(market_reason(market)) or (ROLLED_BACK if market.settled_by else OTHER)
 
 
 def match_reason_code(match: Match) -> str | None:
@@ -116,7 +122,13 @@ def in_words(reason: str, locale: Locale) -> str:
     if locale == "en" or code is None:
         return reason
     described = _described()[code].get(locale)
-    return described if reason in _OF_TEXTS else f"{described} ({reason})"
+    return described if reason in _OF_TEXTS else f"{described} ({_about(reason)})"
+
+
+def _about(reason: str) -> str:
+    """What a text says beyond its code, or all of it."""
+    matches = (re.fullmatch(pattern, reason, re.DOTALL) for pattern, _ in _OF_PATTERNS)
+    return next((found.groupdict().get("about", reason) for found in matches if found), reason)
 
 
 @lru_cache(maxsize=1)

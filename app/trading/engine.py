@@ -22,6 +22,7 @@ from app.domain.changes import (
 from app.domain.doubts import public_reason
 from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SUSPENDED, Book, Market, MarketKey
 from app.domain.match import Match, TimelineEvent
+from app.domain.pauses import pause_reason
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER
 from app.domain.trading_controls import CONTROL_REASONS
@@ -224,7 +225,7 @@ def _subject(key: MarketKey) -> Subject | None:
 
 def _reason_to_suspend(match: Match, may_price: bool) -> str:
     """Why nothing at all may be on offer, or ""."""
-    why = public_reason(match) or match.pause
+    why = public_reason(match) or pause_reason(match)
     if why:
         return why
     return "" if may_price else LATE_FACTS

@@ -92,7 +92,7 @@ def test_round_result_settles_the_round(server: TradedServer) -> None:
 def test_pause_and_suspension_take_everything_off(server: TradedServer) -> None:
     server.report(f.Paused(at=server.later(), reason="timeout"))
     assert not server.trader.active()
-    assert {market.reason for market in server.trader.open()} == {"timeout"}
+    assert {market.reason for market in server.trader.open()} == {"paused"}
     server.report(f.Resumed(at=server.later(), reason="timeout"))
     assert server.status_of(13, team(1)) is ACTIVE
     server.report(f.DataLost(at=server.later(), reason="hole"))
