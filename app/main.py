@@ -172,7 +172,7 @@ class Parts:
         self.board = Board(settings.board_report)
         self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
         self.asyncapi_document = asyncapi_document(
-            settings.exchange, settings.rabbitmq_public_host, settings.public_url
+            settings.exchange, settings.rabbitmq_public_host, settings.public_url, settings.contact_email
         )
 
     @asynccontextmanager
@@ -314,10 +314,11 @@ def provide(part: Callable[[], object]) -> Provide:
 
 
 @cache
-def asyncapi_document(exchange: str, amqp_host: str, public_url: str) -> AsyncApiDocument:
+def asyncapi_document(exchange: str, amqp_host: str, public_url: str, contact_email: str) -> AsyncApiDocument:
     """The AsyncAPI document, from the parts of the feed and the stream."""
-    amqp_part = feed(exchange, amqp_host)
-    return generate_document(amqp_part, with_stream_server(stream_document(), public_url))
+    amqp_part = feed(exchange, amqp_host, public_url)
+    stream_part = with_stream_server(stream_document(), public_url)
+    return generate_document(public_url, contact_email, amqp_part, stream_part)
 
 
 def stream_config(settings: Settings) -> StreamConfig:

@@ -61,6 +61,8 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
     #: The public address of the REST service, for links and icons.
     public_url: str = "http://127.0.0.1:8000"
+    #: Where tenants write to, as the AsyncAPI document says; the default is nobody's address.
+    contact_email: Annotated[str, Meta(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")] = "support@matchfeed.invalid"
     #: The port of the operators' own listener: everything under `/ops/v1` but the log sink, and the trading
     #: console under `/console`, nothing else. 0: all is served on one port, which production refuses.
     operator_port: Annotated[int, Meta(ge=0, le=65535)] = 0

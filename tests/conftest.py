@@ -79,11 +79,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many tests of each kind ran, and how many did not."""
+    """What judges said of the API documents; how many tests of each kind ran, and how many did not."""
+    judged = [
+        says
+        for report in _called(terminalreporter)
+        for name, says in report.user_properties
+        if name == "judged"
+    ]
+    for says in sorted(map(str, judged)):
+        terminalreporter.write_line(f"judged: {says}")
     ran = Counter(_kind(report) for report in terminalreporter.getreports("passed"))
     ran += Counter(_kind(report) for report in terminalreporter.getreports("failed"))
     kinds = ", ".join(f"{ran[kind]} {kind}" for kind in KINDS if ran[kind])
     terminalreporter.write_line(f"ran: {kinds}; skipped: {len(terminalreporter.getreports('skipped'))}")
+
+
+def _called(reporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
+    return [each for outcome in ("passed", "failed") for each in reporter.getreports(outcome)]
 
 
 def _kind(report: pytest.TestReport) -> str:

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import msgspec
 from litestar import MediaType, Request, Response, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, QueryParameter
+from litestar.params import PathParameter, QueryParameter
 
 from app.access import log_tokens
 from app.http.auth import client_address
@@ -43,7 +43,7 @@ class LogSink(msgspec.Struct, frozen=True):
 async def log_sink(
     request: Request[Any, Any, Any],
     sink: NamedDependency[LogSink],
-    match_id: FromPath[UUID],
+    match_id: Annotated[UUID, PathParameter(description="The match, by its UUID.")],
     token: Annotated[str, QueryParameter(description="The token from the match's log sink address.")],
 ) -> str:
     """Receive lines of a game server's log; answered once they are stored in a durable queue."""

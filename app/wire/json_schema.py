@@ -1,6 +1,6 @@
 """The feed's XML messages as JSON Schema, read from `schemas/feed.xsd`: for documents that know no XSD.
 
-An attribute or a child element is a property that says so under `xml`; a repeated element is an array. Of
+An attribute or a child element is a property that says so under `x-xml`; a repeated element is an array. Of
 XML Schema it knows what our schemas use.
 """
 
@@ -36,7 +36,7 @@ class XsdAsJsonSchema:
         """The schema of a root element; raises `KeyError` for one that is not there."""
         node = self._elements[name]
         shape = self._complex(node.find(f"{_XS}complexType"))
-        return {"title": name, "description": _documentation(node), "xml": {"name": name}, **shape}
+        return {"title": name, "description": _documentation(node), "x-xml": {"name": name}, **shape}
 
     def types(self) -> dict[str, Json]:
         """The named types that messages refer to as `#/components/schemas/<name>`."""
@@ -71,7 +71,7 @@ class XsdAsJsonSchema:
     def _attribute(self, node: etree._Element) -> Json:
         shape = self._simple(node.get("type", ""))
         description = " ".join(filter(None, (_documentation(node), shape.pop("description", ""))))
-        return {**shape, "description": description, "xml": {"attribute": True}}
+        return {**shape, "description": description, "x-xml": {"attribute": True}}
 
     def _child(self, node: etree._Element) -> Json:
         shape: Json = {"$ref": f"#/components/schemas/{node.get('type')}"}

@@ -1,5 +1,5 @@
-"""JavaScript tools of tests, installed from their pinned locks; where the machine has no node, a wheel
-provides one.
+"""JavaScript tools of tests, installed from their pinned locks; where the machine has no recent node,
+a wheel provides one.
 """
 
 import fcntl
@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).parent
@@ -40,22 +41,30 @@ def node() -> str:
     return _tools()[0]
 
 
-def run(*command: str, environment: Mapping[str, str] | None = None) -> str:
-    """What the command prints, with these variables beside ours; raises `RuntimeError` with the end of it."""
+def run(*command: str, environment: Mapping[str, str] | None = None, statuses: Collection[int] = (0,)) -> str:
+    """What the command prints, with these variables beside ours; raises `RuntimeError` with the end of it if
+    its status is another one."""
     variables = os.environ | (environment or {})
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if done.returncode not in statuses:
         raise RuntimeError(f"{' '.join(command[:3])} …: {(done.stdout + done.stderr).strip()[-2000:]}")
     return done.stdout
 
 
+@cache
 def _tools() -> tuple[str, list[str]]:
     """node, and how npm is called."""
     node, npm = shutil.which("node"), shutil.which("npm")
-    if node and npm:
+    if node and npm and _is_recent(run(node, "--version")):
         return node, [npm]
     if not _WHEEL.exists():
         wanted = ("--require-hashes", "-r", str(_HERE / "node.txt"))
         run(sys.executable, "-m", "pip", "install", "--quiet", "--target", str(_PLACE / "python"), *wanted)
     node = str(_WHEEL / "bin" / "node")
     return node, [node, str(_WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def _is_recent(version: str) -> bool:
+    """Whether the tools run with this version of node: `v20.20.2`. Redocly's needs most."""
+    major, minor = map(int, version.strip().removeprefix("v").split(".")[:2])
+    return (20, 19) <= (major, minor) < (21, 0) or (major, minor) >= (22, 12)

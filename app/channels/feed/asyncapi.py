@@ -22,23 +22,22 @@ _PARAMETERS = {
 }
 
 
-def feed(exchange: str, host: str) -> Json:
+def feed(exchange: str, host: str, public_url: str) -> Json:
     """`servers`, `channels`, `operations` and `components` of an AsyncAPI 3.0 document. `host` is the broker
-    as tenants connect to it, `host[:port]`."""
+    as tenants connect to it, `host[:port]`; `public_url` is the REST service, which has the XML schemas."""
     publishers = FeedPublishers(exchange, host)
     made: Json = AsyncAPI(publishers.broker, schema_version="3.0.0").to_specification().to_jsonable()
     titles = publishers.titles
+    schema_url = f"{public_url.rstrip('/')}/v1/schemas/feed.xsd"
     payloads = {name: publishers.payload(title, made) for title, name in titles.items()}
     return {
         "servers": {SERVER: _server(made, host)},
         "channels": {title: _channel(made["channels"][title], name) for title, name in titles.items()},
-        "operations": {
-            f"send.{title}": _operation(made["operations"][title], title, name)
-            for title, name in titles.items()
-        },
+        "operations": {f"send.{title}": _operation(made, title, name) for title, name in titles.items()},
         "components": {
             "messages": {
-                _COMPONENT.format(name): _message(name, payloads[name]) for name in sorted(payloads)
+                _COMPONENT.format(name): _message(name, payloads[name], schema_url)
+                for name in sorted(payloads)
             },
             "schemas": feed_json_schema().types(),
             "securitySchemes": {
@@ -70,22 +69,24 @@ def _channel(channel: Json, name: str) -> Json:
     }
 
 
-def _operation(operation: Json, title: str, name: str) -> Json:
-    refs = {
+def _operation(made: Json, title: str, name: str) -> Json:
+    says = {
+        "description": made["channels"][title]["description"],
         "channel": {"$ref": f"#/channels/{title}"},
         "messages": [{"$ref": f"#/channels/{title}/messages/{name}"}],
     }
-    return operation | refs
+    operation: Json = made["operations"][title]
+    return operation | says
 
 
-def _message(name: str, payload: Json) -> Json:
+def _message(name: str, payload: Json, schema_url: str) -> Json:
     return {
         "name": name,
         "summary": payload["description"],
         "contentType": "application/xml",
         "headers": _headers(name),
         "payload": payload,
-        "externalDocs": {"url": "/v1/schemas/feed.xsd", "description": "The same as XML Schema."},
+        "externalDocs": {"url": schema_url, "description": "The same as XML Schema."},
     }
 
 

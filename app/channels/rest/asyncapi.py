@@ -12,6 +12,7 @@ from app.http import pages
 from app.http.asyncapi.document import Json, joined
 from app.http.asyncapi.page import page
 from app.http.content_negotiation import Format
+from app.http.publisher import CONTACT, LICENCE
 from app.http.reading import get
 from app.http.response import RenderedResponse, ResponseBody
 from app.kit.version import VERSION
@@ -20,7 +21,15 @@ _DESCRIPTION = (
     "What matchfeed pushes: XML envelopes to each tenant's AMQP vhost, and JSON frames over WebSocket. "
     'After a connect, a silence or alive with subscribed="0", request a recovery over REST.'
 )
-_INFO = {"title": "matchfeed, pushed", "version": VERSION, "description": _DESCRIPTION}
+_INFO: Json = {
+    "title": "matchfeed, pushed",
+    "version": VERSION,
+    "description": _DESCRIPTION,
+    "tags": [
+        {"name": "AMQP", "description": "XML envelopes, to each tenant's vhost."},
+        {"name": "WebSocket", "description": "JSON frames."},
+    ],
+}
 
 
 class AsyncApiDocument(msgspec.Struct, frozen=True):
@@ -30,9 +39,12 @@ class AsyncApiDocument(msgspec.Struct, frozen=True):
     page: bytes
 
 
-def generate_document(*parts: Json) -> AsyncApiDocument:
-    """The document that these parts make up."""
-    document = joined(_INFO, *parts)
+def generate_document(public_url: str, contact_email: str, *parts: Json) -> AsyncApiDocument:
+    """The document that these parts make up. `public_url` is the REST service, which shows the licence."""
+    url = public_url.rstrip("/")
+    contact = CONTACT | {"url": f"{url}/portal", "email": contact_email}
+    info = _INFO | {"contact": contact, "license": LICENCE | {"url": f"{url}/v1/docs"}}
+    document = joined(info, *parts)
     return AsyncApiDocument(ResponseBody(msgspec.json.encode(document), Format.JSON), page(document).encode())
 
 
@@ -40,7 +52,12 @@ def with_stream_server(part: Json, public_url: str) -> Json:
     """The stream's part, with its server: the host of the REST service."""
     address = urlsplit(public_url)
     protocol = "wss" if address.scheme == "https" else "ws"
-    server = {"host": address.netloc, "protocol": protocol, "description": "JSON frames."}
+    server = {
+        "host": address.netloc,
+        "protocol": protocol,
+        "description": "JSON frames.",
+        "security": [{"$ref": "#/components/securitySchemes/streamKey"}],
+    }
     return {"servers": {"stream": server}, **part}
 
 

@@ -91,10 +91,11 @@ def stream_document() -> Json:
         "operations": {
             f"send.{name}": {
                 "action": "send",
+                "description": f"We send frames. {description}",
                 "channel": {"$ref": f"#/channels/{name}"},
                 "messages": [{"$ref": f"#/channels/{name}/messages/{message}"} for message in refs],
             }
-            for name in _CHANNELS
+            for name, (_, description) in _CHANNELS.items()
         },
         "components": {
             "messages": {_name(kind): _message(kind, schemas[kind]) for kind in DATA},

@@ -19,6 +19,7 @@ _MATCH: Json = {
     "type": "string",
     "pattern": "^(od:match:[1-9][0-9]{0,17}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$",
 }
+_UUID = "0b54f3d1-9a5e-4f0e-8a39-6c3f6d2a9c11"
 _TYPE = "(match|team|player|tournament)"
 
 
@@ -46,7 +47,7 @@ PARAMETERS = {
     ),
     "is_active": ParameterDoc("Teams that still play (true), or no longer (false).", True),
     "is_lan": ParameterDoc("Those played in one place (true), or online (false).", False),
-    "key_id": ParameterDoc("The key, by its id.", "0b54f3d1-9a5e-4f0e-8a39-6c3f6d2a9c11"),
+    "key_id": ParameterDoc("The key, by its id.", _UUID),
     "limit": ParameterDoc("Rows at most.", 2),
     "parts": ParameterDoc("Only these parts, separated by commas.", "database"),
     "locale": ParameterDoc(
@@ -181,7 +182,10 @@ def parameter(drafted: Json, values: Values, required: Collection[str]) -> Json:
         {"type": "string", "enum": list(values[name])} if name in values else _schema(schema, known)
     )
     example = values[name][0] if name in values else known.example if known else None
-    if example and made["schema"].get("format") == "date-time":
+    form = made["schema"].get("format")
+    if form == "uuid":
+        example = _UUID
+    elif example and form == "date-time":
         example = f"{example}T00:00:00Z"
     return made if example is None else made | {"example": example}
 

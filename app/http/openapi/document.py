@@ -10,6 +10,8 @@ from app.http.openapi.components import Values
 from app.http.openapi.operation import DocumentContext, Examples
 from app.http.openapi.route_table import Route
 from app.http.openapi.schemas import Json, described
+from app.http.openapi.tags import tags
+from app.http.publisher import CONTACT, LICENCE
 
 
 class DocumentInfo(msgspec.Struct, frozen=True):
@@ -34,21 +36,32 @@ def document(
     schemas = named_schemas.used(named_schemas.with_names(named), paths)
     return {
         "openapi": "3.1.0",
-        "info": {"title": info.title, "version": info.version, "description": info.introduction},
+        "info": {
+            "title": info.title,
+            "version": info.version,
+            "description": info.introduction,
+            "contact": CONTACT,
+            "license": LICENCE | {"identifier": "LicenseRef-none-granted-yet"},
+        },
         "servers": [{"url": "/"}],
-        "tags": [
-            {"name": name} for name in sorted({operation.tag(route) for route in routes}, key=operation.rank)
-        ],
+        "tags": tags(routes),
         "paths": paths,
-        "components": _components(schemas),
+        "components": _components(schemas, paths),
     }
 
 
-def _components(schemas: dict[str, Any]) -> Json:
+def _components(schemas: dict[str, Any], paths: Json) -> Json:
+    """What the paths refer to, and nothing else."""
+    responses = _used("responses", problems.components(), paths)
     return {
         "schemas": schemas,
-        "parameters": components.REQUEST_HEADERS,
-        "headers": components.RESPONSE_HEADERS,
-        "responses": problems.components(),
+        "parameters": _used("parameters", components.REQUEST_HEADERS, paths),
+        "headers": _used("headers", components.RESPONSE_HEADERS, [paths, responses]),
+        "responses": responses,
         "securitySchemes": components.SECURITY_SCHEMES,
     }
+
+
+def _used(section: str, known: dict[str, Json], within: Any) -> dict[str, Json]:
+    text = msgspec.json.encode(within).decode()
+    return {name: each for name, each in known.items() if f'"#/components/{section}/{name}"' in text}

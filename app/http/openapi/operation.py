@@ -11,12 +11,11 @@ from app.http.openapi import body_examples, components, problems
 from app.http.openapi.problems import header_refs
 from app.http.openapi.route_table import JSON, XML, Route
 from app.http.openapi.schemas import Json, ref
+from app.http.openapi.tags import tag
 
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
-_TAGS = {"cs2": "Counter-Strike 2", "soccer": "Soccer", "ops": "Operators"}
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
-SERVICE, FACADE = "Service", "Compatibility facade"
 Examples = Mapping[str, Any]  #: recorded responses by content type
 
 
@@ -45,20 +44,6 @@ def described(route: Route, context: DocumentContext) -> Json:
     made["security"] = [] if route.opt.get("open") else [{name: []} for name in components.SECURITY_SCHEMES]
     made |= _extensions(route)
     return made
-
-
-def tag(route: Route) -> str:
-    """The tag of a route: the part of the service that it belongs to."""
-    first, _, rest = route.path.strip("/").partition("/")
-    if first in _TAGS:
-        noun = rest.partition("/")[2].partition("/")[0].removesuffix(".xml")
-        return f"{_TAGS[first]}: {noun}"
-    return FACADE if route.opt.get("any_query") else SERVICE
-
-
-def rank(name: str) -> tuple[int, str]:
-    """The order of tags: what concerns every key first, the facade last."""
-    return (0 if name == SERVICE else 2 if name == FACADE else 1), name
 
 
 def access(route: Route) -> str:

@@ -42,7 +42,7 @@ def described(types: Iterable[Any]) -> tuple[dict[Any, Json], dict[str, Json]]:
 
 def tidy(node: Any) -> Any:
     """A schema without the generator's artefacts: trailing underscores of names, indented descriptions,
-    titles of objects."""
+    titles of objects. A list whose places differ gets the `items` that many tools require."""
     if isinstance(node, list):
         return [tidy(item) for item in node]
     if not isinstance(node, dict):
@@ -58,6 +58,8 @@ def tidy(node: Any) -> Any:
         cleaned["description"] = cleandoc(cleaned["description"])
     if cleaned == {"type": "object"}:
         cleaned["additionalProperties"] = True  # as it is by default: generators take it for an empty one
+    if "prefixItems" in cleaned:
+        cleaned.setdefault("items", {"anyOf": cleaned["prefixItems"]})
     if cleaned.get("type") == "object" and isinstance(cleaned.get("title"), str):
         del cleaned["title"]
     elif isinstance(cleaned.get("title"), str):
