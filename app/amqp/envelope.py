@@ -4,7 +4,9 @@
     live                   rows of the change log          hi.…-         x-seq, x-prev-seq, x-arrived-at
     replayed               a recovery's `MatchMessage`     lo.…<node>    recovery, x-seq
     snapshot_complete      a recovery's request            -.-.-.…       recovery
-    alive                  the clock                       -.-.-.…       none
+    alive                  the clock                       -.-.-.…
+
+All have the header `timestamp_in_ms`.
 
 A live message and a replayed one differ in key, headers, ids and `request_id` only: their bodies come from
 the same `MatchMessage`.
@@ -36,6 +38,10 @@ _decode_market = msgspec.json.Decoder(Market).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
 _decode_fixture = msgspec.json.Decoder(FixtureChange).decode
 _ODDS = "odds_change"
+#: The header that every message has: the timestamp of its XML (Unix ms). The AMQP property `timestamp` has
+#: whole seconds, in which several messages may fall; clients of the established feed read this header
+#: instead.
+TIMESTAMP = "timestamp_in_ms"
 _ROW_BYTES = 600  #: what a `ChangeRow` takes beside its body
 _OF_MARKET = frozenset({"market", "settlement"}) | PUBLISHED  #: rows about a market
 
@@ -200,7 +206,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             body=message.body(self.product, request.request_id, probabilities=probabilities),
             message_id=message_id,
             at=message.at,
-            headers={"recovery": 1, "x-seq": message.seq},
+            headers={TIMESTAMP: message.at, "recovery": 1, "x-seq": message.seq},
         )
 
     def snapshot_complete(self, request: RecoveryRequest, at: int, message_id: str) -> AmqpMessage:
@@ -211,7 +217,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             body=feed.snapshot_complete(self.product, at, request.request_id),
             message_id=message_id,
             at=at,
-            headers={"recovery": 1},
+            headers={TIMESTAMP: at, "recovery": 1},
             mandatory=True,
         )
 
@@ -223,7 +229,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             body=feed.alive(self.product, at, subscribed),
             message_id=None,
             at=at,
-            headers={},
+            headers={TIMESTAMP: at},
             persistent=False,
         )
 
@@ -252,7 +258,11 @@ def _live_id(row: ChangeRow) -> str:
 def _live_headers(row: ChangeRow) -> dict[str, int | str]:
     """`x-arrived-at`: when we received the log lines behind this, so that a client can measure how long it
     took; absent where no log line is behind it."""
-    headers: dict[str, int | str] = {"x-seq": row.envelope_seq, "x-prev-seq": row.prev_seq}
+    headers: dict[str, int | str] = {
+        TIMESTAMP: row.at,
+        "x-seq": row.envelope_seq,
+        "x-prev-seq": row.prev_seq,
+    }
     return headers | {"x-arrived-at": row.arrived_at} if row.arrived_at else headers
 
 

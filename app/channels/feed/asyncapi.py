@@ -111,6 +111,12 @@ def _headers(name: str) -> Json:
         "description": "Live only: when the log lines behind it came to us (Unix ms); not on what an "
         "operator did.",
     }
+    timed: Json = {
+        "timestamp_in_ms": {
+            "type": "integer",
+            "description": "The attribute `timestamp` of the XML (Unix ms).",
+        }
+    }
     if name in routing.MATCH_MESSAGES:
-        return {"type": "object", "properties": numbered | replayed}
-    return {"type": "object", "properties": replayed if name == "snapshot_complete" else {}}
+        return {"type": "object", "properties": timed | numbered | replayed}
+    return {"type": "object", "properties": timed | (replayed if name == "snapshot_complete" else {})}

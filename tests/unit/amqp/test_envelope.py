@@ -32,8 +32,8 @@ def test_rows_that_cannot_be_rendered_block_none_after_them(broken: ChangeRow) -
 
 def test_a_client_can_tell_how_long_a_log_line_was_under_way() -> None:
     by_hand, by_log = RENDERER.envelopes([KICK_OFF, replace(KICK_OFF, envelope_seq=3, arrived_at=990)])
-    assert by_hand.message.headers == {"x-seq": 2, "x-prev-seq": 1}
-    assert by_log.message.headers == {"x-seq": 3, "x-prev-seq": 1, "x-arrived-at": 990}
+    assert by_hand.message.headers == {"timestamp_in_ms": 1000, "x-seq": 2, "x-prev-seq": 1}
+    assert by_log.message.headers == by_hand.message.headers | {"x-seq": 3, "x-arrived-at": 990}
 
 
 def test_a_second_body_is_rendered_once_and_only_for_those_who_receive_it(

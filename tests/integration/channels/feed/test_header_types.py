@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from lxml import etree
 
 from app.amqp.connection import connect
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
@@ -85,18 +86,22 @@ async def test_replayed_messages_and_their_end(rig: Rig) -> None:
         await publisher.publish_end(0)
         await connection.close()
     sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
-    assert sent == [*({"recovery": 1, "x-seq": number} for number in NUMBERS), {"recovery": 1}]
+    common = {"timestamp_in_ms": 0, "recovery": 1}
+    assert sent == [*(common | {"x-seq": number} for number in NUMBERS), common]
 
 
 async def test_headers_of_the_feed(rig: Rig, feed: Any) -> None:
-    """`alive` bears no headers at all."""
+    """Each has the timestamp of its XML; `alive` has nothing else."""
     _, url = await rig.tenant()
     async with tapped(rig) as tap, consuming(url, rig.settings.exchange) as consumer, feed():
         await until("alive", lambda: consumer.alives)
         await rig.write_changes(await rig.match())
         await until("published", lambda: consumer.live)
     sent = [{name: signed(value) for name, value in each.items()} for each in tap.headers()]
-    assert [each for each in sent if each] == [{"x-seq": consumer.live[0].seq, "x-prev-seq": 0}]
+    (live,) = [each for each in sent if len(each) > 1]
+    timestamp = int(etree.fromstring(consumer.live[0].body).get("timestamp", 0))
+    assert live == {"timestamp_in_ms": timestamp, "x-seq": consumer.live[0].seq, "x-prev-seq": 0}
+    assert [set(each) for each in sent if each is not live] == [{"timestamp_in_ms"}] * (len(sent) - 1)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
