@@ -23,6 +23,9 @@ class TenantBindings:
 
     SDKs, which bind to an exchange of their own, obey `alive` in another queue than that of live messages,
     and request their first recovery when it comes.
+
+    A queue of live messages that ends, and one that is bound later, while others are bound, are those of a
+    client that was away: `returned` counts these.
     """
 
     def __init__(self, recorded: str = "") -> None:
@@ -30,6 +33,7 @@ class TenantBindings:
         self.known = False
         self.any = self.routes_live = self.routes_alive = self._one_queue = True
         self._bindings: frozenset[ExchangeBinding] = frozenset()
+        self.returned = self._away = 0
         self._live_since = float("-inf")
         self._alive_due_at: float | None = None
 
@@ -76,18 +80,28 @@ class TenantBindings:
         was_live, was_known, before = self.known and self.routes_live, self.known, self._bindings
         self._bindings, self.known = frozenset(bindings), True
         of_sdks = {each for each in self._bindings if each.source == SDK_EXCHANGE}
-        live = {each.queue for each in self._bindings if receives_live(each.key)}
+        live = frozenset([each.queue for each in self._bindings if receives_live(each.key)])
         self.any, self.routes_live = bool(self._bindings), bool(live)
         alive = {each.queue for each in self._bindings if receives_alive(each.key)}
         self.routes_alive, self._one_queue = bool(alive), bool(live & alive) and not of_sdks
-        if self.routes_live and (not was_live or of_sdks - before):
+        came = live - self.queues
+        if self.routes_live and (not was_live or came or of_sdks - before):
             self._live_since = time.monotonic()
+        self._count_returned(came, self.queues - live, others=bool(self.queues & live))
         if not of_sdks:
             self._alive_due_at = None
         elif was_known and any(receives_alive(each.key) for each in of_sdks - before):
             self._alive_due_at = time.monotonic() + _GRACE_SECONDS
         if live or self.recorded:
             self.recorded = msgspec.json.encode(sorted(live)).decode()
+
+    def _count_returned(self, came: frozenset[str], gone: frozenset[str], *, others: bool) -> None:
+        """Where no `others` are bound, what passed meanwhile is known as lost already."""
+        self._away += len(gone)
+        back = min(self._away, len(came))
+        self._away -= back
+        if others:
+            self.returned += back
 
 
 @lru_cache(maxsize=4096)

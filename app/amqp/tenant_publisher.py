@@ -230,13 +230,14 @@ class TenantPublisher:
     def update_bindings(self, present: Iterable[ExchangeBinding], *, complete: bool) -> None:
         """Set the tenant's bindings. `complete`: every change since the last update is known. If not, queues
         with other names mean that there may have been none for a while; what was published just before the
-        last binding ended may have reached no queue."""
+        last binding ended may have reached no queue. A queue of a client that was away is a loss, whatever
+        else is bound."""
         bindings = self.bindings
-        was_live, queues = bindings.routes_live, bindings.queues
+        was_live, queues, returned = bindings.routes_live, bindings.queues, bindings.returned
         bindings.replace(present)
         replaced = not complete and queues and not queues & bindings.queues
         ended = was_live and not bindings.routes_live and bindings.ever_live
-        if replaced or (ended and self._published_lately()):
+        if replaced or bindings.returned > returned or (ended and self._published_lately()):
             self.notice.record_unbound_loss()
         if bindings.routes_live or bindings.routes_alive:
             self.notice.wake.set()

@@ -24,6 +24,8 @@ from tests.support.tenants import book, give_vhost, switch
 from tests.support.web import IssueKey
 
 SUSPENDED = MarketStatus.SUSPENDED
+#: A team may have any name.
+TIME_OUT = f"tactical time-out of {SCRIPT}"
 
 
 @pytest.fixture
@@ -55,7 +57,12 @@ async def lived(story: Story, times: ManualClock) -> Match:
     back, ten seconds apart."""
     match = await story.match()
     suspended = offer(1, status=SUSPENDED, reason=LOG_GAP)
-    steps: list[Any] = [offer(1), suspended, replace(suspended, reason=SCRIPT), offer(1, odds=Decimal("2.1"))]
+    steps: list[Any] = [
+        offer(1),
+        suspended,
+        replace(suspended, reason=TIME_OUT),
+        offer(1, odds=Decimal("2.1")),
+    ]
     for step in steps:
         await story.offer(match, step, offer(2))
         times.now += 10_000
@@ -78,7 +85,7 @@ async def test_the_plot_has_prices_suspensions_with_reasons_and_settlements(
     spans = [[since // 1000, until and until // 1000, *why] for since, until, *why in drawn["suspensions"]]
     assert spans == [
         [at[1] // 1000, at[2] // 1000, LOG_GAP, "missing_data"],
-        [at[2] // 1000, at[3] // 1000, SCRIPT, "paused"],
+        [at[2] // 1000, at[3] // 1000, TIME_OUT, "tactical_timeout"],
         [at[5] // 1000, None, "", "other"],
     ]
     assert [kind for _, _, kind in drawn["marks"]] == ["settled", "rolled_back"]

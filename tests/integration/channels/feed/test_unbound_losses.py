@@ -16,7 +16,7 @@ from app.kit.clock import system_clock
 from app.store import cursors
 from app.store.connections import Store
 from scripts.consumer import SEQS, Book, recover
-from tests.faults.rig import Consumer, Rig, consume, consuming, subscribed, until
+from tests.faults.rig import Consumer, Rig, consume, consuming, until
 from tests.integration.channels.feed.conftest import Running, tapped
 from tests.integration.channels.feed.test_consistency import requesting, shown, truth
 from tests.support.eventually import eventually
@@ -191,20 +191,60 @@ async def reports_loss(queue: aio_pika.abc.AbstractQueue) -> bool:
     return any(b'subscribed="0"' in body for body in found)
 
 
-@pytest.mark.usefixtures("no_doubt")
-async def test_a_tenant_with_another_queue_that_stays_bound_is_not_notified(rig: Rig, feed: Running) -> None:
-    tenant, url = await rig.tenant()
+@pytest.mark.parametrize("exchange", [EXCHANGE, SDK_EXCHANGE])
+async def test_a_client_that_returns_is_notified_whatever_else_is_bound(
+    rig: Rig, feed: Running, exchange: str
+) -> None:
+    """The notice reaches every queue, also that of the client which stayed: a recovery is idempotent."""
+    _, url = await rig.tenant()
     match = await rig.match()
-    async with subscribed(url, rig.settings.exchange, tenant.slug) as durable, feed(alive_seconds=ALIVE):
-        await until("alive", lambda: durable.alives)
-        async with consuming(url, rig.settings.exchange) as first:
+    async with feed(alive_seconds=ALIVE), consuming(url, exchange) as stays:
+        await until("alive", lambda: stays.alives)
+        async with consuming(url, exchange) as first:
             seqs = set(await rig.write_changes(match, 2))
             await until("published", lambda: first.seqs == seqs)
         seqs |= set(await rig.write_changes(match, 3))
-        async with consuming(url, rig.settings.exchange) as second:
-            await until("and again alive", lambda: len(second.alives) > 3)
-            assert (second.downs, durable.downs) == (0, 0)
-        await until("all published", lambda: durable.seqs == seqs)
+        await until("the other one misses nothing", lambda: stays.seqs == seqs)
+        async with consuming(url, exchange) as second:
+            await until("notified", lambda: second.downs)
+            await until("and again alive", lambda: len(second.alives) > 6)
+            assert (second.downs, stays.downs) == (1, 1)
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+async def test_each_of_three_clients_that_were_cut_is_notified_after_it_is_bound(
+    rig: Rig, feed: Running, one_by_one: bool
+) -> None:
+    tenant, url = await rig.tenant()
+    match = await rig.match()
+    async with feed(alive_seconds=ALIVE) as session:
+        async with AsyncExitStack() as cut:
+            three = [await cut.enter_async_context(consuming(url, EXCHANGE)) for _ in range(3)]
+            seqs = set(await rig.write_changes(match))
+            await until("published", lambda: all(each.seqs == seqs for each in three))
+            await rig.management.ensure_disconnected(tenant_user(tenant.slug), "cut")
+        [publisher] = session.relay.publishers.values()
+        await until("seen", lambda: not publisher.notice.bindings.routes_live)
+        await rig.write_changes(match, 3)
+        async with AsyncExitStack() as back:
+            returned: list[Consumer] = []
+            for _ in range(3):
+                if returned and one_by_one:
+                    await until("the one before was notified", lambda: returned[-1].downs)
+                returned.append(await back.enter_async_context(consuming(url, EXCHANGE)))
+            await until("notified", lambda: returned[-1].downs)
+            await until("and again alive", lambda: len(returned[-1].alives) > 6)
+            assert returned[-1].downs == 1
+
+
+async def test_a_client_that_is_new_is_not_notified(rig: Rig, feed: Running) -> None:
+    """It requests its first recovery by itself."""
+    _, url = await rig.tenant()
+    async with feed(alive_seconds=ALIVE), consuming(url, EXCHANGE) as first:
+        await until("alive", lambda: first.alives)
+        async with consuming(url, EXCHANGE) as second:
+            await until("alive", lambda: len(second.alives) > 3)
+            assert (first.downs, second.downs) == (0, 0)
 
 
 @pytest.mark.usefixtures("no_doubt")
