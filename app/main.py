@@ -54,6 +54,7 @@ from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
 from app.http.listeners import Listener, ListenerFilter, listener_of
+from app.http.listening import Listening
 from app.http.request_body import StrictRequest
 from app.http.request_guard import RequestGuard
 from app.http.response import ViewResponse
@@ -151,6 +152,7 @@ class Parts:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.configure(settings, clock)
+        self.listening = Listening()
         self.counters: Counters
         self.grants: Grants
         self.response_cache: ResponseCache
@@ -226,6 +228,7 @@ class Parts:
                 "observing the health of components": health.observe,
                 "closing streams of ended keys": self.stream_server.run,
                 "ending stalled sessions": partial(end_stalled_regularly, store),
+                "announcing that this process listens": partial(self.listening.announce, store),
                 "synchronising the broker": partial(broker_sync.run, store, management, access_config),
             }
             background = [asyncio.create_task(run_forever(title, job)) for title, job in jobs.items()]

@@ -19,6 +19,7 @@ from app.amqp.lease import LeaseLost
 from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import IngestWatchdog
+from app.channels.feed.rest_watch import RestWatch
 from app.channels.feed.retention import RetentionConfig, prune_regularly
 from app.channels.feed.session import FeedConfig, FeedSession
 from app.ingest import worker
@@ -132,8 +133,8 @@ def stop_on_signals() -> asyncio.Event:
 async def _run_sessions(
     settings: Settings, store: Store, management: Management, stopping: asyncio.Event
 ) -> None:
-    """One session after another; beside them the ingest watchdog, the broker synchronisation, retention and
-    the end of stalled sessions."""
+    """One session after another; beside them the watch over ingest and over REST, the broker synchronisation,
+    retention and the end of stalled sessions."""
     config = FeedConfig(
         exchange=settings.exchange,
         product=settings.producer_id,
@@ -154,16 +155,19 @@ async def _run_sessions(
         suspend=lambda: suspend_everything(store, system_clock()),
         dead_seconds=settings.ingest_dead_seconds,
     )
+    rest = RestWatch(store)
+    await retry_while_unavailable("looking for web processes", rest.check)
     async with asyncio.TaskGroup() as group:
         background = [
             group.create_task(watchdog.run()),
+            group.create_task(rest.run()),
             group.create_task(broker_sync.run(store, management, access_config)),
             group.create_task(prune_regularly(store, retention)),
             group.create_task(run_forever("ending stalled sessions", partial(end_stalled_regularly, store))),
         ]
         while not stopping.is_set():
             try:
-                await FeedSession(store, management, broker, config, watchdog).run(stopping)
+                await FeedSession(store, management, broker, config, watchdog, rest).run(stopping)
             except LeaseLost as end:
                 log.warning("starting a new session under another name", why=str(end))
         for task in background:

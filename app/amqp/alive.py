@@ -6,11 +6,15 @@ lost to the tenant, or when no ingest worker is alive, the next one has `subscri
 recovers, from the last message that it received. So after an outage of that length, and after a loss, it
 comes before anything else: until the broker has confirmed it, the publisher waits. While nothing is bound,
 nothing is published.
+
+A client recovers over REST, and some request a recovery once only. So while nobody answers REST only notices
+are published, and these wait for it for a moment; when it is back, `subscribed="0"` is published once.
 """
 
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
@@ -29,12 +33,24 @@ _RETRY_SECONDS = 0.2
 log = get_logger(__name__)
 
 
+class RestState(Protocol):
+    """Whether REST answers, whether it is only about to, and how often it was away."""
+
+    @property
+    def answers(self) -> bool: ...
+    @property
+    def awaited(self) -> bool: ...
+    @property
+    def outages(self) -> int: ...
+
+
 class FeedStatus(msgspec.Struct, frozen=True):
     """What `alive` reports of the process: for how many seconds the change log has not been read to its end,
-    and ingest's last heartbeat (ms) when no worker is alive, else None."""
+    ingest's last heartbeat (ms) when no worker is alive, else None, and whether REST answers."""
 
     age: Callable[[], float]
     dead_heartbeat: Callable[[], int | None]
+    rest: RestState
 
 
 class AlivePublisher:
@@ -53,6 +69,7 @@ class AlivePublisher:
         self._losses, self._status, self._clock = losses, status, clock
         self._renderer, self._feed = renderer, feed
         self._pending: asyncio.Task[None] | None = None
+        self._notified_outages = status.rest.outages
 
     async def run(self) -> None:
         """Publish it for ever, from the moment that the tenant can be reached."""
@@ -81,9 +98,15 @@ class AlivePublisher:
         """Whether there is a notice to publish now and a queue that receives anything, or an SDK that waits
         for its first `alive`."""
         bindings = self._notice.bindings
-        return bindings.alive_wait == 0 or (
-            bindings.any and self._notice.is_due(self._status.dead_heartbeat())
-        )
+        return bindings.alive_wait == 0 or (bindings.any and self._notice_is_due())
+
+    def _notice_is_due(self) -> bool:
+        """Whether to publish `subscribed="0"` now; after an outage of REST once the client has bound its
+        queues."""
+        outage = self._status.rest.outages > self._notified_outages
+        if outage and self._notice.bindings.notice_reaches_consumer:
+            return True
+        return self._notice.is_due(self._status.dead_heartbeat())
 
     async def _beat(self) -> bool:
         """Publish what is true; False when that is not possible now."""
@@ -93,21 +116,33 @@ class AlivePublisher:
             return False
         if not await self._confirmed():
             return False
+        rest, due = self._status.rest, self._notice_is_due()
         if not notice.bindings.any:
+            self._notified_outages = rest.outages
             notice.alive_skipped()
             self._publisher.pump()
             return True
+        if due and rest.awaited:
+            return False
         if notice.overdue:
             self._publisher.resume(self._clock() - notice.silent)
-        if notice.is_due(self._status.dead_heartbeat()) and not await self._publish(subscribed=False):
+        if due and not await self._publish(subscribed=False):
             return False
-        published = await self._publish(subscribed=True)
+        published = await self._publish_subscribed()
         self._publisher.pump()
         if published and (channels := self._publisher.channels):
             if await self._losses.collect(channels.queues):
                 notice.record_loss()
             notice.dropped, notice.withheld = self._losses.count, self._losses.pending
         return published
+
+    async def _publish_subscribed(self) -> bool:
+        """Publish that all is well, which is withheld while nobody answers REST: a notice follows."""
+        if self._status.rest.answers:
+            return await self._publish(subscribed=True)
+        self._notice.bindings.alive_published()
+        self._notice.alive_skipped()
+        return True
 
     async def _publish(self, *, subscribed: bool) -> bool:
         self._pending = asyncio.create_task(self._publish_alive(subscribed))
@@ -129,12 +164,14 @@ class AlivePublisher:
     async def _publish_alive(self, subscribed: bool) -> None:
         notice = self._notice
         now, lost, dead_heartbeat = self._clock(), notice.lost, self._status.dead_heartbeat()
-        refused_at = notice.refused_at
+        refused_at, outages = notice.refused_at, self._status.rest.outages
         unbound_losses = notice.unbound_losses if notice.bindings.notice_reaches_consumer else 0
         channels = self._publisher.channels
         if channels is None:
             raise BrokerError(self._publisher.state)
         await self._feed.alive(self._renderer.alive(now, subscribed=subscribed), channels.alive)
+        if not subscribed:
+            self._notified_outages = outages
         notice.bindings.alive_published()
         notice.alive_published(
             subscribed=subscribed,

@@ -82,7 +82,7 @@ class LossNotice:
 
     def pause(self, left: float) -> float:
         """For how many seconds of those `left` nothing more is to be published, as far as can be seen."""
-        if self._unbound_loss_pending and (grace := self.bindings.grace):
+        if grace := self.bindings.grace:
             left = min(left, grace)
         if (wait := self.bindings.alive_wait) is not None:
             left = min(left, wait)
@@ -113,7 +113,7 @@ class LossNotice:
         self.wake.set()
 
     def alive_skipped(self) -> None:
-        """`alive` was due, and no queue is bound that would receive it."""
+        """`alive` was due, and no queue is bound that would receive it, or it is withheld for REST."""
         self._alive_at = time.monotonic()
 
     def alive_published(

@@ -192,6 +192,14 @@ class Relay:
                 log.warning("another process holds the tenant", tenant=publisher.slug)
                 publisher.releasing = True
 
+    async def wake_at(self, change: asyncio.Event) -> None:
+        """Wake the publisher of every tenant's `alive` at each change of what it reports, until cancelled."""
+        while True:
+            await change.wait()
+            change.clear()
+            for publisher in self.publishers.values():
+                publisher.notice.wake.set()
+
     async def drain(self, seconds: float) -> list[UUID]:
         """Publish nothing more, wait for outstanding confirms, save; the tenants that may be released."""
         for publisher in self.publishers.values():

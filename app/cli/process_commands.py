@@ -51,7 +51,8 @@ def serve(host: str, port: int, operator_host: str, sdk_host: str) -> None:
     if settings.sdk_port:
         _check_exposure(settings, sdk_host)
     logging.configure("web", level=settings.log_level)
-    config = server_config(create_app(settings), settings)
+    app = create_app(settings)
+    config = server_config(app, settings)
     _allow_connections()
     garbage_collection.spare_long_lived_objects()
     with ExitStack() as stack:
@@ -66,7 +67,7 @@ def serve(host: str, port: int, operator_host: str, sdk_host: str) -> None:
             if tls is None:
                 listeners.append(sdk)
         stack.enter_context(metrics.serve("web", settings.metrics_host, settings.metrics_port))
-        server = Server(config, tls)
+        server = Server(config, tls, app.state.parts.listening)
         server.run(sockets=listeners)
     if not server.started:
         raise click.ClickException("the web process could not start; see its log above")

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import uvicorn
 
+from app.http.listening import Listening
+
 
 class TlsListener:
     """A socket on which clients speak TLS, and what they see. A handshake must be over within
@@ -18,11 +20,12 @@ class TlsListener:
 
 
 class Server(uvicorn.Server):
-    """A server with a TLS listener beside the plain ones that `run` is given."""
+    """A server with a TLS listener beside the plain ones that `run` is given. It sets in `listening` while it
+    accepts connections."""
 
-    def __init__(self, config: uvicorn.Config, tls: TlsListener | None) -> None:
+    def __init__(self, config: uvicorn.Config, tls: TlsListener | None, listening: Listening) -> None:
         super().__init__(config)
-        self._tls = tls
+        self._tls, self._listening = tls, listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -41,6 +44,11 @@ class Server(uvicorn.Server):
                 backlog=self.config.backlog,
             )
             self.servers.append(server)
+        self._listening.accepting = self.started
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._listening.accepting = False
+        await super().shutdown(sockets)
 
 
 def server_context(certificate_file: str, private_key_file: str) -> ssl.SSLContext:

@@ -2,23 +2,44 @@
 
 from typing import Any
 
-from piccolo.query import Delete, Insert, Select
+from piccolo.columns import Column
+from piccolo.query import Delete, Insert, Select, Update
 from piccolo.query.functions import Coalesce, Max
+from piccolo.querystring import QueryString
 
 from app.store.prepared import prepared
-from app.store.query_functions import reading_number, writing
+from app.store.query_functions import reading_number, reading_optional_number, writing
+from app.store.sql import now as database_now
 from app.store.tables.worker import WorkerBeat
 from app.store.transaction import Tx
 
 INGEST = "ingest"
 FEED = "feed"
+_WEB = "web"
 _EXPIRES_AFTER = 86_400_000
 
 
 async def record(tx: Tx, worker: str, kind: str, now: int, *, reaches_broker: bool = True) -> None:
-    """Write that `worker` is alive at `now` (ms), and delete workers that have been silent for a day."""
+    """Write that `worker` is alive at `now` (ms), and delete workers of its kind that have been silent for a
+    day: of each kind the last one stays, so that it is known when that was."""
     await tx.change(_record(worker, kind, now, reaches_broker))
-    await tx.change(_expire(now - _EXPIRES_AFTER))
+    await tx.change(_expire(kind, now - _EXPIRES_AFTER))
+
+
+async def record_web(tx: Tx, worker: str, *, listens: bool) -> None:
+    """Write that a web process listens, by the database's clock, or does no more; and delete as `record`."""
+    await tx.change(_record(worker, _WEB, 0, True))
+    if listens:
+        await tx.change(_stamp(worker))
+        await tx.change(_expire_web())
+
+
+@reading_optional_number
+def web_silence() -> Select[Any]:
+    """For how many ms no web process has announced that it listens, by the database's clock; None if none
+    ever did."""
+    silence = QueryString("{} - max(worker_beat.at)", database_now(), alias="silence")
+    return WorkerBeat.select(silence).where(WorkerBeat.kind == _WEB)
 
 
 @reading_number
@@ -30,6 +51,12 @@ def latest(kind: str, /) -> Select[Any]:
 async def alive_since(tx: Tx, kind: str, since: int) -> dict[str, bool]:
     """The workers of `kind` with a heartbeat since then (ms), each with whether it reached the broker."""
     return {row["worker"]: row["reaches_broker"] for row in await tx.run(_alive_since(kind, since))}
+
+
+@writing
+def forget() -> Delete:
+    """Delete the heartbeats of a former service, but not when a web process listened last."""
+    return WorkerBeat.delete().where(WorkerBeat.kind != _WEB)
 
 
 @writing
@@ -49,8 +76,19 @@ def _record(worker: str, kind: str, at: int, reaches_broker: bool) -> Insert[Any
 
 
 @prepared
-def _expire(before: int) -> Delete:
-    return WorkerBeat.delete().where(WorkerBeat.at < before)
+def _stamp(worker: str) -> Update[Any]:
+    values: dict[Column | str, Any] = {WorkerBeat.at: database_now()}
+    return WorkerBeat.update(values).where(WorkerBeat.worker == worker)
+
+
+@prepared
+def _expire(kind: str, before: int) -> Delete:
+    return WorkerBeat.delete().where(WorkerBeat.kind == kind, WorkerBeat.at < before)
+
+
+@prepared
+def _expire_web() -> Delete:
+    return WorkerBeat.delete().where(WorkerBeat.kind == _WEB, WorkerBeat.at < database_now() - _EXPIRES_AFTER)
 
 
 @prepared

@@ -35,7 +35,6 @@ from app.store.tables.match import Match as MatchTable
 from app.store.tables.recovery import RecoveryJob, RecoverySlot
 from app.store.tables.tenant import RefusedRecovery, TenantCursor
 from app.store.tables.user import PortalLink, PortalSession, PortalUser
-from app.store.tables.worker import WorkerBeat
 from app.store.tenant_rows import NO_MATCH
 from app.store.transaction import Tx
 
@@ -183,8 +182,9 @@ async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
         links=await tx.change(_end_links(at)),
         recoveries=await tx.change(_end_recoveries(at)),
     )
-    for table in (RecoverySlot, RefusedRecovery, WorkerBeat):
+    for table in (RecoverySlot, RefusedRecovery):
         await tx.change(table.delete(force=True))
+    await heartbeats.forget(tx)
     return ended
 
 

@@ -22,6 +22,7 @@ from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.channels.feed.ingest_watchdog import IngestWatchdog
+from app.channels.feed.rest_watch import RestWatch
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
 from app.domain.match_summary import summarize
@@ -176,6 +177,8 @@ class Rig:
         self.written: Counter[UUID] = Counter()
         #: For sessions in this process: nobody runs it, tests set in its place that ingest has died.
         self.watch = IngestWatchdog(store, lambda: asyncio.sleep(0), dead_seconds=15)
+        self.rest = RestWatch(store)
+        self.rest.answers = True
 
     async def tenant(self, *, probabilities: bool = False) -> tuple[Tenant, str]:
         """A tenant with a vhost, to be published to from now on, and its AMQP URL."""

@@ -41,6 +41,7 @@ from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import update_connected, update_gauges
 from app.channels.feed.ingest_watchdog import IngestWatchdog
+from app.channels.feed.rest_watch import RestWatch
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -74,7 +75,8 @@ class FeedConfig(msgspec.Struct, frozen=True):
 
 
 class FeedSession:
-    """Run it once, with `run`; `watchdog` knows whether an ingest worker is alive."""
+    """Run it once, with `run`; `watchdog` knows whether an ingest worker is alive, `rest` whether a web
+    process listens."""
 
     def __init__(
         self,
@@ -83,11 +85,13 @@ class FeedSession:
         broker: Address,
         config: FeedConfig,
         watchdog: IngestWatchdog,
+        rest: RestWatch,
         clock: Clock = system_clock,
     ) -> None:
         self.holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._store, self._management, self._broker = store, management, broker
-        self._config, self._watchdog, self._clock = config, watchdog, clock
+        self._config, self._clock = config, clock
+        self._watchdog, self._rest = watchdog, rest
         self._lease = LeaseDeadline(config.lease_millis)
         self._renderer = EnvelopeRenderer(config.exchange, config.product)
         self._feed = FeedPublishers(config.exchange)
@@ -101,7 +105,7 @@ class FeedSession:
             lag_millis=config.lag_millis,
             clock=clock,
         )
-        self._status = FeedStatus(age=lambda: self.relay.age, dead_heartbeat=lambda: watchdog.dead_heartbeat)
+        self._status = FeedStatus(lambda: self.relay.age, lambda: watchdog.dead_heartbeat, rest)
         self._bindings = BindingTracker(
             management, broker, config.event_vhost, config.exchange, self.relay.publishers
         )
@@ -143,7 +147,8 @@ class FeedSession:
                 group.create_task(update_connected(self.relay))
                 group.create_task(update_gauges(self._store, self._management, self.relay))
                 group.create_task(self._enforcement().run())
-                group.create_task(self._notify_ingest_deaths())
+                for change in (self._watchdog.died, self._rest.changed):
+                    group.create_task(self.relay.wake_at(change))
                 group.create_task(self._renew_leases(group, login))
         except ExceptionGroup as group:
             if group.split((LeaseLost, LoginRefused))[1]:
@@ -159,14 +164,6 @@ class FeedSession:
             TenantLimits(),
             self._clock,
         )
-
-    async def _notify_ingest_deaths(self) -> None:
-        """Wake the publisher of every tenant's `alive` when ingest has died."""
-        while True:
-            await self._watchdog.died.wait()
-            self._watchdog.died.clear()
-            for publisher in self.relay.publishers.values():
-                publisher.notice.wake.set()
 
     async def _create_login(self) -> PublisherLogin:
         """How we connect to vhosts, with a new broker user."""

@@ -24,10 +24,19 @@ class RecordedPublisher(SimpleNamespace):
     def pump(self) -> None: ...
 
 
-async def beating(broker: Broker) -> tuple[AlivePublisher, RecordedPublisher]:
+class RestAnswers(SimpleNamespace):
+    """REST as a test has it, by default there."""
+
+    def __init__(self) -> None:
+        super().__init__(answers=True, awaited=False, outages=0)
+
+
+async def beating(
+    broker: Broker, rest: RestAnswers | None = None
+) -> tuple[AlivePublisher, RecordedPublisher]:
     publisher = RecordedPublisher(SimpleNamespace(alive=await opened(broker, ALIVE), queues=None))
     losses: Any = SimpleNamespace(count=0, pending=False, collect=lambda _: asyncio.sleep(0, False))
-    status = FeedStatus(age=lambda: 0.0, dead_heartbeat=lambda: None)
+    status = FeedStatus(lambda: 0.0, lambda: None, rest or RestAnswers())
     renderer = EnvelopeRenderer("e", 2)
     heart = AlivePublisher(publisher, losses, status, renderer, FeedPublishers("e"))  # type: ignore[arg-type]
     return heart, publisher
@@ -74,3 +83,41 @@ async def test_while_it_is_not_confirmed_nothing_more_is_published(monkeypatch: 
     assert len(broker.published[ALIVE]) == 2, "and alive after it"
     broker.ack(ALIVE, 2)
     assert await again is True
+
+
+async def confirmed_beat(broker: Broker, heart: AlivePublisher) -> tuple[bool, int]:
+    """Whether a beat whose messages the broker confirms went well, and how many it published."""
+    before = len(broker.published.get(ALIVE, ()))
+    beat = asyncio.create_task(heart._beat())
+    for tag in (before + 1, before + 2):
+        await went_on()
+        if len(broker.published.get(ALIVE, ())) >= tag:
+            broker.ack(ALIVE, tag)
+    return await beat, len(broker.published.get(ALIVE, ())) - before
+
+
+async def test_it_is_withheld_while_nobody_answers_rest_but_a_notice_is_not() -> None:
+    broker, rest = Broker(), RestAnswers()
+    rest.answers = False
+    heart, publisher = await beating(broker, rest)
+    assert await confirmed_beat(broker, heart) == (True, 0)
+    publisher.notice.record_loss()
+    assert await confirmed_beat(broker, heart) == (True, 1)
+    assert not publisher.notice.must_notify_first, "nothing else waits"
+
+
+async def test_a_notice_waits_for_rest_for_a_moment() -> None:
+    broker, rest = Broker(), RestAnswers()
+    rest.answers, rest.awaited = False, True
+    heart, publisher = await beating(broker, rest)
+    publisher.notice.record_loss()
+    assert await confirmed_beat(broker, heart) == (False, 0)
+    assert publisher.notice.must_notify_first, "it comes first"
+
+
+async def test_once_rest_is_back_clients_are_notified_once() -> None:
+    broker, rest = Broker(), RestAnswers()
+    heart, _ = await beating(broker, rest)
+    rest.outages += 1
+    assert await confirmed_beat(broker, heart) == (True, 2), "the notice, then alive"
+    assert await confirmed_beat(broker, heart) == (True, 1)

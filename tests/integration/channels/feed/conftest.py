@@ -61,7 +61,7 @@ def new_session(rig: Rig, management: Management | None = None, **terms: Any) ->
     terms = {"window": 64, "lease_millis": 3000, "alive_seconds": 10} | terms
     config = FeedConfig(settings.exchange, settings.producer_id, **terms)
     broker = parse(settings.rabbitmq_url)
-    return FeedSession(rig.store, management or rig.management, broker, config, rig.watch)
+    return FeedSession(rig.store, management or rig.management, broker, config, rig.watch, rig.rest)
 
 
 @asynccontextmanager
