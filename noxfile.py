@@ -107,7 +107,8 @@ def upgrade(session: nox.Session) -> None:
 
 @nox.session
 def sdk(session: nox.Session) -> None:
-    """A client as existing ones are against a demo: every fault of the menu, cut connections; 13 minutes."""
+    """A client as existing ones are against a demo: every fault of the menu, cut connections; 13 minutes.
+    `-- --processes 3`: several of one tenant; `-- --downtimes 10`: one that requests each recovery once."""
     session.run("python", "-m", "tests.sdk_client", *session.posargs)
 
 

@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -20,6 +20,7 @@ from tests.faults.keys import BY, issue
 from tests.faults.rig import Rig, rigged, until
 from tests.sdk_client.api import Api
 from tests.sdk_client.feed import FeedClient, following
+from tests.sdk_client.habits import GO_0, PATIENT, Habits
 from tests.sdk_client.names import Names
 from tests.support.ports import spare
 from tests.support.queues import private_vhost
@@ -37,11 +38,11 @@ def certificate(broker: PrivateBroker) -> Certificate:
 
 
 @pytest.fixture
-async def rig(
+async def without_web(
     settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker, certificate: Certificate
 ) -> AsyncIterator[Rig]:
-    """A service with a web process over TLS, and a broker that keys log in to."""
-    public, sdk = spare(2)
+    """A service whose web process, over TLS, is yet to be started, and a broker that keys log in to."""
+    (sdk,) = spare(1)
     ours = replace(
         broker.used_by(settings),
         sdk_port=sdk,
@@ -50,23 +51,35 @@ async def rig(
         sdk_private_key_file=str(certificate.key),
     )
     broker.admit_keys(settings)
-    async with (
-        private_vhost(ours) as private,
-        listening(create_app(private), private, public),
-        rigged(private, store, tmp_path) as rig,
-    ):
+    async with private_vhost(ours) as private, rigged(private, store, tmp_path) as rig:
         yield rig
 
 
+@pytest.fixture
+async def rig(without_web: Rig) -> AsyncIterator[Rig]:
+    """The service, with its web process."""
+    async with serving(without_web.settings):
+        yield without_web
+
+
 @asynccontextmanager
-async def started(rig: Rig, broker: PrivateBroker, key: str) -> AsyncIterator[tuple[Api, FeedClient]]:
+async def serving(settings: Settings) -> AsyncIterator[None]:
+    """The web process."""
+    async with listening(create_app(settings), settings, *spare(1)):
+        yield
+
+
+@asynccontextmanager
+async def started(
+    rig: Rig, broker: PrivateBroker, key: str, *, node: int = 1, habits: Habits = PATIENT
+) -> AsyncIterator[tuple[Api, FeedClient]]:
     """A client with what an SDK is configured with: two hosts, the authority, and its key."""
     trusted = ssl.create_default_context(cafile=broker.tls.ca_file)
     async with httpx.AsyncClient(base_url=rig.settings.sdk_public_url, verify=trusted) as http:
         api = Api(http, key)
-        client = FeedClient(
-            api, broker.tls, await api.identity(), [Names(api, locale) for locale in ("en", "ru")]
-        )
+        names = [Names(api, locale) for locale in ("en", "ru")]
+        identity = await api.identity()
+        client = FeedClient(api, broker.tls, identity, names, node=node, habits=habits)
         async with following(client):
             yield api, client
         assert (client.failed, client.unresolved) == ({}, {})
@@ -114,3 +127,48 @@ async def test_a_key_that_is_rotated_is_replaced_without_a_pause(rig: Rig, broke
         async with started(rig, broker, new.raw) as (_, after):
             await after.until("the new one is up", lambda: after.producer.up, 60)
         assert not before.connected
+
+
+async def test_of_two_processes_the_one_that_was_cut_off_is_notified(rig: Rig, broker: PrivateBroker) -> None:
+    tenant, _ = await rig.tenant()
+    key = (await issue(rig, tenant.slug)).raw
+    match = await rig.match()
+    await rig.write_changes(match, 3)
+    await rig.feed(ALIVE_SECONDS=ALIVE_SECONDS)
+    async with started(rig, broker, key) as (_, stays), started(rig, broker, key, node=2) as (_, cut):
+        for each in (stays, cut):
+            await each.until("up", lambda each=each: each.producer.up, 60)
+        began = len(cut.log)
+        cut.cut(1)
+        await until("cut off", lambda: not cut.connected)
+        missed = await rig.write_changes(match, 3)
+        name = f"od:match:{match.number}"
+        await until("the other one misses nothing", lambda: stays.book.seqs.get(name) == missed[-1])
+        await cut.until("recovered", lambda: cut.count("snapshot_complete", began), 60)
+        assert cut.count("down: alive with subscribed=0", began) == 1
+        assert cut.book.digest() == stays.book.digest()
+
+
+@pytest.mark.long
+async def test_a_client_that_requests_each_recovery_once_recovers_when_rest_is_back(
+    without_web: Rig, broker: PrivateBroker
+) -> None:
+    rig = without_web
+    tenant, _ = await rig.tenant()
+    key = (await issue(rig, tenant.slug)).raw
+    match = await rig.match()
+    await rig.write_changes(match, 3)
+    async with AsyncExitStack() as stack:
+        async with serving(rig.settings):
+            await rig.feed(ALIVE_SECONDS=ALIVE_SECONDS)
+            _, client = await stack.enter_async_context(started(rig, broker, key, habits=GO_0))
+            await client.until("up", lambda: client.producer.up and client.named, 60)
+        began = len(client.log)
+        client.cut(1)
+        await until("cut off", lambda: not client.connected)
+        await rig.write_changes(match, 3)
+        await client.until("it is notified", lambda: client.count("recovery", began) > 1, 60)
+        assert client.log[-1][1].endswith("'All connection attempts failed')")
+        async with serving(rig.settings):
+            await client.until("up", lambda: client.producer.up, 30)
+            await change(rig, match, client)

@@ -2,22 +2,30 @@
 
 python -m tests.sdk_client [--minutes 10]     (`nox -s sdk`; it starts a demo of its own under var/sdk, and
 ends it)
+python -m tests.sdk_client --downtimes 10
+python -m tests.sdk_client --processes 3 [--rounds 20]
 
 It is up within 10 s of starting, and up again within 40 s of the end of each fault, with a book that equals
 REST. Then the run is filled up to its minutes with quiet. What SDKs cannot detect is not injected into this
 client's messages: some that never come (`drop` concerns another tenant here).
+
+With `--downtimes` the client has the habits of the older Go line, and is up within 30 s of the end of each.
+With `--processes` so many clients of one tenant, each with the habits of another line, are cut for 1 to 10 s
+in any order, and their books are right 10 s after the last is back.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import random
 import shlex
 import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +33,30 @@ import httpx
 import msgspec
 
 from app import settings
+from app.broker.management import Management
+from app.broker.provisioning import VHOST_LIMITS
 from app.sandbox.demonstration import RunningDemo
 from app.sandbox.faults import FAULTS, FaultTarget
-from scripts.demonstration.comparison import Look, look, verdict
 from scripts.local_services import ports
 from tests.sdk_client.api import Api
 from tests.sdk_client.broker import BrokerAddress
 from tests.sdk_client.feed import FeedClient, following
+from tests.sdk_client.habits import GO_0, LINES, PATIENT, Habits
 from tests.sdk_client.names import Names
+from tests.sdk_client.selfcheck import SelfCheck
+from tests.sdk_client.together import Group, shown, summary
 
 ROOT = Path(__file__).resolve().parents[2]
 VAR = ROOT / "var" / "sdk"
 TENANT = "beta"
 LOCALES = ("en", "ru")
 START_SECONDS, AGAIN_SECONDS = 10.0, 40.0
+DOWNTIME, DOWNTIME_SECONDS = "downtime", 30.0
+_QUIET_SECONDS = 40.0  #: of a measurement to compare with
+_SDK_QUEUES = 2  #: of a process
 CUTS = (4.0, 20.0, 120.0)
 #: Faults of other tenants' messages: an SDK has no means to notice that a message never came.
 OF_OTHERS = ("drop",)
-_CHECK_SECONDS = 1.0
 _SETTLED_SECONDS = 3.0  #: so long it is to stay up, before that counts
 
 
@@ -61,9 +75,7 @@ class Session:
 
     def __init__(self, client: FeedClient, description: dict[str, Any], environment: dict[str, str]) -> None:
         self.client, self._description, self._environment = client, description, environment
-        [tenant] = [each for each in description["tenants"] if each["slug"] == TENANT]
-        headers = {"X-API-Key": tenant["api_key"]}
-        self._rest = httpx.AsyncClient(base_url=description["base_url"], headers=headers, trust_env=False)
+        self._check = SelfCheck(description["base_url"], key_of(description))
         self.outcomes: list[Outcome] = []
 
     async def disturb(self, name: str, disturbance: Callable[[], Awaitable[object]]) -> None:
@@ -120,25 +132,16 @@ class Session:
 
     async def _equal(self) -> bool:
         """Whether no difference between book and service outlasts two looks."""
-        first = await self._look()
-        await asyncio.sleep(_CHECK_SECONDS)
-        second = await self._look()
-        if first is None or second is None:
-            return False
-        found = verdict(first, second)
+        found = await self._check.check(self.client.book)
         if found is not None and found.count:
             print(f"   {found.count} differences: {found.kinds}", flush=True)
         return found is not None and found.count == 0
 
-    async def _look(self) -> Look | None:
-        book = self.client.book
-        try:
-            answer = await self._rest.post("/cs2/v1/selfcheck", json=book.digest())
-        except httpx.TransportError:
-            return None
-        if answer.status_code != 200:
-            return None
-        return look(answer.json()["data"], book.seqs, time.time_ns() // 1_000_000)
+
+def key_of(description: Mapping[str, Any]) -> str:
+    """The tenant's key."""
+    [tenant] = [each for each in description["tenants"] if each["slug"] == TENANT]
+    return str(tenant["api_key"])
 
 
 def environment_of(place: Path) -> dict[str, str]:
@@ -153,36 +156,87 @@ def demo(*arguments: str) -> None:
     subprocess.run(command, cwd=ROOT, env=os.environ | {"MATCHFEED_VAR": str(VAR)}, check=True)
 
 
-async def run(description: dict[str, Any], environment: dict[str, str], minutes: float) -> list[str]:
-    """What was not as it should be."""
+@asynccontextmanager
+async def connected(
+    description: dict[str, Any], habits: Habits, locales: Sequence[str], node: int = 1
+) -> AsyncIterator[tuple[Api, FeedClient]]:
+    """A client of the tenant, which is up."""
     sdk = description["sdk"]
-    [tenant] = [each for each in description["tenants"] if each["slug"] == TENANT]
     trusted = ssl.create_default_context(cafile=sdk["ca_file"])
-    began = time.monotonic()
-    async with httpx.AsyncClient(
-        base_url=sdk["api_url"].removesuffix("/v1"), verify=trusted, trust_env=False
-    ) as http:
-        api = Api(http, tenant["api_key"])
+    base_url = sdk["api_url"].removesuffix("/v1")
+    async with httpx.AsyncClient(base_url=base_url, verify=trusted, trust_env=False) as http:
+        api = Api(http, key_of(description))
         broker = BrokerAddress(sdk["mq_host"], sdk["mq_port"], sdk["ca_file"])
-        identity = await api.identity()
-        client = FeedClient(api, broker, identity, [Names(api, locale) for locale in LOCALES])
+        names = [Names(api, locale) for locale in locales]
+        client = FeedClient(api, broker, await api.identity(), names, node=node, habits=habits)
         async with following(client):
             await client.until("up", lambda: client.producer.up, 60)
-            started = client.producer.since - began
-            print(f"up {started:.1f} s after starting", flush=True)
-            for locale in LOCALES:
-                await api.catalogues(locale)
-                await api.schedules(locale)
-            session = Session(client, description, environment)
-            await session.disturb("start", _nothing)
-            for seconds in CUTS:
-                await session.disturb(
-                    f"cut for {seconds:.0f} s", lambda seconds=seconds: session.cut(seconds)
-                )
-            for name in FAULTS:
-                await session.disturb(name, lambda name=name: session.fault(name))
-            await asyncio.sleep(max(0.0, minutes * 60 - (time.monotonic() - began)))
-            return report(client, session, api, started, time.monotonic() - began)
+            yield api, client
+
+
+async def run(description: dict[str, Any], environment: dict[str, str], minutes: float) -> list[str]:
+    """Every disturbance of one client; what was not as it should be."""
+    began = time.monotonic()
+    async with connected(description, PATIENT, LOCALES) as (api, client):
+        started = client.producer.since - began
+        print(f"up {started:.1f} s after starting", flush=True)
+        for locale in LOCALES:
+            await api.catalogues(locale)
+            await api.schedules(locale)
+        session = Session(client, description, environment)
+        await session.disturb("start", _nothing)
+        for seconds in CUTS:
+            await session.disturb(f"cut for {seconds:.0f} s", lambda seconds=seconds: session.cut(seconds))
+        for name in FAULTS:
+            await session.disturb(name, lambda name=name: session.fault(name))
+        await asyncio.sleep(max(0.0, minutes * 60 - (time.monotonic() - began)))
+        return report(client, session, api, started, time.monotonic() - began)
+
+
+async def run_downtimes(description: dict[str, Any], environment: dict[str, str], times: int) -> list[str]:
+    """A client that posts each recovery once, and so many downtimes; which of them it survived too late."""
+    async with connected(description, GO_0, ()) as (_, client):
+        session = Session(client, description, environment)
+        for number in range(1, times + 1):
+            await session.disturb(f"{DOWNTIME} {number}", lambda: session.fault(DOWNTIME))
+        late = [each for each in session.outcomes if max(each.up, each.equal) > DOWNTIME_SECONDS]
+        return [f"{each.name}: up {each.up:.1f} s, equal {each.equal:.1f} s after its end" for each in late]
+
+
+async def run_together(
+    description: dict[str, Any], environment: dict[str, str], processes: int, rounds: int
+) -> list[str]:
+    """So many processes of the tenant, and so many rounds of cuts; after which of them a book was wrong."""
+    await _permit_queues(environment, processes)
+    chance = random.Random(processes)
+    async with AsyncExitStack() as stack:
+        clients = {}
+        for node in range(1, processes + 1):
+            habits = LINES[(node - 1) % len(LINES)]
+            _, client = await stack.enter_async_context(connected(description, habits, (), node))
+            clients[f"{node} ({habits.name})"] = client
+        check = SelfCheck(description["base_url"], key_of(description))
+        group = Group(clients, check, description["metrics"])
+        before = await group.cost()
+        await asyncio.sleep(_QUIET_SECONDS)
+        quiet = (await group.cost()).since(before)
+        found = []
+        for number in range(1, rounds + 1):
+            found.append(await group.round(chance))
+            print(shown(number, found[-1]), flush=True)
+    print(summary(found, quiet))
+    refused = [f"{name}: {text}" for name, each in clients.items() for text in each.failed]
+    return refused + [
+        f"round {at}: {each.wrong}" for at, each in enumerate(found, 1) if any(each.wrong.values())
+    ]
+
+
+async def _permit_queues(environment: dict[str, str], processes: int) -> None:
+    """More queues than the tenant's contract has, where so many processes need them."""
+    config = settings.load(environment)
+    async with Management(config.rabbitmq_api_url) as management:
+        if processes * _SDK_QUEUES >= VHOST_LIMITS["max-queues"]:
+            await management.limit_vhost(TENANT, {"max-queues": processes * _SDK_QUEUES + 1})
 
 
 async def _nothing() -> None:
@@ -213,6 +267,9 @@ def report(client: FeedClient, session: Session, api: Api, started: float, secon
 def main() -> None:
     parser = argparse.ArgumentParser(description="An existing client against the demo")
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--downtimes", type=int, default=0, help="so many, and nothing else")
+    parser.add_argument("--processes", type=int, default=0, help="of one tenant, cut in any order")
+    parser.add_argument("--rounds", type=int, default=20, help="with --processes: rounds of cuts")
     parser.add_argument("--port", type=int, default=8600)
     parser.add_argument("--running", type=Path, help="the var directory of a demo that runs already")
     options = parser.parse_args()
@@ -220,8 +277,14 @@ def main() -> None:
     if not options.running:
         demo("--detach", "--reset", "--port", str(options.port))
     try:
-        description = json.loads((place / "demo.json").read_text())
-        wrong = asyncio.run(run(description, environment_of(place), options.minutes))
+        description, environment = json.loads((place / "demo.json").read_text()), environment_of(place)
+        if options.processes:
+            work = run_together(description, environment, options.processes, options.rounds)
+        elif options.downtimes:
+            work = run_downtimes(description, environment, options.downtimes)
+        else:
+            work = run(description, environment, options.minutes)
+        wrong = asyncio.run(work)
     finally:
         if not options.running:
             demo("--stop")

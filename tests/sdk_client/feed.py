@@ -22,13 +22,14 @@ from lxml import etree
 from tests.sdk_client.api import Api, CallFailed, Identity
 from tests.sdk_client.book import SdkBook
 from tests.sdk_client.broker import BrokerAddress, logged_in
+from tests.sdk_client.habits import PATIENT, Habits
 from tests.sdk_client.names import Names, Unresolved
 
 EXCHANGE = "oddinfeed"
 _ALL = "*.*.*.*.*.*.*"
 _INACTIVITY_SECONDS = 20.0
-_RECONNECT_SECONDS = 1.0
-_TRIES, _TRY_SECONDS = 3, 10.0  #: of a request that the service could not answer
+_LOOK_UP_SECONDS = 1.0  #: until another look-up of a name, while nobody answers
+_TRY_SECONDS = 10.0  #: between two tries of a request that nobody answered
 _LOST = (AMQPError, OSError, TimeoutError, RuntimeError)
 
 
@@ -52,9 +53,11 @@ class FeedClient:
         *,
         node: int = 1,
         exchange: str = EXCHANGE,
+        habits: Habits = PATIENT,
     ) -> None:
         self._api, self._broker, self._identity = api, broker, identity
         self._names, self._node, self._exchange = names, node, exchange
+        self.habits = habits
         self.producer, self.book = ProducerState(), SdkBook()
         self.connected, self._connected_at = False, 0.0
         self.log: list[tuple[float, str]] = []
@@ -62,7 +65,9 @@ class FeedClient:
         self.failed, self.unresolved = Counter[str](), Counter[str]()
         self.refused = Counter[str]()
         self.named = 0
+        self.received, self.replayed = 0, 0
         self._request_id, self._recovery, self._known = randbits(31), 0, set[int]()
+        self._requested_at = 0.0
         self._alive_at, self._alive_stamp, self._processed_stamp = float("-inf"), 0, 0
         self._cut_until = 0.0
         self._lost = asyncio.Event()
@@ -81,7 +86,7 @@ class FeedClient:
                 except _LOST as error:
                     self.refused[f"{type(error).__name__}: {error}"[:80]] += 1
                 self.connected = False
-                wait = max(_RECONNECT_SECONDS, self._cut_until - time.monotonic())
+                wait = max(self.habits.reconnect_seconds, self._cut_until - time.monotonic())
                 await asyncio.sleep(wait)
 
     @property
@@ -119,6 +124,9 @@ class FeedClient:
         root = etree.fromstring(message.body)
         assert len((message.routing_key or "").split(".")) == 8
         assert message.timestamp is not None, "an SDK takes it as the time of creation"
+        assert message.headers["timestamp_in_ms"] == int(root.get("timestamp"))
+        self.received += 1
+        self.replayed += "request_id" in root.attrib
         if root.tag == "snapshot_complete":
             self._complete(int(root.get("request_id")), int(root.get("product")))
         elif root.tag != "alive":
@@ -153,10 +161,16 @@ class FeedClient:
 
     def _recover(self, after: int) -> None:
         """Request a recovery; an SDK counts it as begun before it sends the request."""
-        self._request_id += 1
-        self._recovery = self._request_id
+        now = time.time_ns() // 1_000_000
+        if self.habits.always_after and not after:
+            after = now - self._identity.window_minutes * 60_000
+        if self.habits.whole_seconds:
+            after -= after % 1000
+        if not self.habits.one_request_id:
+            self._request_id += 1
+        self._recovery, self._requested_at = self._request_id, time.monotonic()
         self._known.add(self._recovery)
-        self.book.begin(time.time_ns() // 1_000_000)
+        self.book.begin(now)
         self._note(f"recovery {self._recovery} after {after}")
         task = asyncio.create_task(self._post(self._recovery, after))
         self._posts.add(task)
@@ -164,7 +178,7 @@ class FeedClient:
 
     async def _post(self, request_id: int, after: int) -> None:
         others = {"node_id": self._node} | ({"after": after} if after else {})
-        for last in (*[False] * (_TRIES - 1), True):
+        for last in (*[False] * (self.habits.tries - 1), True):
             try:
                 await self._api.recover(self._identity.producer, request_id, **others)
                 return
@@ -179,7 +193,8 @@ class FeedClient:
 
     def _complete(self, request_id: int, product: int) -> None:
         if product == self._identity.product and request_id in self._known:
-            self.book.complete()
+            if request_id == self._recovery:
+                self.book.complete()
             self._note(f"snapshot_complete {request_id}")
             self._up()
 
@@ -191,6 +206,9 @@ class FeedClient:
                 self._recovery = 0
                 self._down("no alive")
             lag = time.time_ns() // 1_000_000 - self._processed_stamp
+            waited = time.monotonic() - self._requested_at
+            if self._recovery and not self.producer.up and 0 < self.habits.repeat_seconds < waited:
+                self._recover(self._alive_stamp)
             late = self._processed_stamp and lag >= _INACTIVITY_SECONDS * 1000
             if late and self.producer.up:
                 self._down("lag")
@@ -217,7 +235,7 @@ class FeedClient:
                 self.failed[str(error)[:120]] += 1
                 return
             except httpx.TransportError:
-                await asyncio.sleep(_RECONNECT_SECONDS)
+                await asyncio.sleep(_LOOK_UP_SECONDS)
 
     def _up(self) -> None:
         if not self.producer.up:
