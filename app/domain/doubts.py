@@ -10,7 +10,8 @@ PRICE = "price"  #: the kind of the doubt while a price has moved without a caus
 UNRATED = "rating"  #: the kind of the doubt that stands while a team has no strength
 MISSING_DATA = "source"  #: the kind of a doubt that missing data raises
 LOG_GAP = "a part of the game server's log is missing"  #: the reason of such a doubt
-UNREAD_LINE = "a line of the log about play was not understood"  #: another reason of such a doubt
+UNREAD = "unread"  #: the kind of the doubt while a round has a line that was not understood
+UNREAD_LINE = "a line of the log about play was not understood"  #: its reason
 SILENT = "silent"  #: the kind of a doubt while no lines come, although none is known to be missing
 SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt
 #: its reason while our own log processing has stopped

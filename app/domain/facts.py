@@ -262,7 +262,7 @@ class DataLost(Fact, frozen=True):
     reason: str
 
 
-class LineNotUnderstood(DataLost, frozen=True):
+class LineNotUnderstood(Fact, frozen=True):
     """A line that looks like play and cannot be parsed."""
 
 

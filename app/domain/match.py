@@ -250,7 +250,7 @@ class PendingMapEnd(msgspec.Struct, frozen=True):
 class Doubt(msgspec.Struct, frozen=True):
     """A reason to suspend the match. One of each kind at a time: `teams`, `score`, `sides`, `source`,
     `silent`, `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`, `price`,
-    `restored`."""
+    `restored`, `restarted`, `unread`."""
 
     kind: str
     reason: str

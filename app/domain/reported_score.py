@@ -90,7 +90,7 @@ def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Matc
 
 
 def _may_be_restored(match: Match, play: MapPlay, place: Place) -> bool:
-    """Whether a backup may have been restored of which no line told: in a freeze time, and not where the
+    """Whether a backup may have been restored that no line announced: in a freeze time, and not where the
     score may be another for another reason (rounds whose lines are missing, sides that have just changed)."""
     if match.current is not None and match.current.phase != "freeze":
         return False

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from app.domain.branches import Place, branch, recount
 from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened
-from app.domain.doubts import MISSING_DATA, PRICE, clear_doubt, raise_doubt
+from app.domain.doubts import MISSING_DATA, PRICE, UNREAD, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
@@ -23,8 +23,8 @@ from app.domain.timeline import add_bomb_event, bomb_site, deaths_in, release_wi
 
 def open_round(match: Match, at: int, changes: MatchChanges) -> Match:
     """The freeze time of the next round; the current round is over or void. Prices start anew: a doubt about
-    them ends."""
-    match = clear_doubt(clear_sides_after_break(match), PRICE)
+    them ends, and one about what happened in the round before."""
+    match = clear_doubt(clear_sides_after_break(match), PRICE, UNREAD)
     play = match.map
     if play is None:
         return match

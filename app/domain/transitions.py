@@ -13,7 +13,16 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import formats, map_begins, map_end, presence, restarts, scoreboard, shown_updates, timeline
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
-from app.domain.doubts import MISSING_DATA, RESTORED, SILENT, clear_doubt, count_uncounted_round, raise_doubt
+from app.domain.doubts import (
+    MISSING_DATA,
+    RESTORED,
+    SILENT,
+    UNREAD,
+    UNREAD_LINE,
+    clear_doubt,
+    count_uncounted_round,
+    raise_doubt,
+)
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, Match, RoundResult
 from app.domain.reported_score import score_reported
@@ -232,7 +241,12 @@ def data_lost(match: Match, fact: f.DataLost, changes: MatchChanges) -> Match:
 
 def line_not_understood(match: Match, fact: f.LineNotUnderstood, changes: MatchChanges) -> Match:
     """Something may have happened in this round that is not known: what rests on its events is void."""
-    return data_lost(match, fact, changes)
+    current = match.current
+    if current is not None and current.phase == "over":
+        match = timeline.mark_gap(match, current.number)
+    elif current is not None:
+        match = replace(match, current=replace(current, gap=True))
+    return raise_doubt(shown_updates.forget(match), UNREAD, UNREAD_LINE)
 
 
 def data_complete(match: Match, fact: f.DataComplete, changes: MatchChanges) -> Match:

@@ -211,7 +211,8 @@ def _is_awp_kill(event: TimelineEvent) -> bool:
 
 
 def _is_plant(event: TimelineEvent) -> bool:
-    return event.type == "bomb_planted"
+    """A bomb that was defused or exploded had been planted, whatever the log has of it."""
+    return event.type in ("bomb_planted", "bomb_defused", "bomb_exploded")
 
 
 def _occurrence(

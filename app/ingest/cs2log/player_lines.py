@@ -87,7 +87,7 @@ def killed(message: str, at: int) -> ParsedLine:
         return False
     killer, victim = _in_play(found[1]), _in_play(found[3])
     if killer is None or victim is None:
-        return True
+        return False
     how = (found[6] or "").split()
     return f.Killed(
         at=at,

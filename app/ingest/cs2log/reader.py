@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import msgspec
 
-from app.domain.doubts import UNREAD_LINE
 from app.domain.facts import Fact, LineNotUnderstood
 from app.ingest.cs2log.match_lines import OPENINGS, ParsedLine
 from app.ingest.cs2log.player_lines import parse_player_line
@@ -16,10 +15,11 @@ from app.kit.control_characters import strip_control_characters
 _MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
 _MAX_LINE = 2_000  #: characters of a line, several times what a server writes
 _SAMPLE = 200  #: characters of an unknown line that are kept
-_PLAY = re.compile(
-    r"\A(?:Team \"|MatchStatus: Score|Game Over)"
-    r"|\A\".*(?:killed|assisted killing|committed suicide|triggered|was killed by)",
-    re.ASCII,
+_VERBS = "killed|assisted killing|flash-assisted killing|committed suicide|triggered|was killed by"
+_PLAY = re.compile(rf'(?:: | - )(?:Team "|MatchStatus: |Game Over|World triggered "SFUI|".*(?:{_VERBS}))')
+_NAMES_PLAY = re.compile(
+    rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) '
+    r'|Team "(?:CT|TERRORIST)" triggered "|MatchStatus: Score: |Game Over: '
 )
 _MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
@@ -43,29 +43,35 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     text = strip_control_characters(text)  # players choose their names; PostgreSQL stores no NUL in text
-    lines = [_timed(line) for raw in text.split("\n") if (line := raw.rstrip("\r"))]
-    timed = [line for line in lines if line is not None]
-    newest = max([time for time, _ in timed], default=0)
+    lines = [line for raw in text.split("\n") if (line := raw.rstrip("\r"))]
+    timed = [_timed(line) for line in lines]
+    newest = max([each[0] for each in timed if each is not None], default=0)
     found: list[tuple[int, Fact]] = []
-    unknown, unread = len(lines) - len(timed), list[str]()
-    for time, message in timed:
-        early = newest - time
-        at = arrived_at - (early if early < _MAX_SPREAD_MILLIS else _MAX_SPREAD_MILLIS)
-        read_line = parse(message, at)
+    unread: list[str] = []
+    unknown, time, at = 0, newest, arrived_at
+    for line, each in zip(lines, timed, strict=True):
+        if each is not None:
+            time, message = each
+            early = newest - time
+            at = arrived_at - (early if early < _MAX_SPREAD_MILLIS else _MAX_SPREAD_MILLIS)
+            read_line = parse(message, at)
+        else:
+            read_line = False
         if read_line is False:
             unknown += 1
-            if looks_like_play(message):
-                unread.append(message[:_SAMPLE])
-                found.append((time, LineNotUnderstood(at=at, reason=UNREAD_LINE)))
+            if looks_like_play(line, timed=each is not None):
+                unread.append(line[:_SAMPLE])
+                found.append((time, LineNotUnderstood(at=at)))
         elif read_line is not True:
             found.append((time, read_line))
     return Reading(_in_order(found), len(lines) - unknown, unknown, tuple(unread))
 
 
-def looks_like_play(message: str) -> bool:
+def looks_like_play(line: str, *, timed: bool) -> bool:
     """Whether a line that cannot be parsed seems to be about what results rest on: kills and other deaths,
-    the bomb, the end of a round or a map, the score."""
-    return _PLAY.search(message) is not None
+    the bomb, the end of a round or a map, the score. One without a timestamp may be of another program: it
+    must name a player, a side or a score as a log does."""
+    return (_PLAY if timed else _NAMES_PLAY).search(line) is not None
 
 
 def _timed(line: str) -> tuple[int, str] | None:

@@ -80,5 +80,26 @@ def test_a_chat_message_is_never_an_event(name: str) -> None:
 def test_an_unknown_line_that_looks_like_play_is_a_fact(line: str, play: bool) -> None:
     reading = read(STAMP + line, ARRIVED)
     assert reading.unknown == 1
-    assert reading.unread == ((line,) if play else ())
+    assert reading.unread == ((STAMP + line,) if play else ())
     assert [type(fact) for fact in reading.facts] == ([f.LineNotUnderstood] if play else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "play"),
+    [
+        (LINES[0].format(PLAIN), True),
+        ('L 01/19/2026 - 18:5X:42: Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "1") (T "0")', True),
+        (STAMP + LINES[0].format("x" * 2_000), True),
+        ("[plugin] fox killed heron", False),
+        ("x" * 3_000, False),
+    ],
+)
+def test_a_line_without_a_timestamp_or_too_long_may_be_play(line: str, play: bool) -> None:
+    reading = read(f"{STAMP}Starting Freeze period\n{line}", ARRIVED)
+    assert (reading.known, reading.unknown, len(reading.unread)) == (1, 1, int(play))
+    assert [type(fact) for fact in reading.facts] == [f.FreezeStarted, *[f.LineNotUnderstood] * play]
+
+
+def test_a_kill_by_somebody_on_no_side_is_not_passed_over() -> None:
+    line = LINES[0].format(PLAIN).replace("<CT>", "<Unassigned>", 1)
+    assert [type(fact) for fact in read(STAMP + line, ARRIVED).facts] == [f.LineNotUnderstood]

@@ -287,7 +287,8 @@ def test_no_line_is_an_error(noise: str, line: str, cut: int, width: int) -> Non
 def test_absurd_numbers_are_no_error() -> None:
     digits = "9" * 5_000
     read(stamped(f'{FOX} [1 2 3] killed "x<4><[U:1:{digits}]><CT>" [1 2 3] with "awp"'), ARRIVED)
-    assert read(stamped(f"Game Over: x de_a score {digits}:2"), ARRIVED).facts == ()
+    facts = read(stamped(f"Game Over: x de_a score {digits}:2"), ARRIVED).facts
+    assert facts == (f.LineNotUnderstood(at=ARRIVED),)
 
 
 @pytest.mark.parametrize("name", ["mp_maxrounds", "mp_overtime_maxrounds"])
