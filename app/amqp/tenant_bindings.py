@@ -84,10 +84,11 @@ class TenantBindings:
         self.any, self.routes_live = bool(self._bindings), bool(live)
         alive = {each.queue for each in self._bindings if receives_alive(each.key)}
         self.routes_alive, self._one_queue = bool(alive), bool(live & alive) and not of_sdks
-        came = live - self.queues
+        known = self.queues
+        came = live - known
         if self.routes_live and (not was_live or came or of_sdks - before):
             self._live_since = time.monotonic()
-        self._count_returned(came, self.queues - live, others=bool(self.queues & live))
+        self._count_returned(came, known - live, others=bool(known & live))
         if not of_sdks:
             self._alive_due_at = None
         elif was_known and any(receives_alive(each.key) for each in of_sdks - before):

@@ -83,7 +83,7 @@ async def prepare(
             after, changes = kept, (*changes, c.ControlsChanged())
     manual = action(book)
     needs_past = before is not None and engine.needs_past(before, changes, _acted(manual, book))
-    past = await _past(tx, after) if needs_past else None
+    past = await _past(tx, after, changes) if needs_past else None
     if after.types_known != len(RULES):
         after = replace(after, types_known=len(RULES))
     reaction = decide(manual, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past)
@@ -137,10 +137,12 @@ def decide(
     return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
 
 
-async def _past(tx: Tx, match: Match) -> Past:
+async def _past(tx: Tx, match: Match, changes: Sequence[c.MatchChange]) -> Past:
+    """The ledger is read where bets may be valid again."""
+    reinstated = any(isinstance(change, c.RoundsReinstated) for change in changes)
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     void = [one.id for one in rounds if one.void] + [event.id for event in events if event.void]
-    return Past(events, frozenset(void), await history.ledger(tx, match.id))
+    return Past(events, frozenset(void), await history.ledger(tx, match.id) if reinstated else ())
 
 
 def _acted(manual: Reaction, book: Book) -> Book:

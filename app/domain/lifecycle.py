@@ -20,9 +20,8 @@ def schedule(match: Match, at: int) -> MatchAndChanges:
 def cancel(match: Match, at: int) -> MatchAndChanges:
     """Cancel the match, before or in play."""
     require_not_over(match, "cancelled")
-    match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, pause="", loadouts=())
-    match = replace(match, restart=None)
-    return retain_doubts(match), (MatchCancelled(),)
+    match = replace(match, status=Status.CANCELLED, finished_at=at, current=None, restart=None)
+    return retain_doubts(replace(match, pause="", loadouts=())), (MatchCancelled(),)
 
 
 def suspend(match: Match, reason: str) -> MatchAndChanges:

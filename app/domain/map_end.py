@@ -12,17 +12,21 @@ from app.domain.sides import team_on, update_map
 #: For so long (ms) the log may still report the end of a map that the rules have decided, or play may go on:
 #: the freeze time of another round comes within ten seconds.
 END_WAIT_MILLIS = 20_000
+#: Kinds of doubts about what was played. Others, such as players who have left, say nothing against the score.
+_OF_THE_SCORE = ("score", "teams", "sides", "map", "rival", "restart")
 
 
 def end_due_at(match: Match) -> int | None:
     """When (Unix ms) the map in play ends by the rules unless the log reports its end or another round by
-    then; None where they have not decided it, or where its format or its rounds are in doubt."""
+    then; None where they have not decided it, or where its format, its score or its sides are in doubt."""
     play, current = match.map, match.current
     if play is None or current is None or current.phase != "over" or not play.counted:
         return None
     last, doubted = play.counted[-1], play.number in match.format_status.doubted_maps
     undecided = not play.decides(play.home_score, play.away_score) or last.number != play.rounds_won
     if undecided or doubted or match.restart or match.restarting or match.pending_map_end or match.warmup:
+        return None
+    if any(doubt.kind in _OF_THE_SCORE for doubt in match.doubts):
         return None
     return last.ended_at + END_WAIT_MILLIS
 

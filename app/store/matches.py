@@ -74,7 +74,8 @@ _decode_later = msgspec.json.Decoder(
 
 _STATE = (MatchTable.state, MatchTable.later, MatchTable.last_stamp, MatchTable.last_seq)
 _OVER = MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
-_RUNNING = (MatchTable.status == Status.LIVE, MatchTable.suspended == "")
+_LIVE = MatchTable.status == Status.LIVE
+_RUNNING = (_LIVE, MatchTable.suspended == "")
 
 
 class MatchPosition(msgspec.Struct, frozen=True):
@@ -134,8 +135,8 @@ def note_written(tx: Tx, match: Match, book: Book) -> None:
 
 @reading_ids
 def due(now: int, /) -> Select[Any]:
-    """Live, not suspended matches whose prices time alone may change at `now` (ms); earliest first."""
-    query = MatchTable.select(MatchTable.id).where(*_RUNNING, MatchTable.reprice_at <= now)
+    """Live matches whose prices, or whose map's end, are due at `now` (ms) by time alone; earliest first."""
+    query = MatchTable.select(MatchTable.id).where(_LIVE, MatchTable.reprice_at <= now)
     return query.order_by(MatchTable.reprice_at)
 
 

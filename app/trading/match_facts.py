@@ -36,7 +36,7 @@ _WITHIN_ROUNDS = (EventAdded, EventAmended, RoundOpened, RoundLive)
 
 class Past(msgspec.Struct, frozen=True):
     """What is stored of a match beyond its state: the events of earlier rounds, the history ids of rounds and
-    events that are void, and the ledger."""
+    events that are void, and the ledger, where rounds are reinstated."""
 
     events: Sequence[TimelineEvent] = ()
     voided: frozenset[int] = frozenset()

@@ -1,11 +1,13 @@
 """Clock and fuse change prices and close markets without any line."""
 
 import asyncio
+from collections.abc import Sequence
 from itertools import count
 
 import pytest
 
 from app.domain.market import Market, MarketStatus
+from app.domain.match import Status
 from app.ingest.config import IngestConfig
 from app.ingest.repricing import reprice_due
 from app.store.connections import Store
@@ -104,3 +106,39 @@ async def test_each_match_is_priced_as_of_its_turn(store: Store, planted: Server
     assert await reprice_due(store, lambda: next(clock), PATIENT) == 1
     after = await due_at(store, planted)
     assert after is not None and after > due + 10 * SECOND, "it was locked and priced at later moments"
+
+
+async def test_a_decided_map_whose_players_leave_ends_by_the_rules(store: Store, server: Server) -> None:
+    """The server was stopped: players disconnect, and the log reports no end."""
+    await server.send('server_cvar: "mp_maxrounds" "4"')
+    await server.begin()
+    await server.win(1, 0)
+    await server.send(*logs.live())
+    await server.send(*logs.ct_win(2, 0))
+    swapped = (*_swapped(logs.score(0, 2, 2)),)
+    moved = [f"{player.replace('<CT>', '')} switched from team <CT> to <TERRORIST>" for player in logs.CT]
+    await server.send(*moved, "Starting Freeze period", *swapped, *logs.live())
+    won = 'Team "TERRORIST" triggered "SFUI_Notice_Terrorists_Win" (CT "0") (T "3")'
+    await server.send(won, *_swapped(logs.score(0, 3, 3)), 'World triggered "Round_End"')
+    players = [*(each.replace("<CT>", "<TERRORIST>") for each in logs.CT), *logs.T]
+    await server.send(*[f'{player} disconnected (reason "server shutting down")' for player in players])
+    assert (await server.state()).suspended
+    due = await due_at(store, server)
+    assert due is not None
+    assert await reprice_due(store, ManualClock(due - 1), PATIENT) == 0
+    assert (await server.state()).status is Status.LIVE
+    assert await reprice_due(store, ManualClock(due), PATIENT) == 1
+    after = await server.state()
+    assert after.status is Status.FINISHED
+    assert (after.maps[0].home_score, after.maps[0].end_assumed) == (3, True)
+    assert all(market.closed for market in (await stored.book(store, server.match)).values())
+
+
+def _swapped(lines: Sequence[str]) -> list[str]:
+    """Lines about teams and score, with the teams on the other sides."""
+    return [
+        line.replace(logs.HOME, "-").replace(logs.AWAY, logs.HOME).replace("-", logs.AWAY)
+        if "Team playing" in line
+        else line
+        for line in lines
+    ]
