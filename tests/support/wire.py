@@ -8,6 +8,7 @@ import httpx
 from litestar import Litestar
 
 from app.cli.process_commands import server_config, tls_listener
+from app.http.listening import Listening
 from app.http.tls import Server
 from app.settings import Settings
 from tests.support.ports import listener
@@ -17,12 +18,14 @@ _PATIENCE_SECONDS = 60
 
 @asynccontextmanager
 async def listening(app: Litestar, settings: Settings | None = None, *ports: int) -> AsyncIterator[int]:
-    """The port on which `app` is served over HTTP, as `serve` serves it; the first of `ports`, if any.
-    The SDK address, if the settings have one, comes with it."""
+    """The port on which `app` is served over HTTP, as `serve` serves it; the first of `ports`, if any. The
+    SDK address, if the settings have one, comes with it. An application that is not ours announces
+    nothing."""
     settings = settings or Settings()
     sdk = listener(settings.sdk_port) if settings.sdk_port else None
     tls = tls_listener(sdk, settings) if sdk else None
-    server = Server(server_config(app, settings), tls, app.state.parts.listening)
+    parts = app.state.get("parts")
+    server = Server(server_config(app, settings), tls, parts.listening if parts else Listening())
     sockets = [listener(port) for port in ports or (0,)]
     sockets += [sdk] if sdk and not tls else []
     running = asyncio.create_task(server.serve(sockets))
