@@ -12,7 +12,7 @@ from app.domain.sides import team_on, update_map
 #: For so long (ms) the log may still report the end of a map that the rules have decided, or play may go on:
 #: the freeze time of another round comes within ten seconds.
 END_WAIT_MILLIS = 20_000
-#: Kinds of doubts about what was played. Others, such as players who have left, say nothing against the score.
+#: Doubts about what was played; others, such as players who have left, say nothing against the score.
 _OF_THE_SCORE = ("score", "teams", "sides", "map", "rival", "restart")
 
 
