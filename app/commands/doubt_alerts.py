@@ -1,6 +1,14 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
-from app.domain.doubts import PRICE, RESTORED, SERVER_SILENT, UNCOUNTED_ROUNDS, UNRATED, UNREAD_LINE
+from app.domain.doubts import (
+    PRICE,
+    RESTORED,
+    SERVER_SILENT,
+    STATISTICS,
+    UNCOUNTED_ROUNDS,
+    UNRATED,
+    UNREAD_LINE,
+)
 from app.domain.formats import FORMAT
 from app.domain.match import Doubt, Match, Status
 from app.domain.restarts import RESTARTED
@@ -20,12 +28,30 @@ async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
 
 
 def _present(match: Match) -> dict[AlertKind, str]:
-    """The alerts that should be open, each with its detail. A format in doubt outlives the match:
-    the settlements that depend on it wait for an operator."""
-    if match.over and not (match.format_status.doubted_maps and match.status is Status.FINISHED):
+    """The alerts that should be open, each with its detail. A format in doubt outlives the match, and so do
+    rounds whose events are: the settlements that depend on them wait for an operator."""
+    if match.status is Status.CANCELLED:
         return {}
-    found = ((_kind(doubt), doubt.reason) for doubt in match.doubts)
-    return {kind: reason for kind, reason in found if kind}
+    found: dict[AlertKind, str] = {}
+    if not match.over or match.format_status.doubted_maps:
+        of_doubts = ((_kind(doubt), doubt.reason) for doubt in match.doubts)
+        found = {kind: reason for kind, reason in of_doubts if kind}
+    return found | _of_rounds(match)
+
+
+def _of_rounds(match: Match) -> dict[AlertKind, str]:
+    """Those of the finished rounds whose events are in doubt."""
+    rounds: dict[AlertKind, list[str]] = {}
+    for play in match.maps:
+        for one in play.in_doubt:
+            by_statistics = one.doubted_by == "statistics"
+            kind = AlertKind.STATISTICS_CONTRADICTION if by_statistics else AlertKind.LINE_NOT_UNDERSTOOD
+            rounds.setdefault(kind, []).append(f"round {one.number} of map {one.map}")
+    return {
+        kind: f"what rests on the kills, deaths and the bomb of {', '.join(found)} waits for the server's"
+        " statistics, or for accept_events or void_events"
+        for kind, found in rounds.items()
+    }
 
 
 _KINDS = {
@@ -34,6 +60,7 @@ _KINDS = {
     PRICE: AlertKind.UNEXPLAINED_MOVE,
     RESTORED: AlertKind.DATABASE_RESTORED,
     RESTARTED: AlertKind.RESTARTED_LOWER,
+    STATISTICS: AlertKind.STATISTICS_CONTRADICTION,
     "map": AlertKind.MAP_CONTRADICTION,
     FORMAT: AlertKind.FORMAT_CONTRADICTION,
 }

@@ -11,7 +11,7 @@ from app.commands import match_commands as c
 from app.commands.command_fields import Command, team_of
 from app.commands.market_actions import ManualMarketAction
 from app.commands.trading_commands import TradingCommand
-from app.domain import awards, fixture, lifecycle, restarts, strength
+from app.domain import awards, fixture, lifecycle, restarts, round_totals, strength
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
 from app.domain.market import Result
 from app.domain.match import Match
@@ -142,6 +142,16 @@ def _(command: c.AcceptRestart, match: Match, now: int) -> Effect:
 @effect_of.register
 def _(command: c.KeepBranch, match: Match, now: int) -> Effect:
     return Effect(*restarts.keep_branch(match))
+
+
+@effect_of.register
+def _(command: c.AcceptEvents, match: Match, now: int) -> Effect:
+    return Effect(*round_totals.accept_events(match, command.map, command.round))
+
+
+@effect_of.register
+def _(command: c.VoidEvents, match: Match, now: int) -> Effect:
+    return Effect(*round_totals.void_events(match, command.map, command.round))
 
 
 @effect_of.register

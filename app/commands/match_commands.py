@@ -161,6 +161,21 @@ class KeepBranch(Command, frozen=True, tag="keep_branch"):
     the log's score continues it."""
 
 
+class OnEvents(Command, frozen=True, kw_only=True):
+    """On the events of a finished round that are in doubt."""
+
+    map: Number
+    round: Number
+
+
+class AcceptEvents(OnEvents, frozen=True, tag="accept_events"):
+    """They count as they are known: what rests on them is settled by them."""
+
+
+class VoidEvents(OnEvents, frozen=True, tag="void_events"):
+    """What rests on them is void, also what was settled before they were in doubt."""
+
+
 class AwardMap(Command, frozen=True, tag="award_map"):
     """A walkover of the map in play, or of the next one."""
 
@@ -228,6 +243,8 @@ AnyCommand = (
     | NameSides
     | AcceptRestart
     | KeepBranch
+    | AcceptEvents
+    | VoidEvents
     | AwardMap
     | AwardMatch
     | VoidMarket

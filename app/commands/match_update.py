@@ -237,7 +237,7 @@ async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
 def _rounds(changes: Iterable[c.MatchChange]) -> list[Round]:
     found: list[Round] = []
     for change in changes:
-        if isinstance(change, c.RoundFinished):
+        if isinstance(change, c.RoundFinished | c.RoundAmended):
             found.append(change.round)
         elif isinstance(change, c.PlayRecorded):
             found += change.rounds

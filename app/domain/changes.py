@@ -48,6 +48,20 @@ class RoundFinished(MatchChange, frozen=True):
     timeline: tuple[TimelineEvent, ...] = ()
 
 
+class RoundAmended(MatchChange, frozen=True):
+    """A round that was finished before, with other data; same id."""
+
+    round: Round
+
+
+class EventsVoided(MatchChange, frozen=True):
+    """What rests on the events of a finished round is void, also what was settled before: an operator says
+    so."""
+
+    map: int
+    round: int
+
+
 class RoundsVoided(MatchChange, frozen=True):
     """Rounds, and events by history id, that no longer count: restart, restore, a map played again.
 

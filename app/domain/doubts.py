@@ -12,6 +12,7 @@ MISSING_DATA = "source"  #: the kind of a doubt that missing data raises
 LOG_GAP = "a part of the game server's log is missing"  #: the reason of such a doubt
 UNREAD = "unread"  #: the kind of the doubt while a round has a line that was not understood
 UNREAD_LINE = "a line of the log about play was not understood"  #: its reason
+STATISTICS = "statistics"  #: the kind of the doubt for a round after one whose events they contradict
 SILENT = "silent"  #: the kind of a doubt while no lines come, although none is known to be missing
 SERVER_SILENT = "the game server is silent"  #: the reason of such a doubt
 #: its reason while our own log processing has stopped

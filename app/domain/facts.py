@@ -9,7 +9,7 @@ unique within the match (its history id, `Match.next_history_id`): settlements r
 import msgspec
 
 from app.domain.kill_details import Coordinates
-from app.domain.match import MatchPlayer, Side, WinReason
+from app.domain.match import EventDoubt, MatchPlayer, Side, WinReason
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -117,15 +117,21 @@ class MoneyChanged(Fact, frozen=True):
 
 
 class ListBegun(Fact, frozen=True):
-    """The statistics block of a freeze time begins: a row for each player on the server."""
+    """The statistics block of a freeze time begins: a row for each player on the server. Without
+    `columns_known` its rows mean something else."""
+
+    columns_known: bool = True
 
 
 class PlayerListed(Fact, frozen=True):
-    """A row of that block; the player has no name, and a bot no account either."""
+    """A row of that block; the player has no name, and a bot no account either. `kills` of enemies and
+    `deaths` are those since the map began."""
 
     player: MatchPlayer
     side: Side
     money: int
+    kills: int
+    deaths: int
 
 
 class ListEnded(Fact, frozen=True):
@@ -263,7 +269,10 @@ class DataLost(Fact, frozen=True):
 
 
 class LineNotUnderstood(Fact, frozen=True):
-    """A line that looks like play and cannot be parsed."""
+    """A line that looks like play and cannot be parsed; `about`: what of a round's events it may be, ""
+    where it is about the score."""
+
+    about: EventDoubt = ""
 
 
 class DataComplete(Fact, frozen=True):

@@ -25,11 +25,15 @@ from app.domain.player import other_side as other_side
 from app.domain.player import other_team as other_team
 from app.domain.score_rules import is_decided
 from app.domain.shown import ClockRules, RoundKnowledge
+from app.domain.statistics_block import StatisticsBlock
 from app.domain.status import Status as Status
 from app.domain.trading_controls import NO_CONTROLS, TradingControls
 
 WinReason = Literal["kills", "bomb", "time", "defuse"]
 EventType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
+#: Why the events of a round are in doubt: a line that was not understood, about kills or the bomb, or the
+#: server's statistics, which contradict them.
+EventDoubt = Literal["", "kill_line", "bomb_line", "statistics"]
 #: What restarts a map: the game server (a crash, the map loaded again, another server), a warm-up, or a
 #: command in play.
 RestartCause = Literal["server", "warmup", "command"]
@@ -89,7 +93,8 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     away in it, None where the log did not show it for all five players. `kills` are those of each player who
     killed or was killed, by account; None in rounds that were stored without. `previous` is the history id of
     the round that it was played after, on the same branch of the map's history (`branches`): 0 for none, None
-    in rounds that were stored without. `other_deaths` are the deaths in it without a kill.
+    in rounds that were stored without. `other_deaths` are the deaths in it without a kill. What rests on its
+    events waits while they are in doubt (`doubted_by`).
     """
 
     id: int
@@ -110,6 +115,7 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     kills: tuple[PlayerKills, ...] | None = None
     previous: int | None = None
     other_deaths: tuple[OtherDeath, ...] = ()
+    doubted_by: EventDoubt = ""
 
     @property
     def home_side(self) -> Side:
@@ -156,6 +162,11 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     def counted(self) -> tuple[Round, ...]:
         """The rounds that are not void, in order."""
         return tuple([played for played in self.rounds if not played.void])
+
+    @cached_property
+    def in_doubt(self) -> tuple[Round, ...]:
+        """The rounds that are not void and whose events are in doubt."""
+        return tuple([played for played in self.counted if played.doubted_by])
 
     @property
     def rounds_won(self) -> int:
@@ -230,6 +241,7 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     defusers: tuple[MatchPlayer, ...] = ()
     gap: bool = False
     carried: tuple[CarriedValue, ...] = ()
+    doubted_by: EventDoubt = ""
 
 
 class RosterEntry(msgspec.Struct, frozen=True):
@@ -250,7 +262,7 @@ class PendingMapEnd(msgspec.Struct, frozen=True):
 class Doubt(msgspec.Struct, frozen=True):
     """A reason to suspend the match. One of each kind at a time: `teams`, `score`, `sides`, `source`,
     `silent`, `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`, `price`,
-    `restored`, `restarted`, `unread`."""
+    `restored`, `restarted`, `unread`, `statistics`."""
 
     kind: str
     reason: str
@@ -370,6 +382,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     shown: RoundKnowledge = RoundKnowledge()  #: what is known of the current round beyond its events
     controls: TradingControls = NO_CONTROLS  #: what traders have set
     revision: int = 0  #: how many commands of operators have changed it
+    statistics: StatisticsBlock | None = None  #: the game server's last statistics block
     #: Of how many market types the process knew the rules that last settled its markets; 0: one of version
     #: 0.1.0, which writes a match without this field.
     types_known: int = msgspec.field(default=0, name="types")

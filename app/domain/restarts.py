@@ -175,7 +175,11 @@ def _in_round(death: OtherDeath, current: CurrentRound) -> bool:
 
 def _record(own: c.MatchChanges, changes: c.MatchChanges) -> None:
     """Append what has to be stored of unpublished play."""
-    rounds = [replace(change.round, void=True) for change in own if isinstance(change, c.RoundFinished)]
+    rounds = [
+        replace(change.round, void=True)
+        for change in own
+        if isinstance(change, c.RoundFinished | c.RoundAmended)
+    ]
     events = [
         replace(change.event, void=True)
         for change in own

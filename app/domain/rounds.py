@@ -4,12 +4,13 @@ from msgspec.structs import replace
 
 from app.domain.branches import Place, branch, recount
 from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened
-from app.domain.doubts import MISSING_DATA, PRICE, UNREAD, clear_doubt, raise_doubt
+from app.domain.doubts import MISSING_DATA, PRICE, STATISTICS, UNREAD, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
 from app.domain.loadout import for_new_round
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
 from app.domain.player_kills import player_kills
 from app.domain.presence import with_available_players
+from app.domain.round_totals import tally_round
 from app.domain.sides import (
     clear_sides_after_break,
     infer_sides_from_score,
@@ -24,7 +25,8 @@ from app.domain.timeline import add_bomb_event, bomb_site, deaths_in, release_wi
 def open_round(match: Match, at: int, changes: MatchChanges) -> Match:
     """The freeze time of the next round; the current round is over or void. Prices start anew: a doubt about
     them ends, and one about what happened in the round before."""
-    match = clear_doubt(clear_sides_after_break(match), PRICE, UNREAD)
+    match = clear_doubt(clear_sides_after_break(match), PRICE, UNREAD, STATISTICS)
+    match = tally_round(match)
     play = match.map
     if play is None:
         return match
@@ -122,6 +124,7 @@ def _finish_round(match: Match, won: RoundResult, changes: MatchChanges) -> Matc
         kills=player_kills(current.events),
         previous=play.counted[-1].id if play.counted else 0,
         other_deaths=deaths_in(match, play.number, current.number),
+        doubted_by=current.doubted_by,
     )
     play = replace(play, home_score=home_score, away_score=away_score, rounds=(*play.rounds, finished))
     play = replace(play, side_before_break=play.home_side if is_side_break(play) else None)
@@ -208,9 +211,11 @@ def _after_unseen(play: MapPlay) -> CurrentRound:
     return CurrentRound(map=play.number, number=play.rounds_won, phase="over")
 
 
-def drop_uncounted_result(match: Match) -> Match:
-    """Play went on while the winner was unknown: the round is not counted."""
+def drop_uncounted_result(match: Match, changes: MatchChanges) -> Match:
+    """Play went on while the winner was unknown: the round is not counted, and its events are of no round
+    that is known."""
     current = match.current
     if current is None or current.pending_result is None:
         return match
+    match = void_current_round(match, changes)
     return raise_score_doubt(match, current.pending_result.ct_score, current.pending_result.t_score)

@@ -74,6 +74,10 @@ _OF_PATTERNS = (
     (r"unknown teams: .*", "unknown_teams"),
     (r"the log says CT \d+, T \d+, which disagrees with .* counted", "score_contradiction"),
     (r".* loaded before .* was decided", "map_contradiction"),
+    (
+        r"the game server's statistics contradict the events of round (?P<about>\d+)",
+        "statistics_contradiction",
+    ),
     (r"map ended undecided at \d+:\d+", "map_contradiction"),
     (r"the server plays \d+\+\d+ rounds, the match has \d+\+\d+", "format_contradiction"),
     (r"sides (changed|did not change) after round \d+: .*", "format_contradiction"),

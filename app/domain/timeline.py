@@ -239,12 +239,6 @@ def _add_to_finished(match: Match, event: TimelineEvent) -> Match:
     return _replace_last(match, last)
 
 
-def mark_gap(match: Match, number: int) -> Match:
-    """What is known of this round, which was finished last, lacks something."""
-    last = _last_finished(match, number)
-    return match if last is None else _replace_last(match, replace(last, gap=True))
-
-
 def _last_finished(match: Match, number: int) -> Round | None:
     """The round that was finished last, if it is this one."""
     play = match.map

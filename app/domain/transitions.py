@@ -11,14 +11,22 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain import formats, map_begins, map_end, presence, restarts, scoreboard, shown_updates, timeline
+from app.domain import (
+    formats,
+    map_begins,
+    map_end,
+    presence,
+    restarts,
+    round_totals,
+    scoreboard,
+    shown_updates,
+    timeline,
+)
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
 from app.domain.doubts import (
     MISSING_DATA,
     RESTORED,
     SILENT,
-    UNREAD,
-    UNREAD_LINE,
     clear_doubt,
     count_uncounted_round,
     raise_doubt,
@@ -99,7 +107,16 @@ def item_acquired(match: Match, fact: f.ItemAcquired, changes: MatchChanges) -> 
 
 
 def player_listed(match: Match, fact: f.PlayerListed, changes: MatchChanges) -> Match:
-    return presence.count_listed(scoreboard.player_listed(match, fact), fact)
+    match = presence.count_listed(scoreboard.player_listed(match, fact), fact)
+    return round_totals.add_row(match, fact)
+
+
+def list_begun(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
+    return round_totals.begin_block(presence.list_begun(match, fact, changes), fact, changes)
+
+
+def list_ended(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
+    return round_totals.end_block(presence.list_ended(match, fact, changes), fact, changes)
 
 
 def clock_set(match: Match, fact: f.ClockSet, changes: MatchChanges) -> Match:
@@ -146,7 +163,7 @@ def _freeze(match: Match, fact: f.FreezeStarted, changes: MatchChanges) -> Match
 def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: MatchChanges) -> Match:
     if current.pending_result is not None and current.knife:
         return replace(match, current=replace(current, break_over=True, opened_at=at))
-    return open_round(drop_uncounted_result(match), at, changes)
+    return open_round(drop_uncounted_result(match, changes), at, changes)
 
 
 def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> Match:
@@ -160,7 +177,9 @@ def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> 
         match = map_begins.resume_without_score(match, fact.at, changes)
     match = _confirm_knife_round(replace(match, pending_map_end=None), changes)
     if match.current is None or match.current.phase == "over":
-        match = shown_updates.forget_equipment(open_round(drop_uncounted_result(match), fact.at, changes))
+        match = shown_updates.forget_equipment(
+            open_round(drop_uncounted_result(match, changes), fact.at, changes)
+        )
     if match.current is None or match.current.phase == "live":
         return match
     return shown_updates.begin_round(go_live(clear_doubt(match, "restart"), fact.at, changes), fact.at)
@@ -239,16 +258,6 @@ def data_lost(match: Match, fact: f.DataLost, changes: MatchChanges) -> Match:
     return raise_doubt(shown_updates.forget(match), MISSING_DATA, fact.reason)
 
 
-def line_not_understood(match: Match, fact: f.LineNotUnderstood, changes: MatchChanges) -> Match:
-    """Something may have happened in this round that is not known: what rests on its events is void."""
-    current = match.current
-    if current is not None and current.phase == "over":
-        match = timeline.mark_gap(match, current.number)
-    elif current is not None:
-        match = replace(match, current=replace(current, gap=True))
-    return raise_doubt(shown_updates.forget(match), UNREAD, UNREAD_LINE)
-
-
 def data_complete(match: Match, fact: f.DataComplete, changes: MatchChanges) -> Match:
     return clear_doubt(match, MISSING_DATA, RESTORED)
 
@@ -287,9 +296,9 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.ItemLost: scoreboard.item_lost,
     f.MoneyChanged: scoreboard.money_changed,
     f.Hurt: scoreboard.hurt,
-    f.ListBegun: presence.list_begun,
+    f.ListBegun: list_begun,
     f.PlayerListed: player_listed,
-    f.ListEnded: presence.list_ended,
+    f.ListEnded: list_ended,
     f.SideSwitched: side_switched,
     f.PlayerLeft: presence.player_left,
     f.PlayerJoined: presence.player_joined,
@@ -313,7 +322,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.Resumed: resumed,
     f.MapEnded: map_ended,
     f.DataLost: data_lost,
-    f.LineNotUnderstood: _in_round(line_not_understood),
+    f.LineNotUnderstood: _in_round(round_totals.line_not_understood),
     f.DataComplete: data_complete,
     f.SilenceEnded: silence_ended,
     f.SourceChanged: map_begins.source_changed,

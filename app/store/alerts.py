@@ -38,6 +38,8 @@ class AlertKind(StrEnum):
     RIVAL_SOURCE = "rival_source"  #: a second log source claims the match
     UNFOLLOWED_SOURCE = "unfollowed_source"  #: rounds are played in a log that cannot be followed
     LINE_NOT_UNDERSTOOD = "line_not_understood"  #: a line about play could not be parsed
+    #: the game server's statistics contradict the events of a round
+    STATISTICS_CONTRADICTION = "statistics_contradiction"
     RESTARTED_LOWER = "restarted_lower"  #: a map was restarted, and which of its rounds count is not known
     MAP_CONTRADICTION = "map_contradiction"  #: how a map ended is not known
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format

@@ -56,6 +56,7 @@ LATER: tuple[str, ...] = (
     "restart_cause",
     "restoring",
     "restart",
+    "statistics",
 )
 _LATER_FIELDS = {field.name: field for field in msgspec.structs.fields(Match) if field.encode_name in LATER}
 _decode_later = msgspec.json.Decoder(

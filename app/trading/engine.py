@@ -11,16 +11,18 @@ from msgspec.structs import replace
 from app.domain.changes import (
     ControlsChanged,
     DetailsChanged,
+    EventsVoided,
     FormatChanged,
     MapFinished,
     MatchCancelled,
     MatchChange,
     MatchFinished,
+    RoundAmended,
     RoundsReinstated,
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
-from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SUSPENDED, Book, Market, MarketKey
+from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SETTLED, SUSPENDED, Book, Market, MarketKey
 from app.domain.match import Match, TimelineEvent
 from app.domain.pauses import pause_reason
 from app.domain.settlement import LedgerEntry, LedgerStatus
@@ -30,12 +32,12 @@ from app.trading import format_change, replayed_rounds
 from app.trading.forecast import Forecast
 from app.trading.margin import odds as odds_of
 from app.trading.market_controls import MarketControls, market_controls
-from app.trading.match_facts import MatchFacts, Past, collect_facts, events_alone
+from app.trading.match_facts import MatchFacts, Past, Subject, collect_facts, events_alone
 from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.repricing import reprice_at
-from app.trading.rules import Subject, subjects_of
+from app.trading.rules import subjects_of
 from app.trading.settling import (
     outdated_reason,
     rests_on_round,
@@ -147,12 +149,18 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
 
 def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> bool:
     """Whether settlements may have to be made or rolled back that rest on rounds which were over, or void, in
-    `before` already: such rounds are reinstated, a process that knows other market types wrote it, or a
-    market of such a round, one without a gap, is open and ours to settle (an operator has returned it)."""
-    reinstated = any(isinstance(change, RoundsReinstated) for change in changes)
+    `before` already: such rounds are reinstated or amended, a process that knows other market types wrote it,
+    or a market of such a round, one that does not wait or is void, is open and ours to settle (an operator
+    has returned it)."""
+    reinstated = any(isinstance(change, RoundsReinstated | RoundAmended) for change in changes)
     if reinstated or before.types_known != len(RULES):
         return True
-    over = {(play.number, one.number) for play in before.maps for one in play.counted if not one.gap}
+    over = {
+        (play.number, one.number)
+        for play in before.maps
+        for one in play.counted
+        if not one.gap and not one.doubted_by
+    }
     for (_, text), market in book.items():
         if market.status in OPEN and market.settled_by != HELD:
             specifiers = parse(text)
@@ -176,6 +184,7 @@ def _order(entry: LedgerEntry) -> tuple[object, ...]:
 
 
 def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after: Book) -> list[LedgerEntry]:
+    voided_rounds = {(one.map, one.round) for one in changes if isinstance(one, EventsVoided)}
     reversing = bool(facts.voided) or any(isinstance(change, _REVERSING) for change in changes)
     if not reversing and not facts.match.format_status.doubted_maps:
         return []
@@ -184,6 +193,11 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
         if market.status not in CLOSED or market.settled_by != "engine" or market.type_id not in RULES:
             continue
         rule, specifiers = RULES[market.type_id], parse(market.specifiers)
+        if rule.subject and (specifiers.map, specifiers.round) in voided_rounds:
+            if market.status is SETTLED:
+                after[key], entry = roll_back(market, "the events that it rested on are void")
+                entries.append(entry)
+            continue
         if specifiers.round and not facts.voided and rests_on_round(market, specifiers):
             continue
         if not reversing and not waits_for_format(rule, facts, specifiers):

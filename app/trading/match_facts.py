@@ -29,6 +29,7 @@ from app.domain.settlement import LedgerEntry
 
 RoundKey = tuple[int, int]  #: map number, round number
 PlayerKey = tuple[int, int]  #: map number, account
+Subject = tuple[int, int, int]  #: what events are about: a map, and of it a round or a player's account
 _OVER = (Status.FINISHED, Status.CANCELLED)
 #: Changes that end nothing: of these only events can decide a market.
 _WITHIN_ROUNDS = (EventAdded, EventAmended, RoundOpened, RoundLive)
@@ -92,6 +93,16 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         if played is not None:
             return played.gap
         return current is not None and (current.map, current.number) == round_key and current.gap
+
+    def events_in_doubt(self, about: Subject) -> bool:
+        """Whether the events that a market about this rests on are in doubt: those of its round, or of every
+        round of the map, the one in play too."""
+        number, round_number, _ = about
+        current, play = self.match.current, self.plays.get(number)
+        doubted = [one.number for one in play.in_doubt] if play else []
+        if current and current.doubted_by and current.map == number:
+            doubted.append(current.number)
+        return round_number in doubted or (not round_number and bool(doubted))
 
     @cached_property
     def kills(self) -> dict[PlayerKey, tuple[int, ...]]:
@@ -157,7 +168,9 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     def kills_known(self, number: int) -> bool:
         """Whether no kill of the map's counted rounds may be missing."""
         play = self.play(number)
-        return not play.unseen and all(one.kills is not None and not one.gap for one in self.counted(number))
+        if play.unseen or play.in_doubt:
+            return False
+        return all(one.kills is not None and not one.gap for one in self.counted(number))
 
     def format_open(self, number: int) -> bool:
         """Whether the map's number of rounds is in doubt: what depends on it is not known."""

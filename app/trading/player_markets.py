@@ -12,10 +12,10 @@ from app.domain.ids import entrant_number
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution, LineSequence, counted, total
-from app.trading.match_facts import MatchFacts, PlayerKey
+from app.trading.match_facts import MatchFacts, PlayerKey, Subject
 from app.trading.match_phase import MatchPhase
 from app.trading.player_model import Moments, kills_to_come, rate
-from app.trading.rules import NO_RESULT, Rule, Settlement, Subject, decide, probability_against, void
+from app.trading.rules import NO_RESULT, Rule, Settlement, decide, probability_against, void
 from app.trading.specifiers import Specifiers
 
 

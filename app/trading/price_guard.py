@@ -37,6 +37,7 @@ _DECISIVE = (
     c.MatchStarted,
     c.MapStarted,
     c.RoundFinished,
+    c.RoundAmended,
     c.RoundsVoided,
     c.RoundsReinstated,
     c.MapFinished,

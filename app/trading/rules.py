@@ -10,7 +10,7 @@ from app.domain.market import Result
 from app.domain.match import TimelineEvent
 from app.trading.forecast import Forecast
 from app.trading.ladder import Ladder
-from app.trading.match_facts import MatchFacts
+from app.trading.match_facts import MatchFacts, Subject
 from app.trading.match_phase import MatchPhase
 from app.trading.specifiers import Specifiers
 
@@ -46,9 +46,6 @@ Price = Callable[[Forecast, Specifiers], float]
 def probability_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
     """That of the opposite, by the price of a market type."""
     return 1 - price(forecast, specifiers)
-
-
-Subject = tuple[int, int, int]  #: what events are about: a map, and of it a round or a player's account
 
 
 def subjects_of(events: Iterable[TimelineEvent]) -> set[Subject]:

@@ -15,7 +15,7 @@ from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.trading.match_facts import MatchFacts, facts_from_events
 from app.trading.registry import RULES
 from app.trading.rules import Settlement
-from app.trading.settling import settlement_of, waits_for_format
+from app.trading.settling import settlement_of, waits_for_events, waits_for_format
 from app.trading.specifiers import parse
 
 
@@ -111,7 +111,8 @@ def _wrong_outcome(
     if last.type_id not in RULES:
         yield "this market type is not known"
         return
-    if waits_for_format(RULES[last.type_id], facts, parse(last.specifiers)):
+    rule, specifiers = RULES[last.type_id], parse(last.specifiers)
+    if waits_for_format(rule, facts, specifiers) or waits_for_events(rule, facts, specifiers):
         return
     found = _settlements(last, facts)
     if last.new_status is LedgerStatus.PENDING:

@@ -12,9 +12,11 @@ _LEDGER = {SETTLED: LedgerStatus.SETTLED, CANCELLED: LedgerStatus.VOIDED}
 
 
 def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
-    """The settlement by the facts, if the format that it depends on is known."""
+    """The settlement by the facts, if what it depends on is known."""
     if waits_for_format(rule, facts, specifiers):
         return void(NO_RESULT, (), "the format of the map was never known") if facts.cancelled else None
+    if waits_for_events(rule, facts, specifiers):
+        return void(NO_RESULT, (), "what happened was never known") if facts.cancelled else None
     return _decided(rule, facts, specifiers)
 
 
@@ -22,6 +24,11 @@ def waits_for_format(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> b
     """Whether the result depends on a format that is not known. The first half's pistol round is the map's
     first round in any."""
     return rule.by_format and specifiers.half != 1 and facts.format_open(specifiers.map)
+
+
+def waits_for_events(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> bool:
+    """Whether the result rests on events that are in doubt."""
+    return rule.subject is not None and facts.events_in_doubt(rule.subject(specifiers))
 
 
 def _decided(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -135,7 +142,7 @@ def outdated_reason(market: Market, rule: Rule, facts: MatchFacts, specifiers: S
     """Why the settlement of a closed market no longer holds, or ""."""
     if not facts.voided.isdisjoint(market.rests_on):
         return "facts that it rested on are void"
-    if rests_on_round(market, specifiers):
+    if rests_on_round(market, specifiers) or waits_for_events(rule, facts, specifiers):
         return ""
     found = settlement_of(rule, facts, specifiers)
     if found is None:

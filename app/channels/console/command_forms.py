@@ -41,6 +41,7 @@ _WINDOW = (
     FormField("start_time", "moment", required=False),
     FormField("end_time", "moment", required=False),
 )
+_ROUND = (FormField("map", "number"), FormField("round", "number"))
 _WHY = FormField("reason", "text", required=False)
 _MARGIN = (
     FormField("market_id", "number", required=False),
@@ -62,6 +63,8 @@ _FORMS = (
     CommandForm("name_sides", Permission.TRADE, "match", (FormField("ct", "choice", _TEAMS),)),
     CommandForm("accept_restart", Permission.SETTLE, "match", ()),
     CommandForm("keep_branch", Permission.SETTLE, "match", ()),
+    CommandForm("accept_events", Permission.SETTLE, "match", _ROUND),
+    CommandForm("void_events", Permission.SETTLE, "match", _ROUND),
     CommandForm("award_map", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
     CommandForm("award_match", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
     CommandForm("follow_source", Permission.TRADE, "source", (FormField("source", "hidden"),)),

@@ -34,7 +34,10 @@ _MONEY = re.compile(
 _ITEM_ACQUIRED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"', re.ASCII)
 _LEFT_BUYZONE = re.compile(rf"{WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]", re.ASCII)
 _ITEM_LOST = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?', re.ASCII)
-_ROW = re.compile(r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}),', re.ASCII)
+_COLUMNS = re.compile(r'"fields" : " *accountid, *team, *money, *kills, *deaths\b', re.ASCII)
+_ROW = re.compile(
+    r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}), *(-?\d{1,4}), *(\d{1,4})[," ]', re.ASCII
+)
 
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 #: What hurts without its owner doing anything at that moment.
@@ -57,6 +60,8 @@ def parse_player_line(message: str, at: int) -> ParsedLine:
     if end < 0:
         if message.startswith('"player_'):
             return round_stats_row(message, at)
+        if message.startswith('"fields"'):
+            return True if _COLUMNS.match(message) else f.ListBegun(at=at, columns_known=False)
         return '" : "' in message or '": "' in message or message.startswith('"players" : {')
     verb = _verb(message, end + 3)
     ends = message.count('>"')
@@ -162,12 +167,19 @@ def attacked(message: str, at: int) -> ParsedLine:
 
 
 def round_stats_row(message: str, at: int) -> ParsedLine:
-    """A player's row of a `round_stats` block: account (0 for a bot), side, money, and more."""
+    """A player's row of a `round_stats` block: account (0 for a bot), side, money, kills, deaths, more."""
     found = _ROW.match(message)
     if found is None:
         return True
     side: Side = "T" if found[2] == "2" else "CT"
-    return f.PlayerListed(at=at, player=MatchPlayer(int(found[1]), ""), side=side, money=int(found[3]))
+    return f.PlayerListed(
+        at=at,
+        player=MatchPlayer(int(found[1]), ""),
+        side=side,
+        money=int(found[3]),
+        kills=int(found[4]),
+        deaths=int(found[5]),
+    )
 
 
 def died(message: str, at: int) -> ParsedLine:

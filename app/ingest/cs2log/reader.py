@@ -7,6 +7,7 @@ from itertools import pairwise
 import msgspec
 
 from app.domain.facts import Fact, LineNotUnderstood
+from app.domain.match import EventDoubt
 from app.ingest.cs2log.match_lines import OPENINGS, ParsedLine
 from app.ingest.cs2log.player_lines import parse_player_line
 from app.ingest.cs2log.timestamps import split_timestamp
@@ -15,7 +16,9 @@ from app.kit.control_characters import strip_control_characters
 _MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
 _MAX_LINE = 2_000  #: characters of a line, several times what a server writes
 _SAMPLE = 200  #: characters of an unknown line that are kept
-_VERBS = "killed|assisted killing|flash-assisted killing|committed suicide|triggered|was killed by"
+_OF_KILLS = "killed|assisted killing|flash-assisted killing|committed suicide|was killed by"
+_VERBS = f"{_OF_KILLS}|triggered"
+_OF_THE_BOMB = re.compile(r'(?<!World )(?<!Team "CT" )(?<!Team "TERRORIST" )triggered "')
 _PLAY = re.compile(rf'(?:: | - )(?:Team "|MatchStatus: |Game Over|World triggered "SFUI|".*(?:{_VERBS}))')
 _NAMES_PLAY = re.compile(
     rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) '
@@ -61,7 +64,7 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
             unknown += 1
             if looks_like_play(line, timed=each is not None):
                 unread.append(line[:_SAMPLE])
-                found.append((time, LineNotUnderstood(at=at)))
+                found.append((time, LineNotUnderstood(at=at, about=_about(line))))
         elif read_line is not True:
             found.append((time, read_line))
     return Reading(_in_order(found), len(lines) - unknown, unknown, tuple(unread))
@@ -72,6 +75,13 @@ def looks_like_play(line: str, *, timed: bool) -> bool:
     the bomb, the end of a round or a map, the score. One without a timestamp may be of another program: it
     must name a player, a side or a score as a log does."""
     return (_PLAY if timed else _NAMES_PLAY).search(line) is not None
+
+
+def _about(line: str) -> EventDoubt:
+    """What of a round's events a line that cannot be parsed may be about."""
+    if _OF_THE_BOMB.search(line):
+        return "bomb_line"
+    return "kill_line" if re.search(_OF_KILLS, line) else ""
 
 
 def _timed(line: str) -> tuple[int, str] | None:

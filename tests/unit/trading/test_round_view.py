@@ -64,7 +64,9 @@ def listed(server: Server, home: int, away: int) -> None:
     for side, players in here.items():
         for player in players:
             nameless = MatchPlayer(player.account, "")
-            server.report(f.PlayerListed(at=server.now, player=nameless, side=side, money=0))
+            server.report(
+                f.PlayerListed(at=server.now, player=nameless, side=side, money=0, kills=0, deaths=0)
+            )
     server.report(f.ListEnded(at=server.now))
 
 

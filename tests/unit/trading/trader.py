@@ -21,7 +21,7 @@ from app.trading.match_facts import Past, collect_facts
 from app.trading.pricing_config import PricingConfig
 from app.trading.registry import RULES
 from app.trading.settlement_check import check_settlements
-from app.trading.settling import settlement_of
+from app.trading.settling import settlement_of, waits_for_events
 from app.trading.specifiers import parse
 from tests.unit.domain.play import fold_arrived
 
@@ -61,7 +61,8 @@ class Trader:
         return self.react(changes, may_price=may_price)
 
     def react(self, changes: Sequence[c.MatchChange] = (), *, may_price: bool = True) -> Reaction:
-        past = self._past() if any(isinstance(change, c.RoundsReinstated) for change in changes) else None
+        amended = any(isinstance(change, c.RoundsReinstated | c.RoundAmended) for change in changes)
+        past = self._past() if amended else None
         self._store(changes)
         self.now = max(self.now + 1000, self.match.last_arrived_at)
         reaction = react(
@@ -79,7 +80,7 @@ class Trader:
         for change in changes:
             if isinstance(change, c.EventAdded | c.EventAmended):
                 self.events[change.event.id] = change.event
-            elif isinstance(change, c.RoundFinished):
+            elif isinstance(change, c.RoundFinished | c.RoundAmended):
                 self.rounds[change.round.id] = change.round
             elif isinstance(change, c.PlayRecorded):
                 self.events |= {event.id: event for event in change.events}
@@ -137,10 +138,13 @@ class Trader:
         for market in self.open():
             assert settlement_of(RULES[market.type_id], facts, parse(market.specifiers)) is None, market
         if self.match.over:
-            assert [market for market in self.open() if not self._waits_for_its_format(market)] == []
+            assert [market for market in self.open() if not self._waits(market)] == []
 
-    def _waits_for_its_format(self, market: Market) -> bool:
-        return collect_facts(self.match, ()).format_open(parse(market.specifiers).map)
+    def _waits(self, market: Market) -> bool:
+        """For its format, or for the events that it rests on."""
+        facts, specifiers = collect_facts(self.match, ()), parse(market.specifiers)
+        rule = RULES[market.type_id]
+        return facts.format_open(specifiers.map) or waits_for_events(rule, facts, specifiers)
 
     def _offers_only_when_allowed(self, may_price: bool) -> None:
         if self.match.pause or self.match.suspended or not may_price:

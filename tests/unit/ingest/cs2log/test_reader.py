@@ -218,8 +218,10 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
             f.Hurt(at=ARRIVED, victim=heron, side="T", health=73, armour=92, shooter=fox),
         ),
         (
-            '"player_3" : "             1000003,      2,  16000,      0,      0"',
-            f.PlayerListed(at=ARRIVED, player=MatchPlayer(1000003, ""), side="T", money=16000),
+            '"player_3" : "             1000003,      2,  16000,     21,     13"',
+            f.PlayerListed(
+                at=ARRIVED, player=MatchPlayer(1000003, ""), side="T", money=16000, kills=21, deaths=13
+            ),
         ),
         (
             f'{FOX} [1 2 3] attacked {HERON} [4 5 6] with "inferno" (damage "4") (damage_armor "0")'
@@ -236,9 +238,13 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ),
         (
             '"player_11" : "                   0,      3,    800,      0,      0"',
-            f.PlayerListed(at=ARRIVED, player=MatchPlayer(0, ""), side="CT", money=800),
+            f.PlayerListed(at=ARRIVED, player=MatchPlayer(0, ""), side="CT", money=800, kills=0, deaths=0),
         ),
         ("JSON_BEGIN{", f.ListBegun(at=ARRIVED)),
+        (
+            '"fields" : "             accountid,   team,  kills,  money, deaths,assists,    dmg"',
+            f.ListBegun(at=ARRIVED, columns_known=False),
+        ),
         ("}}JSON_END", f.ListEnded(at=ARRIVED)),
         (f'{HERON} triggered "Bomb_Begin_Plant" at bombsite A', f.PlantBegun(at=ARRIVED, player=heron)),
         (f'{FOX} triggered "Begin_Bomb_Defuse_Without_Kit"', f.DefuseBegun(at=ARRIVED, player=fox)),

@@ -1,0 +1,142 @@
+"""The kills and deaths of each round against the server's statistics block: of a simulated log, lines are
+lost, written so that nobody understands them, or added. What is published is what the whole log gives, or it
+waits."""
+
+import re
+from itertools import groupby
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.domain.market import Result
+from app.domain.round_totals import rounds_in_doubt
+from app.ingest.cs2log import read
+from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
+from app.trading.registry import RULES
+from app.trading.specifiers import parse
+from tests.support.simulated import plan_between
+from tests.unit.trading.trader import Trader, new_match
+
+Lines = list[tuple[int, str]]  #: the second in which each was written, and its text
+_KILL = re.compile(r'" \[[^]]*\] killed "')
+_STAMP = re.compile(r"^(?:L )?\S+ - \S+ ")
+PLAN = plan_between(3, 10, 3, best_of=1, brief=True)
+
+
+def log_of(plan: MatchPlan) -> Lines:
+    return [(int(line.at), line.text) for line in play(plan, new_truth(plan))]
+
+
+LOG = log_of(PLAN)
+
+
+def traded(lines: Lines) -> Trader:
+    trader = Trader.opened(new_match(PLAN), checking=False)
+    for second, group in groupby(lines, key=lambda line: line[0]):
+        body = "\n".join(text for _, text in group) + "\n"
+        trader.apply(read(body, PLAN.begin + (second + 1) * 1000).facts)
+    trader.checking = True
+    trader.react()
+    return trader
+
+
+PLAIN = traded(LOG)
+
+
+def rounds_of(lines: Lines) -> list[tuple[int, int]]:
+    """The indices of the lines of kills after the last restart, each with the number of its round."""
+    found, number = [], 0
+    for index, (_, text) in enumerate(lines):
+        if "Match_Start" in text:
+            found, number = [], 1
+        elif "Starting Freeze period" in text and found and found[-1][1] == number:
+            number += 1
+        elif _KILL.search(text) and number:
+            found.append((index, number))
+    return found
+
+
+KILLS = rounds_of(LOG)
+LAST = KILLS[-1][1]
+
+
+def test_the_log_is_one_of_many_rounds_without_a_doubt() -> None:
+    assert LAST >= 13 and len({number for _, number in KILLS}) == LAST
+    assert not rounds_in_doubt(PLAIN.match) and not PLAIN.open()
+
+
+def unread(text: str) -> str:
+    """The line as one that looks like a kill and cannot be parsed."""
+    return text.replace("] killed ", "] killed, ", 1).replace('] killed, "', '] was killed by "', 1)
+
+
+def not_a_kill(second: int) -> tuple[int, str]:
+    stamp = _STAMP.match(LOG[0][1])
+    assert stamp is not None
+    return second, f'{stamp[0]}"somebody<3><[U:1:77]><CT>" [0 0 0] killed by the ghost of "a stranger"'
+
+
+damage = st.lists(
+    st.tuples(st.sampled_from(KILLS), st.sampled_from(("lost", "unread", "added"))),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda one: one[0],
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(damage)
+def test_what_differs_from_the_whole_log_waits(damage: list[tuple[tuple[int, int], str]]) -> None:
+    lines, missing, added = list(LOG), set(), set()
+    for (index, number), kind in sorted(damage, reverse=True):
+        second, text = lines[index]
+        if kind == "lost":
+            del lines[index]
+            missing.add(number)
+        elif kind == "unread":
+            lines[index] = second, unread(text)
+            missing.add(number)
+        else:
+            lines.insert(index, not_a_kill(second))
+            added.add(number)
+    lost_at_end = {number for (_, number), kind in damage if kind == "lost" and number == LAST}
+    unread_at_end = {number for (_, number), kind in damage if kind != "lost" and number == LAST}
+    trader = traded(lines)
+    doubted = {one.number for one in rounds_in_doubt(trader.match)}
+    assert doubted == (missing - lost_at_end) | unread_at_end
+    for key, market in trader.book.items():
+        known, number = PLAIN.book.get(key), parse(key[1]).round
+        if RULES[key[0]].subject is None or (number and number not in missing | unread_at_end):
+            assert known is None or market.result is known.result, market
+
+
+@pytest.mark.parametrize("kind", ["lost", "unread"])
+def test_a_kill_that_is_not_in_the_log_suspends_and_leaves_player_kills_open(kind: str) -> None:
+    index = next(index for index, number in KILLS if number == 4)
+    second, text = LOG[index]
+    changed = [] if kind == "lost" else [(second, unread(text))]
+    trader = traded([*LOG[:index], *changed, *LOG[index + 1 :]])
+    left = {market.type_id for market in trader.open()}
+    assert {36, 37} <= left
+    assert {one.doubted_by for one in rounds_in_doubt(trader.match)} == {
+        "statistics" if kind == "lost" else "kill_line"
+    }
+    of_match = [one for one in trader.book.values() if one.type_id in (1, 6, 13)]
+    assert all(market.result in (Result.WON, Result.LOST, Result.VOID) for market in of_match)
+
+
+def test_a_line_that_was_no_kill_changes_nothing_in_the_end() -> None:
+    index = next(index for index, number in KILLS if number == 4)
+    trader = traded([*LOG[:index], not_a_kill(LOG[index][0]), *LOG[index:]])
+    assert not rounds_in_doubt(trader.match) and not trader.open()
+    both = trader.book.keys() & PLAIN.book.keys()
+    assert len(both) > 200
+    assert {key for key in both if trader.book[key].result is not PLAIN.book[key].result} == set()
+
+
+def test_columns_in_another_order_are_not_compared() -> None:
+    swapped = [(at, text.replace("kills, deaths", "deaths, kills", 1)) for at, text in LOG]
+    index = next(index for index, number in KILLS if number == 4)
+    trader = traded([*swapped[:index], *swapped[index + 1 :]])
+    assert not rounds_in_doubt(trader.match)
