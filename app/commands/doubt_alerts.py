@@ -1,6 +1,7 @@
 """Alerts about doubts: each begins with its doubt, in the same transaction, and ends with it or the match."""
 
 from app.domain.doubts import (
+    ENDED,
     PRICE,
     RESTORED,
     SERVER_SILENT,
@@ -28,14 +29,12 @@ async def update(tx: Tx, before: Match | None, after: Match, now: int) -> None:
 
 
 def _present(match: Match) -> dict[AlertKind, str]:
-    """The alerts that should be open, each with its detail. A format in doubt outlives the match, and so do
-    rounds whose events are: the settlements that depend on them wait for an operator."""
+    """The alerts that should be open, each with its detail. Doubts about the format and about a map's end
+    outlive the match, and so do rounds whose events are in doubt: they wait for an operator."""
     if match.status is Status.CANCELLED:
         return {}
-    found: dict[AlertKind, str] = {}
-    if not match.over or match.format_status.doubted_maps:
-        of_doubts = ((_kind(doubt), doubt.reason) for doubt in match.doubts)
-        found = {kind: reason for kind, reason in of_doubts if kind}
+    doubts = [doubt for doubt in match.doubts if not match.over or doubt.kind in (FORMAT, ENDED)]
+    found = {kind: doubt.reason for doubt in doubts if (kind := _kind(doubt))}
     return found | _of_rounds(match)
 
 
@@ -62,6 +61,7 @@ _KINDS = {
     RESTARTED: AlertKind.RESTARTED_LOWER,
     STATISTICS: AlertKind.STATISTICS_CONTRADICTION,
     "map": AlertKind.MAP_CONTRADICTION,
+    ENDED: AlertKind.MAP_CONTRADICTION,
     FORMAT: AlertKind.FORMAT_CONTRADICTION,
 }
 _OF_REASONS = {SERVER_SILENT: AlertKind.SILENT_SOURCE, UNREAD_LINE: AlertKind.LINE_NOT_UNDERSTOOD}

@@ -3,12 +3,21 @@
 from msgspec.structs import replace
 
 from app.domain.changes import DetailsChanged, MatchCancelled, MatchChange
-from app.domain.doubts import BY_OPERATOR, OPERATOR, PRICE, RESTORED, clear_doubt, raise_doubt, retain_doubts
+from app.domain.doubts import (
+    BY_OPERATOR,
+    ENDED,
+    OPERATOR,
+    PRICE,
+    RESTORED,
+    clear_doubt,
+    raise_doubt,
+    retain_doubts,
+)
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 
 MatchAndChanges = tuple[Match, tuple[MatchChange, ...]]
-_ENDED_BY_OPERATORS = (OPERATOR, PRICE, RESTORED)
+_ENDED_BY_OPERATORS = (OPERATOR, PRICE, RESTORED, ENDED)
 
 
 def schedule(match: Match, at: int) -> MatchAndChanges:
@@ -31,8 +40,8 @@ def suspend(match: Match, reason: str) -> MatchAndChanges:
 
 
 def unsuspend(match: Match) -> MatchAndChanges:
-    """End an operator's suspension, and those for a price that moved without a cause and for a restored
-    database; doubts that the log raised stay."""
+    """End an operator's suspension, and those for a price that moved without a cause, for a restored
+    database and for a map that was played on after its end; other doubts that the log raised stay."""
     require_not_over(match, "unsuspended")
     if not any(doubt.kind in _ENDED_BY_OPERATORS for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")

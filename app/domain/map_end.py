@@ -1,11 +1,11 @@
-"""Ends of a map that no `Game Over` reports: by the rules, and by a surrender."""
+"""Ends of a map that no `Game Over` reports, by the rules and by a surrender, and what contradicts an end."""
 
 from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MatchChanges
-from app.domain.doubts import raise_doubt
-from app.domain.match import Match
+from app.domain.doubts import ENDED, raise_doubt
+from app.domain.match import MapPlay, Match
 from app.domain.series import close_map, finish_map, map_in_play
 from app.domain.sides import team_on, update_map
 
@@ -49,3 +49,26 @@ def surrendered(match: Match, fact: f.Surrendered, changes: MatchChanges) -> Mat
     if winner is None:
         return raise_doubt(match, "map", "a team surrendered, sides unknown")
     return close_map(match, replace(play, winner=winner, awarded=True), fact.at, changes)
+
+
+def check_end(match: Match, fact: f.Fact) -> Match:
+    """The match with a doubt if `fact` shows that the map which ended last is played on: its next round, or
+    a backup of an earlier one. Its results stand until an operator changes them."""
+    ended = [play for play in match.maps if play.status == "finished"]
+    if match.map is not None or not ended or ended[-1].awarded:
+        return match
+    last = ended[-1]
+    if match.loaded in ("", last.name) and _goes_on(last, fact):
+        home, away = last.home_score, last.away_score
+        return raise_doubt(match, ENDED, f"map {last.number} goes on after its end at {home}:{away}")
+    return match
+
+
+def _goes_on(play: MapPlay, fact: f.Fact) -> bool:
+    """Whether `fact` continues the finished map. A first round may be one of another match."""
+    if isinstance(fact, f.RestoreAnnounced):
+        return 0 < fact.round <= play.rounds_won
+    if not isinstance(fact, f.RoundWon) or fact.ct_score + fact.t_score != play.rounds_won + 1:
+        return False
+    ours = sorted((play.home_score, play.away_score))
+    return sorted((fact.ct_score, fact.t_score)) in (sorted((ours[0] + 1, ours[1])), [ours[0], ours[1] + 1])

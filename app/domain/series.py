@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.changes import MapFinished, MapStarted, MatchChanges, MatchFinished, MatchStarted
-from app.domain.doubts import clear_doubt, raise_doubt, retain_doubts
+from app.domain.doubts import ENDED, clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
 from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Status, Team
 from app.domain.shown import RoundKnowledge
@@ -126,11 +126,11 @@ def series_over(match: Match) -> bool:
 
 
 def finish_match(match: Match, at: int, changes: MatchChanges, winner: Team | None = None) -> Match:
-    """The match ends; `winner` is the team that won more maps, unless given. Only the doubt about the format
-    stays: what depends on it waits for an operator."""
+    """The match ends; `winner` is the team that won more maps, unless given. Only the doubts about the
+    format and about a map's end stay: they wait for an operator."""
     winner = winner or _leader(match.score_home, match.score_away)
     changes.append(MatchFinished(winner=winner))
-    match = retain_doubts(replace(match, current=None, pause="", loadouts=()), FORMAT)
+    match = retain_doubts(replace(match, current=None, pause="", loadouts=()), FORMAT, ENDED)
     return replace(match, status=Status.FINISHED, winner=winner, finished_at=at)
 
 

@@ -78,6 +78,7 @@ _OF_PATTERNS = (
         r"the game server's statistics contradict the events of round (?P<about>\d+)",
         "statistics_contradiction",
     ),
+    (r"map \d+ goes on after its end at \d+:\d+", "map_contradiction"),
     (r"map ended undecided at \d+:\d+", "map_contradiction"),
     (r"the server plays \d+\+\d+ rounds, the match has \d+\+\d+", "format_contradiction"),
     (r"sides (changed|did not change) after round \d+: .*", "format_contradiction"),

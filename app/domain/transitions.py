@@ -62,7 +62,8 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChang
     checked = False  #: whether the checks left the match as it was
     for fact in facts:
         if match.over:
-            break
+            match = map_end.check_end(match, fact)
+            continue
         before, kind = match, type(fact)
         match = restarts.apply_to_play(before, _HANDLERS[kind], fact, changes)
         if checked and kind is not f.RoundWon and _concerns_no_check(before, match, kind):
@@ -193,6 +194,10 @@ def _confirm_knife_round(match: Match, changes: MatchChanges) -> Match:
     return count_result(replace(match, current=replace(current, break_over=True)), changes)
 
 
+def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: MatchChanges) -> Match:
+    return map_begins.restore_announced(map_end.check_end(match, fact), fact, changes)
+
+
 def killed(match: Match, fact: f.Killed, changes: MatchChanges) -> Match:
     current = match.current
     if map_in_play(match) is None or current is None:
@@ -222,7 +227,7 @@ def round_won(match: Match, fact: f.RoundWon, changes: MatchChanges) -> Match:
     """Store the result and count it as soon as possible; a score already counted is a repeated line."""
     current, play = match.current, map_in_play(match)
     if play is None or current is None or current.phase == "over" or match.restarting:
-        return match
+        return map_end.check_end(match, fact)
     match = replace(match, restoring=None)  # the round went on: no backup was loaded
     total = fact.ct_score + fact.t_score
     if total <= play.rounds_won:
@@ -290,7 +295,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.WarmupEnded: map_begins.warmup_ended,
     f.PlayStarted: map_begins.play_started,
     f.RestartAnnounced: map_begins.restart_announced,
-    f.RestoreAnnounced: map_begins.restore_announced,
+    f.RestoreAnnounced: restore_announced,
     f.SideNamed: side_named,
     f.Equipped: scoreboard.equipped,
     f.ItemLost: scoreboard.item_lost,

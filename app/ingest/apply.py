@@ -58,15 +58,15 @@ async def _follow(
     if decision.verdict == "taken_over":
         state = replace(state, instance=batch.instance, next_offset=None, has_gap=True)
     state = offsets.await_start_of_run(state, log_range) if log_range else state
-    senders = log_senders.save_statements(match.id, decision.changed, decision.forgotten)
     if log_range is not None and offsets.is_early(state, log_range):
+        senders = log_senders.save_statements(match.id, decision.changed, decision.forgotten)
         await tx.write([log_state.save_statement(state), *senders])
         if not await log_state.has_room_for(tx, match.id, log_range):
             log.warning("log batch dropped: too many bytes wait already", match_id=str(match.id))
             return "overflow"
         await log_state.save_pending(tx, match.id, log_range, now)
         return "early"
-    update = LogUpdate(tx, match, state)
+    update = LogUpdate(tx, match, state, decision)
     if decision.verdict == "taken_over":
         log.warning(
             "another log source is followed now", match_id=str(match.id), source=decision.sender.source
@@ -76,5 +76,5 @@ async def _follow(
     await update.add(log_range or whole, has_offsets=log_range is not None)
     await (update.add_pending() if with_pending else update.drop_obsolete())
     update.state = replace(update.state, last_message_id=batch.id)
-    await update.finish(now, config, extra_writes=senders)
+    await update.finish(now, config)
     return "applied"

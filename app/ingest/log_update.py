@@ -9,11 +9,12 @@ from app.domain.doubts import LOG_GAP, MISSING_DATA, SILENT
 from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted, SilenceEnded
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, fact_times, offsets
+from app.ingest import cs2log, fact_times, offsets, source_selection
 from app.ingest.config import IngestConfig
+from app.ingest.source_selection import SourceDecision
 from app.kit import metrics
 from app.kit.logging import get_logger
-from app.store import log_state
+from app.store import log_senders, log_state
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
 
@@ -22,12 +23,15 @@ _LOGGED = 5  #: unread lines of a body that are logged
 
 
 class LogUpdate:
-    """The byte ranges that one transaction applies to a locked match."""
+    """The byte ranges that one transaction applies to a locked match. `decision` is that on the sender of
+    the first, whose record changes with it."""
 
-    def __init__(self, tx: Tx, match: Match, state: LogState) -> None:
+    def __init__(self, tx: Tx, match: Match, state: LogState, decision: SourceDecision | None = None) -> None:
         self.tx = tx
         self.match = match
         self.state = state
+        self.decision = decision
+        self.unread: list[str] = []
         self.facts: list[Fact] = []
         self.arrived_at = 0
 
@@ -40,8 +44,10 @@ class LogUpdate:
         metrics.log_lines.labels("known").inc(reading.known)
         metrics.log_lines.labels("unknown").inc(reading.unknown - len(reading.unread))
         metrics.log_lines.labels("unread").inc(len(reading.unread))
-        for line in reading.unread[:_LOGGED]:
+        unread = [source_selection.stored_line(line) for line in reading.unread]
+        for line in unread[:_LOGGED]:
             log.warning("a log line about play was not understood", match_id=str(self.match.id), line=line)
+        self.unread += unread
         before = max(self.arrived_at, self.state.last_batch_at)
         self.facts += fact_times.fit_between(reading.facts, before, log_range.arrived_at)
         self.arrived_at = max(self.arrived_at, log_range.arrived_at)
@@ -68,8 +74,8 @@ class LogUpdate:
             waiting.remove(lost)
         return waiting
 
-    async def finish(self, now: int, config: IngestConfig, extra_writes: Sequence[Write] = ()) -> None:
-        """Fold the facts, let trading react, and write everything, `extra_writes` included."""
+    async def finish(self, now: int, config: IngestConfig) -> None:
+        """Fold the facts, let trading react, and write everything."""
         may_price = now - self.arrived_at <= config.fresh_millis
         if may_price:
             self._end_doubts()
@@ -86,8 +92,20 @@ class LogUpdate:
             may_price=may_price,
             pricing=config.pricing,
             arrived_at=self.arrived_at,
-            extra_writes=[log_state.save_statement(self.state), *extra_writes],
+            extra_writes=[log_state.save_statement(self.state), *self._save_senders()],
         )
+
+    def _save_senders(self) -> list[Write]:
+        """The statements that write the senders. Unread lines are counted once, since they are counted in
+        the transaction that applies them."""
+        decision = self.decision
+        changed = decision.changed if decision else ()
+        sender = decision.sender if decision else source_selection.followed(self.state.known)
+        if self.unread and sender is not None:
+            count = sender.unread_lines + len(self.unread)
+            counted = replace(sender, unread_lines=count, unread_line=self.unread[-1])
+            changed = (counted, *(each for each in changed if each is not sender))
+        return log_senders.save_statements(self.match.id, changed, decision.forgotten if decision else None)
 
     def _end_doubts(self) -> None:
         """Clear doubts about the source. A gap's doubt ends before the first complete round after it, a

@@ -190,7 +190,11 @@ def _refused(sender: LogSender, why: str) -> LogSender:
 
 
 def last_line(body: bytes) -> str:
-    """The last line of a body in short, without addresses and secrets."""
-    line = body.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace")
+    """The last line of a body, as `stored_line` stores it."""
+    return stored_line(body.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+
+
+def stored_line(line: str) -> str:
+    """A line in short, without addresses and secrets."""
     printable = "".join(each for each in line[: 2 * _MAX_LINE] if each.isprintable())
     return _PRIVATE.sub("…", printable)[:_MAX_LINE]

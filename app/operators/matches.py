@@ -69,7 +69,8 @@ class Trim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Created(msgspec.Struct, frozen=True):
     """A match as its operator sees it; `log_sink_url` goes into the game server's `logaddress_add_http`.
-    `revision` counts the commands that changed it; `controls` are what traders have set on it."""
+    `revision` counts the commands that changed it; `controls` are what traders have set on it;
+    `assumed_ends` are the numbers of the maps whose end the log did not report: they ended by the rules."""
 
     id: str
     urn: str
@@ -78,6 +79,7 @@ class Created(msgspec.Struct, frozen=True):
     log_sink_url: str
     revision: int
     controls: TradingControls
+    assumed_ends: tuple[int, ...]
 
 
 class Trimmed(msgspec.Struct, frozen=True):
@@ -211,6 +213,7 @@ def _created(ops: OperatorDependencies, match: Match) -> Created:
         log_sink_url=ops.sink_url(match),
         revision=match.revision,
         controls=match.controls,
+        assumed_ends=tuple(play.number for play in match.maps if play.end_assumed),
     )
 
 

@@ -13,7 +13,8 @@ class SourceView(msgspec.Struct, frozen=True):
     (another is followed), dismissed (by an operator) or ended (another run or server replaced it); `why` is
     the reason why it is not followed, or why its rounds cannot be counted. `claims`: it sends play and
     suspends the match. `offset` is the end of its last bytes in its run, null where it sends none.
-    `last_line` has no addresses and secrets."""
+    `unread_lines` counts its lines about play that could not be parsed, `unread_line` is the newest of them.
+    Neither that nor `last_line` has addresses and secrets."""
 
     source: str
     server: str
@@ -27,6 +28,8 @@ class SourceView(msgspec.Struct, frozen=True):
     last_seen: str
     offset: int | None
     last_line: str
+    unread_lines: int
+    unread_line: str
 
 
 def source_view(match: Match, source: LogSender) -> SourceView:
@@ -44,6 +47,8 @@ def source_view(match: Match, source: LogSender) -> SourceView:
         last_seen=iso_millis(source.last_seen),
         offset=source.end_offset,
         last_line=source.last_line,
+        unread_lines=source.unread_lines,
+        unread_line=source.unread_line,
     )
 
 

@@ -28,6 +28,8 @@ class LogSender(msgspec.Struct, frozen=True, kw_only=True):
     `server` is what stays the same when the server restarts: its address, else its unique token, else the
     peer's address. `refused`: it sends although another is followed, and `claims` the match when it sends
     play. `dismissed`: an operator decided against it. `ended`: another run or server replaced it.
+    `unread_lines` counts the lines about play that could not be parsed while it was followed, and
+    `unread_line` is the newest of them.
     """
 
     source: str
@@ -42,6 +44,8 @@ class LogSender(msgspec.Struct, frozen=True, kw_only=True):
     last_seen: int
     end_offset: int | None = None
     last_line: str = ""
+    unread_lines: int = 0
+    unread_line: str = ""
 
 
 _decode = msgspec.json.Decoder(tuple[LogSender, ...]).decode

@@ -20,7 +20,7 @@ _ROUND_WON = re.compile(
 _GAME_OVER = re.compile(r"Game Over:\s+(?:\S+\s+)*?(\S+) score (\d{1,4}):(\d{1,4})(?: |\Z)", re.ASCII)
 _MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"', re.ASCII)
 _MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"', re.ASCII)
-_PAUSE = re.compile(r"Match (?:un)?pause is (enabled|disabled)(?: - (.*))?\Z", re.ASCII)
+_PAUSE = re.compile(r"Match (?:(un)?paused|(?:un)?pause is (enabled|disabled))(?: - (.*))?\Z", re.ASCII)
 _CLOCK = re.compile(
     r'server_cvar: "(mp_roundtime|mp_roundtime_defuse|mp_freezetime|mp_c4timer)" "([\d.]{1,9})"',
     re.ASCII,
@@ -52,6 +52,10 @@ _REASONS: dict[str, WinReason] = {
 _SURRENDERS = ("SFUI_Notice_CTs_Surrender", "SFUI_Notice_Terrorists_Surrender")
 
 
+#: A drawn round has no winner: it is played again, and what happened in it does not count.
+_WORLD_NO_FACT = ("Game_Commencing", "SFUI_Notice_Round_Draw", "Match_Reloaded")
+
+
 def world_triggered(message: str, at: int) -> ParsedLine:
     what = message[len('World triggered "') :]
     if what.startswith("Round_Start"):
@@ -65,7 +69,9 @@ def world_triggered(message: str, at: int) -> ParsedLine:
         return f.RestartAnnounced(at=at)
     if what.startswith("Warmup_Start"):
         return f.WarmupStarted(at=at)
-    return f.WarmupEnded(at=at) if what.startswith("Warmup_End") else what.startswith("Game_Commencing")
+    if what.startswith("Warmup_End"):
+        return f.WarmupEnded(at=at)
+    return what.startswith(_WORLD_NO_FACT)
 
 
 def freeze(message: str, at: int) -> ParsedLine:
@@ -103,8 +109,9 @@ def pause(message: str, at: int) -> ParsedLine:
     found = _PAUSE.match(message)
     if found is None:
         return False
-    reason = found[2] or "paused"
-    return f.Paused(at=at, reason=reason) if found[1] == "enabled" else f.Resumed(at=at, reason=reason)
+    reason = found[3] or "paused"
+    ends = found[1] is not None or found[2] == "disabled"
+    return f.Resumed(at=at, reason=reason) if ends else f.Paused(at=at, reason=reason)
 
 
 def map_loaded(message: str, at: int) -> ParsedLine:
@@ -166,8 +173,8 @@ OPENINGS: tuple[tuple[str, Callable[[str, int], ParsedLine]], ...] = (
     ("MatchStatus: ", match_status),
     ("Starting Freeze period", freeze),
     ("server_cvar: ", cvar),
-    ("Match pause is ", pause),
-    ("Match unpause is ", pause),
+    ("Match pause", pause),
+    ("Match unpause", pause),
     ("Game Over: ", game_over),
     ("Loading map ", map_loaded),
     ("Started map ", map_loaded),

@@ -43,6 +43,13 @@ _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade",
 #: What hurts without its owner doing anything at that moment.
 _NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
 _ON_ANOTHER = frozenset(("killed", "assisted", "flash-assisted", "attacked"))
+#: What a player triggers that no result rests on.
+_TRIGGERED_NO_FACT = frozenset(
+    (
+        *("Got_The_Bomb", "Dropped_The_Bomb", "clantag"),
+        *("Touched_A_Hostage", "Rescued_A_Hostage", "Killed_A_Hostage"),
+    )
+)
 _NO_FACT = frozenset(
     (
         "blinded",
@@ -202,7 +209,7 @@ def triggered(message: str, at: int) -> ParsedLine:
             return f.DefuseBegun(at=at, player=actor[0], kit=found[2].endswith("With_Kit"))
         case "Bomb_Begin_Plant":
             return f.PlantBegun(at=at, player=actor[0])
-    return True
+    return found[2] in _TRIGGERED_NO_FACT
 
 
 def switched(message: str, at: int) -> ParsedLine:

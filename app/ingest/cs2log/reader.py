@@ -17,11 +17,12 @@ _MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
 _MAX_LINE = 2_000  #: characters of a line, several times what a server writes
 _SAMPLE = 200  #: characters of an unknown line that are kept
 _OF_KILLS = "killed|assisted killing|flash-assisted killing|committed suicide|was killed by"
-_VERBS = f"{_OF_KILLS}|triggered"
-_OF_THE_BOMB = re.compile(r'(?<!World )(?<!Team "CT" )(?<!Team "TERRORIST" )triggered "')
-_PLAY = re.compile(rf'(?:: | - )(?:Team "|MatchStatus: |Game Over|World triggered "SFUI|".*(?:{_VERBS}))')
+_OF_THE_BOMB = r'triggered "\w*(?i:bomb|defus|plant)\w*"'
+_OF_ROUNDS = r'World triggered "\w*(?i:sfui|round|match|score|restart|half|overtime)'
+_VERBS = f"{_OF_KILLS}|{_OF_THE_BOMB}"
+_PLAY = re.compile(rf'(?:: | - )(?:Team "|MatchStatus: |Game Over|{_OF_ROUNDS}|".*(?:{_VERBS}))')
 _NAMES_PLAY = re.compile(
-    rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) '
+    rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) ?'
     r'|Team "(?:CT|TERRORIST)" triggered "|MatchStatus: Score: |Game Over: '
 )
 _MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
@@ -79,7 +80,7 @@ def looks_like_play(line: str, *, timed: bool) -> bool:
 
 def _about(line: str) -> EventDoubt:
     """What of a round's events a line that cannot be parsed may be about."""
-    if _OF_THE_BOMB.search(line):
+    if re.search(_OF_THE_BOMB, line):
         return "bomb_line"
     return "kill_line" if re.search(_OF_KILLS, line) else ""
 

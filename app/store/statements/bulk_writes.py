@@ -6,7 +6,7 @@ from app.store.sql import LOSING, NOW
 _MARKET_COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result,
     void_reason_id, rests_on, settled_by, opened_at, priced_at, offered_until, first_opened_at"""
 _SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, first_seen, last_seen,
-    end_offset, last_line"""
+    end_offset, last_line, unread_lines, unread_line"""
 _RATING = "points, spread, at, maps, anchored"
 
 #: Finished rounds, within the one statement of a log batch.
@@ -44,7 +44,8 @@ SELECT $1, {_SENDER_FIELDS} FROM json_populate_recordset(NULL::match_source, $2)
 ON CONFLICT (match_id, source) DO UPDATE SET
     server = excluded.server, peer = excluded.peer, map = excluded.map, state = excluded.state,
     why = excluded.why, claims = excluded.claims, last_seen = excluded.last_seen,
-    end_offset = excluded.end_offset, last_line = excluded.last_line
+    end_offset = excluded.end_offset, last_line = excluded.last_line,
+    unread_lines = excluded.unread_lines, unread_line = excluded.unread_line
 """
 #: When keys were last used: all of the last seconds.
 RECORD_LAST_USED = """

@@ -11,9 +11,8 @@ _MAX_BEHIND = 100_000  #: more envelopes than this are not counted
 _WHEN = "status = 'finished' AND finished_at >= $2 AND finished_at < $3"
 _NEWEST = "ORDER BY finished_at DESC LIMIT $4"
 _MAP = "match_id, map_name, finished_at, body"
-_SENDER_FIELDS = (
-    "source, server, instance, peer, map, state, why, claims, first_seen, last_seen, end_offset, last_line"
-)
+_SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, first_seen, last_seen,
+    end_offset, last_line, unread_lines, unread_line"""
 #: All senders of the match $1, as one JSON value.
 _SENDERS = f"""coalesce((SELECT json_agg(t) FROM (
     SELECT {_SENDER_FIELDS} FROM match_source WHERE match_id = $1 ORDER BY first_seen, source

@@ -59,3 +59,5 @@ class LogSender(Table, tablename="match_source", db=DIALECT):
     last_seen = BigInt()
     end_offset = BigInt(null=True, default=None)
     last_line = Text()
+    unread_lines = BigInt(default=0)
+    unread_line = Text(default="")

@@ -185,13 +185,22 @@ async def test_a_command_leads_back_to_its_match_only(
 async def test_the_followed_log_source_is_handed_over(sign_in: SignIn, store: Store) -> None:
     person, match = await sign_in(OperatorRole.TRADER), await Story(store).match()
     senders = [
-        LogSender(source="a", server="a", state="followed", first_seen=1, last_seen=2, last_line="hello"),
+        LogSender(
+            source="a",
+            server="a",
+            state="followed",
+            first_seen=1,
+            last_seen=2,
+            unread_lines=3,
+            unread_line="hello",
+        ),
         LogSender(source="b", server="b", state="refused", claims=True, first_seen=1, last_seen=2),
     ]
     async with store.transaction() as tx:
         await tx.write(log_senders.save_statements(match.id, senders))
     page = await person.get(path_of(match))
     assert "claims the match" in page.text
+    assert '<td>3 <code class="line">hello</code></td>' in page.text
     assert (await done(person, match, "follow_source", source="b")).status_code == 303
     async with store.autocommit() as tx:
         states = {each.source: each.state for each in await log_senders.listing(tx, match.id)}

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from itertools import count
 
+import httpx
 import pytest
 
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Status
 from app.ingest.config import IngestConfig
 from app.ingest.repricing import reprice_due
+from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Server
 from tests.support import logs, stored
@@ -108,7 +110,9 @@ async def test_each_match_is_priced_as_of_its_turn(store: Store, planted: Server
     assert after is not None and after > due + 10 * SECOND, "it was locked and priced at later moments"
 
 
-async def test_a_decided_map_whose_players_leave_ends_by_the_rules(store: Store, server: Server) -> None:
+async def test_a_decided_map_whose_players_leave_ends_by_the_rules(
+    store: Store, server: Server, client: httpx.AsyncClient
+) -> None:
     """The server was stopped: players disconnect, and the log reports no end."""
     await server.send('server_cvar: "mp_maxrounds" "4"')
     await server.begin()
@@ -131,6 +135,10 @@ async def test_a_decided_map_whose_players_leave_ends_by_the_rules(store: Store,
     after = await server.state()
     assert after.status is Status.FINISHED
     assert (after.maps[0].home_score, after.maps[0].end_assumed) == (3, True)
+    await server.send('rcon from "127.0.0.1:1": command "mp_backup_restore_load_file backup_round02.txt"')
+    assert await stored.open_alerts(store, AlertKind.MAP_CONTRADICTION)
+    shown = (await client.get(f"/ops/v1/matches/{server.match.id}")).json()["data"]
+    assert shown["assumed_ends"] == [1]
     assert all(market.closed for market in (await stored.book(store, server.match)).values())
 
 

@@ -140,6 +140,19 @@ async def test_an_operator_sees_the_sources_and_chooses_one(
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
 
 
+async def test_lines_about_play_that_cannot_be_parsed_are_counted_once_with_their_source(
+    first: Addressed, client: httpx.AsyncClient
+) -> None:
+    unread = 'World triggered "Round_Suspended" by 203.0.113.77'
+    batch, early = first.cut(unread, *logs.live()), first.cut(logs.kill(logs.CT[0], logs.T[0])[:-9])
+    assert await first.deliver(early, batch, batch, early) == ["early", "applied", "repeat", "repeat"]
+    seen = (await sources(client, first))["run-1"]
+    assert (seen["unread_lines"], "killed" in seen["unread_line"]) == (2, True)
+    await first.send(unread)
+    seen = (await sources(client, first))["run-1"]
+    assert (seen["unread_lines"], "203.0.113.77" in seen["unread_line"]) == (3, False)
+
+
 async def test_an_operator_decides_against_a_rival(
     store: Store, first: Addressed, rival: Addressed, client: httpx.AsyncClient
 ) -> None:

@@ -16,9 +16,9 @@ SHORT = 4
 ODD, EVEN = (27, "map=1"), (28, "map=1")
 
 
-def short_map(*winners: Team) -> TradedServer:
+def short_map(*winners: Team, best_of: int = 3) -> TradedServer:
     """A map of four rounds and overtime, as far as these rounds go; three wins decide it."""
-    server = TradedServer.started(new_match(3))
+    server = TradedServer.started(new_match(best_of))
     server.report(f.FormatSet(at=server.later(), max_rounds=SHORT))
     for number, winner in enumerate(winners, start=1):
         server.round(winner)

@@ -4,9 +4,11 @@ import pytest
 
 from app.domain import changes as c
 from app.domain import facts as f
+from app.domain import lifecycle
 from app.domain.map_end import END_WAIT_MILLIS, end_due_at
 from app.domain.market import Result
-from app.domain.match import Side, Team
+from app.domain.match import Side, Status, Team
+from app.domain.suspension_reasons import code_of
 from app.ingest.cs2log import read
 from tests.unit.domain.play import new_match
 from tests.unit.trading.test_decided import short_map
@@ -79,3 +81,39 @@ def test_the_line_of_a_surrender(team: str, loser: str, side: Side) -> None:
         f'L 01/19/2026 - 18:59:42: Team "{team}" triggered "SFUI_Notice_{loser}_Surrender" (CT "11") (T "3")'
     )
     assert read(line, 7).facts == (f.Surrendered(at=7, winner=side),)
+
+
+def test_play_that_goes_on_after_the_end_of_the_match_is_shown() -> None:
+    server = short_map(*WINNERS, best_of=1)
+    server.round("home")
+    overdue(server)
+    assert server.match.status is Status.FINISHED
+    server.report(f.RoundWon(at=server.now, side="CT", reason="kills", ct_score=4, t_score=0))
+    assert server.match.suspended == "map 1 goes on after its end at 3:0"
+    assert code_of(server.match.suspended) == "map_contradiction"
+
+
+def test_a_backup_of_a_map_that_has_ended_is_shown_until_an_operator_says_otherwise() -> None:
+    server = decided()
+    server.game_over()
+    server.report(f.RestoreAnnounced(at=server.now, round=2))
+    assert server.match.suspended == "map 1 goes on after its end at 3:0"
+    assert not lifecycle.unsuspend(server.match)[0].suspended
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        f.RoundWon(at=0, side="CT", reason="kills", ct_score=3, t_score=0),
+        f.RoundWon(at=0, side="CT", reason="kills", ct_score=1, t_score=0),
+        f.RoundWon(at=0, side="CT", reason="kills", ct_score=2, t_score=2),
+        f.RestoreAnnounced(at=0, round=0),
+        f.RestoreAnnounced(at=0, round=9),
+    ],
+)
+def test_a_repeated_line_or_another_game_says_nothing_about_the_end(fact: f.Fact) -> None:
+    server = short_map(*WINNERS, best_of=1)
+    server.round("home")
+    overdue(server)
+    server.report(fact)
+    assert not server.match.suspended

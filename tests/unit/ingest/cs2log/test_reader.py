@@ -180,6 +180,8 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ('server_cvar: "mp_overtime_maxrounds" "6"', f.FormatSet(at=ARRIVED, overtime_rounds=6)),
         ("Match pause is enabled - TimeOutCTs", f.Paused(at=ARRIVED, reason="TimeOutCTs")),
         ("Match pause is disabled - mp_unpause_match", f.Resumed(at=ARRIVED, reason="mp_unpause_match")),
+        ("Match unpaused", f.Resumed(at=ARRIVED, reason="paused")),
+        ("Match paused", f.Paused(at=ARRIVED, reason="paused")),
         ('Loading map "de_nuke"', f.MapLoaded(at=ARRIVED, name="de_nuke")),
         (
             'rcon from "127.0.0.1:5000": command "mp_backup_restore_load_file backup_round07.txt"',
