@@ -4,7 +4,7 @@
 """
 
 import re
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 import msgspec
@@ -15,7 +15,7 @@ from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
-from app.domain.tenant import Tenant
+from app.domain.tenant import MAX_QUEUES, NUMBERED_VHOST, Tenant
 from app.kit.errors import Conflict, Field, Invalid
 from app.store import audit, keys, tenants
 from app.store.connections import Store
@@ -24,6 +24,8 @@ from app.store.transaction import Tx
 
 #: Vhosts are named after tenants, and so are users (`op-<slug>`): these names are reserved.
 RESERVED = frozenset({"matchfeed", "guest", "admin", "internal"})
+VhostName = Literal["slug", "bookmaker_id"]  #: what names a tenant's vhost
+_MOST_QUEUES = 1_000
 _SLUG = re.compile(r"[a-z][a-z0-9-]{0,29}[a-z0-9]")
 
 
@@ -47,32 +49,45 @@ class BrokerConfig(msgspec.Struct, frozen=True):
     mode: AuthorisationMode
     address: Address | None = None
 
-    async def provision(self, slug: str) -> str:
-        """Create or repair the tenant's vhost, with a new password: the AMQP URL (`broker.provisioning`)."""
+    async def provision(self, vhost: str, max_queues: int = MAX_QUEUES) -> str:
+        """Create or repair a tenant's vhost, with a new password: the AMQP URL (`broker.provisioning`)."""
         return await provisioning.provision(
-            self.management, slug, self.exchange, self.public_host, mode=self.mode, broker=self.address
+            self.management,
+            vhost,
+            self.exchange,
+            self.public_host,
+            mode=self.mode,
+            broker=self.address,
+            max_queues=max_queues,
         )
 
 
 async def create_tenant(
-    tx: Tx, slug: str, name: str, *, by: str, now: int, internal_vhost: str = ""
+    tx: Tx, slug: str, name: str, *, by: str, now: int, internal_vhost: str = "", vhost: VhostName = "slug"
 ) -> Tenant:
     """A new tenant, or the existing one of that slug and name. No tenant may have the name of the internal
-    vhost.
+    vhost. Its own vhost is named by its slug, or, for clients that have that name built in, by its number as
+    a bookmaker; clients depend on the name, so it never changes.
 
-    Raises `Invalid` for a slug that cannot name a vhost, `Conflict` when another tenant has it.
+    Raises `Invalid` for a slug that cannot name a vhost, `Conflict` when another tenant has it, or this one
+    has a vhost named otherwise.
     """
     if not _SLUG.fullmatch(slug) or slug in RESERVED | {internal_vhost}:
         what = "2 to 31 characters of a-z, 0-9 and - (first a letter, last no -), and not a reserved name"
         raise Invalid(Field(("slug",), f"A slug is {what}.", "slug", slug))
     present = {tenant.slug: tenant for tenant in await tenants.listing(tx)}.get(slug)
     if present and present.name == name:
+        if vhost != ("bookmaker_id" if present.named_vhost else "slug"):
+            raise Conflict(f"The vhost of tenant {slug!r} is named {present.vhost!r}, which stays so.")
         return present
     if present:
         raise Conflict(f"There is a tenant {slug!r} already, by the name {present.name!r}.")
     tenant = Tenant(uuid4(), slug, name)
+    if vhost == "bookmaker_id":
+        named = f"{NUMBERED_VHOST}{tenant.bookmaker_id}"
+        tenant = msgspec.structs.replace(tenant, named_vhost=named)
     await tenants.insert(tx, tenant, now)
-    await _audit(tx, by, now, "tenant.create", slug, tenant.id, name=name)
+    await _audit(tx, by, now, "tenant.create", slug, tenant.id, name=name, vhost=tenant.vhost)
     return tenant
 
 
@@ -96,6 +111,21 @@ async def set_probabilities(tx: Tx, slug: str, wanted: bool, *, by: str, now: in
     changed = msgspec.structs.replace(tenant, probabilities=wanted)
     await tenants.save(tx, changed)
     await _audit(tx, by, now, "tenant.probabilities", slug, tenant.id, probabilities=wanted)
+    return changed
+
+
+async def set_max_queues(tx: Tx, slug: str, most: int, *, by: str, now: int) -> Tenant:
+    """Let a tenant have so many queues at the broker (1 to 1,000); `access.broker_sync` applies it. Queues
+    beyond that stay. Raises `Invalid`, `NotFound`."""
+    if not 1 <= most <= _MOST_QUEUES:
+        what = f"A tenant may have 1 to {_MOST_QUEUES} queues."
+        raise Invalid(Field(("max_queues",), what, "max_queues", most))
+    tenant = await tenants.lock(tx, slug)
+    if tenant.max_queues == most:
+        return tenant
+    changed = msgspec.structs.replace(tenant, max_queues=most)
+    await tenants.save(tx, changed)
+    await _audit(tx, by, now, "tenant.max_queues", slug, tenant.id, max_queues=most)
     return changed
 
 
@@ -195,8 +225,8 @@ async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: s
     Raises `NotFound`, `Conflict` when the tenant is not active, `Unavailable` when the broker is down.
     """
     async with store.autocommit() as tx:
-        _active(await tenants.by_slug(tx, slug))
-    url = await broker.provision(slug)
+        tenant = _active(await tenants.by_slug(tx, slug))
+    url = await broker.provision(tenant.vhost, tenant.max_queues)
     async with store.transaction() as tx:
         tenant = await tenants.lock(tx, slug)
         await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))
@@ -206,9 +236,10 @@ async def provision_amqp(store: Store, slug: str, broker: BrokerConfig, *, by: s
     return url
 
 
-def _active(tenant: Tenant) -> None:
+def _active(tenant: Tenant) -> Tenant:
     if not tenant.active:
         raise Conflict(f"Tenant {tenant.slug!r} is revoked; reactivate it first.", code="tenant_revoked")
+    return tenant
 
 
 def _new_key_fields(tenant_id: UUID, now: int) -> dict[str, Any]:

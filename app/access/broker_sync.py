@@ -38,16 +38,18 @@ class BrokerAccessConfig(msgspec.Struct, frozen=True):
 
 async def run(store: Store, management: Management, config: BrokerAccessConfig) -> None:
     """Apply every change of tenants' access to the broker, until cancelled."""
-    changed, repaired_at = asyncio.Event(), float("-inf")
+    changed, repaired_at, notified = asyncio.Event(), float("-inf"), False
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_listen(store, changed))
         while True:
             changed.clear()
             applied = await _apply_pending(store, management, config)
+            if notified:
+                applied = await _try_limit_queues(store, management) and applied
             due = time.monotonic() - repaired_at >= _REPAIR_SECONDS
             if due and await _try_repair(store, management, config):
                 repaired_at = time.monotonic()
-            await wait_for_event(changed, _POLL_SECONDS if applied else _RETRY_SECONDS)
+            notified = await wait_for_event(changed, _POLL_SECONDS if applied else _RETRY_SECONDS)
 
 
 async def repair(store: Store, management: Management, config: BrokerAccessConfig) -> list[str]:
@@ -55,25 +57,38 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
     the slugs of those tenants. Their connections are closed, since a channel caches permissions, and since a
     client whose exchange was deleted has no bindings any more; those of tenants with the permissions of
     version 0.1.0 only where they need to be (`_may_stay`). Raises `Unavailable`."""
-    async with store.autocommit() as tx:
-        provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
+    provisioned = await _provisioned(store)
+    await _limit_queues(management, provisioned)
     differing = await differing_tenants(management, provisioned, config)
     staying = {tenant.slug for tenant, its in differing.items() if _may_stay(tenant, its, config)}
     # The permissions come last: as long as they are the former ones, an interrupted repair is begun anew.
     without = await _restore_exchanges(management, provisioned, config.exchange, staying)
     for tenant, present in differing.items():
         if not present.tagged:
-            await tenant_access.tag(management, tenant.slug)
+            await tenant_access.tag(management, tenant.vhost)
         if tenant.active:
-            await tenant_access.restore(management, tenant.slug, config.exchange, config.mode)
+            await tenant_access.restore(management, tenant.vhost, config.exchange, config.mode)
         else:
-            await tenant_access.revoke(management, tenant.slug)
+            await tenant_access.revoke(management, tenant.vhost)
         if tenant.active and tenant.slug not in staying:
             await tenant_access.close_connections(
-                management, tenant.slug, "the rights of this user have changed"
+                management, tenant.vhost, "the rights of this user have changed"
             )
         log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
     return sorted({tenant.slug for tenant in differing} | without)
+
+
+async def _provisioned(store: Store) -> list[Tenant]:
+    async with store.autocommit() as tx:
+        return [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
+
+
+async def _limit_queues(management: Management, provisioned: Iterable[Tenant]) -> None:
+    """Set the number of queues of the tenants for which the broker has another."""
+    present = await management.vhost_limits()
+    for tenant in provisioned:
+        if present.get(tenant.vhost) != provisioning.vhost_limits(tenant.max_queues):
+            await provisioning.limit_queues(management, tenant.vhost, tenant.max_queues)
 
 
 def _may_stay(tenant: Tenant, present: "TenantPermissions", config: BrokerAccessConfig) -> bool:
@@ -82,7 +97,7 @@ def _may_stay(tenant: Tenant, present: "TenantPermissions", config: BrokerAccess
     permissions; exchanges that it declares are deleted all the same (`violations`). Connections that were
     opened before the broker requests authorisation have no permissions of their own left in mode `http`, and
     must be opened again."""
-    return config.mode == "patterns" and present.permission == permissions.former_permission(tenant.slug)
+    return config.mode == "patterns" and present.permission == permissions.former_permission(tenant.vhost)
 
 
 async def differing_tenants(
@@ -101,23 +116,24 @@ async def _restore_exchanges(
     """Restore the exchange for SDKs where it is not as we declare it; the slugs of those tenants. The
     connections of `staying` ones stay: in their vhosts there was none yet."""
     listed, without = await management.exchanges(), set()
-    for slug in [tenant.slug for tenant in tenants]:
-        if await provisioning.has_sdk_exchange(management, listed, slug, exchange):
+    for tenant in tenants:
+        vhost = tenant.vhost
+        if await provisioning.has_sdk_exchange(management, listed, vhost, exchange):
             continue
-        await provisioning.restore_sdk_exchange(management, slug, exchange)
-        for user in await client_users(management, slug) if slug not in staying else ():
+        await provisioning.restore_sdk_exchange(management, vhost, exchange)
+        for user in await client_users(management, vhost) if tenant.slug not in staying else ():
             await management.close_user_connections(user, "the exchange of this vhost was restored")
-        log.warning("a tenant had no exchange for SDKs", tenant=slug)
-        without.add(slug)
+        log.warning("a tenant had no exchange for SDKs", tenant=tenant.slug)
+        without.add(tenant.slug)
     return without
 
 
 async def apply(store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
     """Apply one tenant's access to the broker. Raises `Unavailable`."""
     if tenant.active:
-        await tenant_access.restore(management, tenant.slug, config.exchange, config.mode)
+        await tenant_access.restore(management, tenant.vhost, config.exchange, config.mode)
     else:
-        await tenant_access.revoke(management, tenant.slug)
+        await tenant_access.revoke(management, tenant.vhost)
     async with store.transaction() as tx:
         await tenants.set_broker_access(tx, tenant.id, tenant.active)
     log.info("tenant access applied to the broker", tenant=tenant.slug, admitted=tenant.active)
@@ -141,8 +157,8 @@ class _BrokerPermissions(msgspec.Struct, frozen=True):
     tags: Mapping[str, tuple[str, ...]]
 
     def of(self, tenant: Tenant) -> TenantPermissions:
-        user = permissions.tenant_user(tenant.slug)
-        where = tenant.slug, user
+        user = permissions.tenant_user(tenant.vhost)
+        where = tenant.vhost, user
         return TenantPermissions(
             self.permissions.get(where),
             self.topics.get(where),
@@ -169,6 +185,15 @@ def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
         permissions.topic_permission(config.exchange, config.mode),
         provisioning.USER_LIMITS,
     )
+
+
+async def _try_limit_queues(store: Store, management: Management) -> bool:
+    try:
+        await _limit_queues(management, await _provisioned(store))
+    except Unavailable as error:
+        log.warning("the number of queues of tenants could not be applied", error=error.detail)
+        return False
+    return True
 
 
 async def _try_repair(store: Store, management: Management, config: BrokerAccessConfig) -> bool:

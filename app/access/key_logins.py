@@ -50,10 +50,10 @@ class KeyLogins:
         """Whether the key may connect to `vhost` from `address`: the vhost is its tenant's, and the tenant's
         keys have a connection left. Raises `Unavailable`."""
         grant = await self._grant(user, address)
-        if grant is None or grant.tenant.slug != vhost:
+        if grant is None or grant.tenant.vhost != vhost:
             return False
         if await self._connection_count(vhost) >= USER_LIMITS["max-connections"]:
-            log.warning("a tenant's keys have all connections that they may have", tenant=vhost)
+            log.warning("a tenant's keys have all connections that they may have", tenant=grant.tenant.slug)
             return False
         self._connected[user, address] = time.monotonic()
         return True
@@ -61,7 +61,7 @@ class KeyLogins:
     async def owns(self, user: str, vhost: str) -> bool:
         """Whether `vhost` is that of the key's tenant. Raises `Unavailable`."""
         grant = await self._grant(user)
-        return grant is not None and grant.tenant.slug == vhost
+        return grant is not None and grant.tenant.vhost == vhost
 
     async def run(self) -> None:
         """Disconnect keys that may not be connected, until cancelled."""
@@ -102,9 +102,9 @@ class KeyLogins:
             if until < time.monotonic():
                 del self._refused[user]
 
-    async def _connection_count(self, slug: str) -> int:
+    async def _connection_count(self, vhost: str) -> int:
         """How many connections the keys of a tenant have, of those that are known here."""
-        users = {user for user, _ in self._connected if await self.owns(user, slug)}
+        users = {user for user, _ in self._connected if await self.owns(user, vhost)}
         return sum([await self._management.connection_count(user) for user in users])
 
     async def _grant(self, user: str, address: str | None = None) -> Grant | None:

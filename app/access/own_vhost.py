@@ -84,11 +84,11 @@ async def check(counters: Counters, tenant: Tenant, pasted: str, broker: BrokerC
         raise Invalid(Field(("password",), "There is no vhost yet; make credentials first.", "no_vhost"))
     login, differs = _login(pasted, tenant, broker)
     await _limit(counters, f"vhost-check:{tenant.id.hex}", _CHECKS_PER_MINUTE)
-    return LoginCheck(await check_login(login, tenant.slug, broker.exchange, _CHECK_SECONDS), differs)
+    return LoginCheck(await check_login(login, tenant.vhost, broker.exchange, _CHECK_SECONDS), differs)
 
 
 def _login(pasted: str, tenant: Tenant, broker: BrokerConfig) -> tuple[Address, tuple[str, ...]]:
-    user = tenant_user(tenant.slug)
+    user = tenant_user(tenant.vhost)
     own = broker.address or parse(f"amqp://{broker.public_host}")
     password, differs = pasted, tuple[str, ...]()
     if "://" in pasted:
@@ -99,7 +99,7 @@ def _login(pasted: str, tenant: Tenant, broker: BrokerConfig) -> tuple[Address, 
             named["host"] = parts.netloc.rpartition("@")[2].lower()
         except ValueError:
             raise _NO_PASSWORD from None
-        expected = {"user": user, "vhost": tenant.slug, "host": broker.public_host.lower()}
+        expected = {"user": user, "vhost": tenant.vhost, "host": broker.public_host.lower()}
         differs = tuple(name for name, value in expected.items() if named[name] != value)
     if not password:
         raise _NO_PASSWORD

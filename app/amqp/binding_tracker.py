@@ -86,22 +86,22 @@ class BindingTracker:
             subscription = None
             while subscription != self._subscriptions:  # of a change before a new one there is no event
                 subscription = self._subscriptions
-                found = await self._present(publisher.slug)
+                found = await self._present(publisher.vhost)
             publisher.update_bindings((each for each in found if each.queue != LOST), complete=False)
-            for event, slug, binding in self._events[begun:]:
-                if slug == publisher.slug:
+            for event, vhost, binding in self._events[begun:]:
+                if vhost == publisher.vhost:
                     self._apply(publisher, event, binding)
         finally:
             self._readers -= 1
             if not self._readers:
                 self._events.clear()
 
-    async def _present(self, slug: str) -> set[ExchangeBinding]:
+    async def _present(self, vhost: str) -> set[ExchangeBinding]:
         """The bindings of a tenant's queues to any exchange that has the feed."""
         return {
             binding
             for exchange in self._exchanges
-            for binding in await self._management.bindings(slug, exchange)
+            for binding in await self._management.bindings(vhost, exchange)
         }
 
     async def _follow(self) -> None:
@@ -138,11 +138,11 @@ class BindingTracker:
         if source not in self._exchanges or headers.get("destination_kind") != "queue" or queue == LOST:
             return
         binding = ExchangeBinding(str(queue), str(headers["routing_key"]), str(source))
-        slug, event = str(headers["vhost"]), message.routing_key or ""
+        vhost, event = str(headers["vhost"]), message.routing_key or ""
         if self._readers:
-            self._events.append((event, slug, binding))
+            self._events.append((event, vhost, binding))
         for publisher in self._publishers.values():
-            if publisher.slug == slug and publisher.bindings.known:
+            if publisher.vhost == vhost and publisher.bindings.known:
                 self._apply(publisher, event, binding)
 
     def _apply(self, publisher: TenantPublisher, event: str, binding: ExchangeBinding) -> None:

@@ -66,7 +66,7 @@ async def tenant_delivery(
             return None
         envelope_count = await envelopes.count_since(tx, tenant_id, now - _RATE_MILLIS)
     try:
-        queues: list[QueueCounts] | None = await management.queues(cursor.slug)
+        queues: list[QueueCounts] | None = await management.queues(cursor.vhost)
     except Unavailable:
         queues = None
     status = _tenant_status(cursor, queues)
@@ -102,7 +102,7 @@ def _tenant_status(status: CursorStatus, queues: list[QueueCounts] | None) -> Te
         behind_seconds=(status.oldest or 0) / 1000,
         alive_seconds_ago=status.silent / 1000,
         dropped=status.dropped,
-        queues=None if queues is None else queue_depths(queues, status.slug),
+        queues=None if queues is None else queue_depths(queues, status.vhost),
     )
 
 

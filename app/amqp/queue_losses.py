@@ -33,6 +33,7 @@ class QueueLosses:
         self,
         management: Management,
         slug: str,
+        vhost: str,
         exchange: str,
         count: int,
         alive_seconds: float,
@@ -40,7 +41,7 @@ class QueueLosses:
     ) -> None:
         self.count = count
         self._on_record, self._uncounted = on_record, False
-        self._management, self._slug, self._exchange = management, slug, exchange
+        self._management, self._slug, self._vhost, self._exchange = management, slug, vhost, exchange
         self._notices = OverflowNotices(alive_seconds)
 
     @property
@@ -76,14 +77,14 @@ class QueueLosses:
     async def _consumer_is_slow(self) -> bool:
         """Whether a consumer is slow; False while the management API is unavailable."""
         try:
-            return slow(await self._management.queues(self._slug))
+            return slow(await self._management.queues(self._vhost))
         except Unavailable as error:
             log.warning("reading queues failed", tenant=self._slug, error=error.detail)
             return False
 
     async def _declare_topology(self) -> None:
         try:
-            await declare_topology(self._management, self._slug, self._exchange)
+            await declare_topology(self._management, self._vhost, self._exchange)
         except Unavailable as error:
             log.warning("declaring a vhost's topology failed", tenant=self._slug, error=error.detail)
 

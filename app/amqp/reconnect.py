@@ -60,7 +60,7 @@ async def _connected(
     publisher: TenantPublisher, login: PublisherLogin, live: LiveDelay, on_restart: Prepare
 ) -> tuple[PublisherConnection, TenantChannels]:
     """A connection with its channels, to a broker whose restart is known to the store."""
-    connection = await connect(login.address, publisher.slug, login.name, login.exchange, publisher)
+    connection = await connect(login.address, publisher.vhost, login.name, login.exchange, publisher)
     try:
         channels = await TenantChannels.open(
             connection,

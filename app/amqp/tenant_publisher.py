@@ -90,6 +90,7 @@ class TenantPublisher:
         live: LiveDelay | None = None,
     ) -> None:
         self.tenant_id, self.slug, self.epoch = tenant.tenant_id, tenant.slug, tenant.epoch
+        self.vhost = tenant.vhost
         self.sent = self.saved = tenant.seq
         self.backlog: RecentEnvelopes | None = None
         self.connection: PublisherConnection | None = None

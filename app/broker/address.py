@@ -55,6 +55,12 @@ def parse(url: str) -> Address:
     )
 
 
+def tenant_url(public_host: str, broker: Address | None, user: str, password: str, vhost: str) -> str:
+    """A tenant's URL; `public_host` is `host[:port]`, the other parts are percent-encoded."""
+    login = f"{quote(user, safe='')}:{quote(password, safe='')}"
+    return f"{tenant_scheme(public_host, broker)}://{login}@{public_host}/{quote(vhost, safe='')}"
+
+
 def tenant_scheme(public_host: str, broker: Address | None = None) -> str:
     """The scheme of tenants' URLs: `amqps` where `public_host` (`host[:port]`) has the port of AMQP over TLS,
     or where we ourselves reach `broker` over TLS; else `amqp`."""

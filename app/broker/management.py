@@ -165,6 +165,10 @@ class Management:
         for name, value in limits.items():
             await self._api.call("PUT", f"vhost-limits/{_part(vhost)}/{name}", {"value": value})
 
+    async def vhost_limits(self) -> dict[str, dict[str, int]]:
+        """The limits of all vhosts, by vhost."""
+        return {row["vhost"]: row["value"] for row in await self._api.listing("vhost-limits")}
+
     async def limit_user(self, user: str, limits: Mapping[str, int]) -> None:
         """Set `max-connections`, `max-channels`."""
         for name, value in limits.items():

@@ -62,9 +62,9 @@ class ResourceCheck(msgspec.Struct, frozen=True):
     by_key: bool = False
 
 
-def tenant_user(slug: str) -> str:
+def tenant_user(vhost: str) -> str:
     """The name of the tenant's user."""
-    return f"{_PREFIX}{slug}"
+    return f"{_PREFIX}{vhost}"
 
 
 def is_tenant_user(user: str) -> bool:
@@ -101,9 +101,9 @@ def permission(exchange: str, mode: AuthorisationMode) -> Permission | None:
     return Permission(configure=f"^{_SERVER_NAMED}$", write=f"^{_SERVER_NAMED}$", read=read)
 
 
-def former_permission(slug: str) -> Permission:
+def former_permission(vhost: str) -> Permission:
     """The tenant's permission by version 0.1.0, which had no topic permissions."""
-    own = rf"^(amq\.gen.*|amq_.*|{re.escape(slug)}\..*)$"
+    own = rf"^(amq\.gen.*|amq_.*|{re.escape(vhost)}\..*)$"
     return Permission(configure=own, write=own, read=".*")
 
 
@@ -114,7 +114,7 @@ def topic_permission(exchange: str, mode: AuthorisationMode) -> TopicPermission 
     return TopicPermission(exchange, write="^$", read=f"^{_BINDING_KEY.pattern}$")
 
 
-def _queues(slug: str) -> str:
+def _queues(vhost: str) -> str:
     """A pattern of the names of a tenant's queues: set by the server, by a client library that must find its
-    queue again after a reconnect (`amq_…`, as aio-pika does), or by the tenant (`<slug>.…`)."""
-    return rf"{_SERVER_NAMED}|amq_.*|{re.escape(slug)}\..*"
+    queue again after a reconnect (`amq_…`, as aio-pika does), or by the tenant (`<vhost>.…`)."""
+    return rf"{_SERVER_NAMED}|amq_.*|{re.escape(vhost)}\..*"

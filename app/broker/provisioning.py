@@ -15,19 +15,20 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from app.broker import permissions
-from app.broker.address import Address, parse, tenant_scheme
+from app.broker.address import Address, parse, tenant_url
 from app.broker.inventory import ListedExchange
 from app.broker.login_check import check_binding
 from app.broker.management import Management
 from app.broker.permissions import SDK_EXCHANGE, TENANT_TAG, AuthorisationMode, tenant_user
+from app.domain.tenant import MAX_QUEUES, NUMBERED_VHOST
 from app.kit.errors import Conflict, Unavailable
 
-_SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}\Z")
+#: Named by a slug, or as clients expect that know tenants by number.
+_NAME = re.compile(rf"[a-z][a-z0-9-]{{1,30}}\Z|{NUMBERED_VHOST}\d{{1,10}}\Z")
 _LOGIN_SECONDS = 10.0
 
 #: What one tenant may have. Connections and channels are limited by user, so that ours do not count.
 USER_LIMITS = {"max-connections": 10, "max-channels": 200}
-VHOST_LIMITS = {"max-queues": 11}  # its ten, and `lost`
 #: A queue without consumers loses its oldest messages and then expires; the tenant requests a recovery.
 QUEUE_LIMITS = {
     "max-length": 20_000,
@@ -47,62 +48,78 @@ _LOSSES = ("maxlen", "expired")
 
 async def provision(
     management: Management,
-    slug: str,
+    vhost: str,
     exchange: str,
     public_host: str,
     *,
     mode: AuthorisationMode,
     broker: Address | None = None,
+    max_queues: int = MAX_QUEUES,
 ) -> str:
     """Create (or repair) the tenant's vhost, with a new password; the AMQP URL, once a login has worked.
 
     The URL contains the password, which is stored nowhere; connections opened with an earlier one are closed.
     `public_host` is `host[:port]` for the tenant's URL; the test logs in there, or at `broker` when the
     broker's address differs from inside. The user of `broker` gets permissions in the vhost too.
-    Raises `Conflict` for a slug that cannot name a vhost, `Unavailable` when the broker refuses or the new
+    Raises `Conflict` for a name that no vhost may have, `Unavailable` when the broker refuses or the new
     login does not work in time; the earlier password stays valid then.
     """
-    if not _SLUG.match(slug):
-        what = f"{slug!r} cannot name a vhost: small letters, digits and hyphens, at most 31."
-        raise Conflict(what, code="vhost_name", slug=slug)
-    user, password = tenant_user(slug), secrets.token_urlsafe(24)
-    url = f"{tenant_scheme(public_host, broker)}://{user}:{password}@{public_host}/{slug}"
-    await declare_vhost(management, slug, exchange, broker)
+    if not _NAME.match(vhost):
+        what = f"{vhost!r} cannot name a vhost: small letters, digits and hyphens, at most 31."
+        raise Conflict(what, code="vhost_name", slug=vhost)
+    user, password = tenant_user(vhost), secrets.token_urlsafe(24)
+    url = tenant_url(public_host, broker, user, password, vhost)
+    await declare_vhost(management, vhost, exchange, broker, max_queues=max_queues)
     login = msgspec.structs.replace(broker, user=user, password=password) if broker else parse(url)
     async with _new_password(management, login):
-        await apply_permissions(management, slug, exchange, mode)
+        await apply_permissions(management, vhost, exchange, mode)
         # A tenant at its connection limit leaves no connection for the test.
         await management.close_user_connections(user, "there are new credentials")
-        await _test_login(login, slug, exchange, mode)
+        await _test_login(login, vhost, exchange, mode)
     return url
 
 
 async def declare_vhost(
-    management: Management, slug: str, exchange: str, broker: Address | None = None
+    management: Management,
+    vhost: str,
+    exchange: str,
+    broker: Address | None = None,
+    *,
+    max_queues: int = MAX_QUEUES,
 ) -> None:
     """Create the vhost, or complete it, with all that it has for every tenant; our own user (and that of
     `broker`) may do everything there."""
-    await management.put_vhost(slug)
+    await management.put_vhost(vhost)
     for ours in {management.user, broker.user if broker else management.user}:
-        await management.set_permissions(slug, ours, configure=".*", write=".*", read=".*")
-    await declare_topology(management, slug, exchange)
+        await management.set_permissions(vhost, ours, configure=".*", write=".*", read=".*")
+    await limit_queues(management, vhost, max_queues)
+    await declare_topology(management, vhost, exchange)
+
+
+async def limit_queues(management: Management, vhost: str, max_queues: int) -> None:
+    """Let the tenant have so many queues, and `lost`; those that it has beyond that stay."""
+    await management.limit_vhost(vhost, vhost_limits(max_queues))
+
+
+def vhost_limits(max_queues: int) -> dict[str, int]:
+    return {"max-queues": max_queues + 1}
 
 
 async def apply_permissions(
-    management: Management, slug: str, exchange: str, mode: AuthorisationMode
+    management: Management, vhost: str, exchange: str, mode: AuthorisationMode
 ) -> None:
     """Set the permissions and limits of every tenant for this user, which may log in again with them."""
-    user = tenant_user(slug)
+    user = tenant_user(vhost)
     permission, topics = (
         permissions.permission(exchange, mode),
         permissions.topic_permission(exchange, mode),
     )
     if permission:
-        await management.set_permissions(slug, user, **msgspec.structs.asdict(permission))
+        await management.set_permissions(vhost, user, **msgspec.structs.asdict(permission))
     else:
-        await management.clear_permissions(slug, user)
+        await management.clear_permissions(vhost, user)
     if topics:
-        await management.set_topic_permission(slug, user, topics)
+        await management.set_topic_permission(vhost, user, topics)
     await management.limit_user(user, USER_LIMITS)
 
 
@@ -130,7 +147,6 @@ async def declare_topology(management: Management, vhost: str, exchange: str) ->
     await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS, _OTHERS)
     overflow = {"overflow": "drop-head", "dead-letter-exchange": LOST}
     await management.put_policy(vhost, "tenant-queues", overflow, _OTHERS)
-    await management.limit_vhost(vhost, VHOST_LIMITS)
     await management.put_queue(vhost, LOST, _LOST_LIMITS)
     for loss in _LOSSES:
         only = {"x-match": "any-with-x", "x-first-death-reason": loss}
@@ -160,12 +176,12 @@ async def restore_sdk_exchange(management: Management, vhost: str, exchange: str
     await declare_sdk_exchange(management, vhost, exchange)
 
 
-async def deprovision(management: Management, slug: str) -> None:
+async def deprovision(management: Management, vhost: str) -> None:
     """Delete a tenant's vhost and user and close their connections: for demonstrations and benchmarks on a
     shared broker. The service itself never deletes a vhost."""
-    await management.delete_user(tenant_user(slug))
-    await management.close_user_connections(tenant_user(slug), "access withdrawn")
-    await management.delete_vhost(slug)
+    await management.delete_user(tenant_user(vhost))
+    await management.close_user_connections(tenant_user(vhost), "access withdrawn")
+    await management.delete_vhost(vhost)
 
 
 async def _test_login(tenant: Address, vhost: str, exchange: str, mode: AuthorisationMode) -> None:

@@ -14,33 +14,33 @@ from app.broker.publisher_users import PREFIX
 REVOKED_LIMITS = {"max-connections": 0}
 
 
-async def revoke(management: Management, slug: str) -> None:
+async def revoke(management: Management, vhost: str) -> None:
     """Refuse the tenant's logins and close its connections; when this returns, none is left."""
-    user = tenant_user(slug)
+    user = tenant_user(vhost)
     await management.limit_user(user, REVOKED_LIMITS)
-    await management.clear_permissions(slug, user)
+    await management.clear_permissions(vhost, user)
     await management.ensure_disconnected(user, "access withdrawn")
 
 
-async def restore(management: Management, slug: str, exchange: str, mode: AuthorisationMode) -> None:
+async def restore(management: Management, vhost: str, exchange: str, mode: AuthorisationMode) -> None:
     """Accept the tenant's logins again, with its permissions and limits."""
-    await apply_permissions(management, slug, exchange, mode)
+    await apply_permissions(management, vhost, exchange, mode)
 
 
-async def tag(management: Management, slug: str) -> None:
+async def tag(management: Management, vhost: str) -> None:
     """Give a user that an earlier version created the tag of tenants' users; its password stays."""
-    user = tenant_user(slug)
+    user = tenant_user(vhost)
     if present := await management.credentials(user):
         await management.set_credentials(user, msgspec.structs.replace(present, tags=(TENANT_TAG,)))
 
 
-async def client_users(management: Management, slug: str) -> set[str]:
+async def client_users(management: Management, vhost: str) -> set[str]:
     """The users that the tenant's clients are connected as, keys too: neither feed processes nor
     ourselves."""
-    users = {each.user for each in await management.connections(slug)} - {management.user}
+    users = {each.user for each in await management.connections(vhost)} - {management.user}
     return {user for user in users if not user.startswith(PREFIX)}
 
 
-async def close_connections(management: Management, slug: str, reason: str) -> None:
+async def close_connections(management: Management, vhost: str, reason: str) -> None:
     """Close every connection of the tenant's user."""
-    await management.close_user_connections(tenant_user(slug), reason)
+    await management.close_user_connections(tenant_user(vhost), reason)

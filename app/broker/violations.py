@@ -47,49 +47,50 @@ class TenantLimits(msgspec.Struct, frozen=True):
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """What a tenant has and may not have: `rule` names the rule, `queue` or `exchange` what to delete."""
+    """What a tenant has in its `vhost` and may not have: `rule` names the rule, `queue` or `exchange` what to
+    delete."""
 
-    tenant: str
+    vhost: str
     rule: str
     detail: str
     queue: str = ""
     exchange: str = ""
 
 
-def client_connections(inventory: Inventory, slug: str, own_user: str) -> list[ListedConnection]:
+def client_connections(inventory: Inventory, vhost: str, own_user: str) -> list[ListedConnection]:
     """The connections of a tenant's clients: neither those of feed processes nor those of `own_user`, as whom
     we administer the broker."""
     return [
         each
         for each in inventory.connections
-        if each.vhost == slug and each.user not in ("", own_user) and not each.user.startswith(PREFIX)
+        if each.vhost == vhost and each.user not in ("", own_user) and not each.user.startswith(PREFIX)
     ]
 
 
 def find_violations(
     now: Inventory,
     before: Inventory,
-    tenants: Collection[str],
+    vhosts: Collection[str],
     exchange: str,
     own_user: str,
     limits: TenantLimits,
 ) -> list[Violation]:
-    """What these tenants have and may not have, where the feed is published to `exchange`; `before` is the
-    previous inventory, `own_user` as in `client_connections`."""
+    """What the tenants of these vhosts have and may not have, where the feed is published to `exchange`;
+    `before` is the previous inventory, `own_user` as in `client_connections`."""
     found: list[Violation] = []
-    for slug in sorted(tenants):
-        found += _resources(slug, now, exchange, limits)
-        found += _connections(slug, client_connections(now, slug, own_user), before, limits)
+    for vhost in sorted(vhosts):
+        found += _resources(vhost, now, exchange, limits)
+        found += _connections(vhost, client_connections(now, vhost, own_user), before, limits)
     return found
 
 
-def _resources(slug: str, now: Inventory, exchange: str, limits: TenantLimits) -> Iterator[Violation]:
-    queues = [queue for queue in now.queues if queue.vhost == slug and queue.name != LOST]
+def _resources(vhost: str, now: Inventory, exchange: str, limits: TenantLimits) -> Iterator[Violation]:
+    queues = [queue for queue in now.queues if queue.vhost == vhost and queue.name != LOST]
     yield from (violation for queue in queues for violation in _queue(queue, limits))
-    yield from _exchanges(slug, now, exchange)
-    yield from _bindings(slug, now, limits)
+    yield from _exchanges(vhost, now, exchange)
+    yield from _bindings(vhost, now, limits)
     if (consumers := sum(queue.consumers for queue in queues)) > limits.consumers:
-        yield Violation(slug, "consumers", f"{consumers} consumers; {limits.consumers} at most")
+        yield Violation(vhost, "consumers", f"{consumers} consumers; {limits.consumers} at most")
 
 
 def _queue(queue: ListedQueue, limits: TenantLimits) -> Iterator[Violation]:
@@ -117,40 +118,40 @@ def _allowed(name: str, value: Any) -> bool:
             return name in _ALLOWED_ARGUMENTS
 
 
-def _exchanges(slug: str, now: Inventory, exchange: str) -> Iterator[Violation]:
+def _exchanges(vhost: str, now: Inventory, exchange: str) -> Iterator[Violation]:
     for each in now.exchanges:
         ours = each.name in ("", exchange, SDK_EXCHANGE, LOST, RUNNING) or each.name.startswith("amq.")
-        if each.vhost == slug and not ours:
-            yield Violation(slug, "exchange", f"there is an exchange {each.name}", exchange=each.name)
+        if each.vhost == vhost and not ours:
+            yield Violation(vhost, "exchange", f"there is an exchange {each.name}", exchange=each.name)
 
 
-def _bindings(slug: str, now: Inventory, limits: TenantLimits) -> Iterator[Violation]:
+def _bindings(vhost: str, now: Inventory, limits: TenantLimits) -> Iterator[Violation]:
     """Names the queue with most bindings: deleting it costs the broker less than many unbinds."""
     bound = Counter(
         each.destination
         for each in now.bindings
-        if each.vhost == slug and each.source and each.destination not in (LOST, SDK_EXCHANGE)
+        if each.vhost == vhost and each.source and each.destination not in (LOST, SDK_EXCHANGE)
     )
     if bound.total() > limits.bindings:
         [(queue, count)] = bound.most_common(1)
         what = f"{bound.total()} bindings, {count} of them of {queue}; {limits.bindings} at most"
-        yield Violation(slug, "bindings", what, queue=queue)
+        yield Violation(vhost, "bindings", what, queue=queue)
 
 
 def _connections(
-    slug: str, clients: Collection[ListedConnection], before: Inventory, limits: TenantLimits
+    vhost: str, clients: Collection[ListedConnection], before: Inventory, limits: TenantLimits
 ) -> Iterator[Violation]:
     known = {each.name: each.recv_oct for each in before.connections}
     by_key = 0
     for each in clients:
         sent = each.recv_oct - known.get(each.name, 0)
         if sent > limits.received:
-            yield Violation(slug, "sends", f"{sent} bytes came from {each.name} in a few seconds")
+            yield Violation(vhost, "sends", f"{sent} bytes came from {each.name} in a few seconds")
         if each.channels > limits.channels:
             yield Violation(
-                slug, "channels", f"{each.channels} channels of {each.name}; {limits.channels} at most"
+                vhost, "channels", f"{each.channels} channels of {each.name}; {limits.channels} at most"
             )
-        by_key += each.user != tenant_user(slug)
+        by_key += each.user != tenant_user(vhost)
     if by_key > limits.key_connections:
         what = f"{by_key} connections by key; {limits.key_connections} at most"
-        yield Violation(slug, "connections", what)
+        yield Violation(vhost, "connections", what)

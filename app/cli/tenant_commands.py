@@ -1,5 +1,6 @@
 """Tenants, their keys and their bookings."""
 
+from typing import get_args
 from uuid import UUID
 
 import click
@@ -25,8 +26,15 @@ def tenant() -> None:
 @tenant.command("create")
 @click.argument("slug")
 @click.option("--name", help="Its name (default: the slug).")
+@click.option(
+    "--vhost",
+    type=click.Choice(get_args(admin.VhostName)),
+    default="slug",
+    show_default=True,
+    help="What names its vhost: bookmaker_id, for clients that have /oddinfeed/{bookmaker_id} built in.",
+)
 @async_command
-async def tenant_create(slug: str, name: str | None) -> None:
+async def tenant_create(slug: str, name: str | None, vhost: admin.VhostName) -> None:
     """Create the tenant SLUG."""
     settings = load_settings()
     if contains_control_characters([name]):
@@ -39,6 +47,7 @@ async def tenant_create(slug: str, name: str | None) -> None:
             by=actor(),
             now=system_clock(),
             internal_vhost=settings.rabbitmq_internal_vhost,
+            vhost=vhost,
         )
     print_json(msgspec.to_builtins(made))
 
@@ -89,6 +98,18 @@ async def tenant_probabilities(slug: str, wanted: str) -> None:
     """Send the tenant SLUG the model's probabilities with the odds, or no longer."""
     async with command_store(load_settings()) as store, store.transaction() as tx:
         changed = await admin.set_probabilities(tx, slug, wanted == "on", by=actor(), now=system_clock())
+    print_json(msgspec.to_builtins(changed))
+
+
+@tenant.command("queues")
+@click.argument("slug")
+@click.argument("most", type=int)
+@async_command
+async def tenant_queues(slug: str, most: int) -> None:
+    """Let the tenant SLUG have up to MOST queues at the broker. An SDK process has two for
+    each session, or three."""
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        changed = await admin.set_max_queues(tx, slug, most, by=actor(), now=system_clock())
     print_json(msgspec.to_builtins(changed))
 
 

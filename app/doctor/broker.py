@@ -60,7 +60,7 @@ async def tenants_in_step(store: Store, management: Management, config: BrokerAc
     async with store.autocommit() as tx:
         provisioned = [tenant for tenant in await tenants.listing(tx) if tenant.amqp]
     vhosts = set(await management.vhosts())
-    without = [tenant.slug for tenant in provisioned if tenant.slug not in vhosts]
+    without = [tenant.slug for tenant in provisioned if tenant.vhost not in vhosts]
     others = await differing_tenants(management, provisioned, config)
     wrong = [f"{slug} has no vhost" for slug in without]
     wrong += [f"{tenant.slug} has other rights" for tenant in others if tenant.slug not in without]

@@ -11,10 +11,16 @@ RATE_LIMIT_RPM = 600  #: unless the contract has another limit
 SDK_RATE_LIMIT_RPM = 20_000
 
 
+MAX_QUEUES = 10  #: how many queues a tenant may have, unless its contract says otherwise
+NUMBERED_VHOST = "/oddinfeed/"  #: before the tenant's number: the vhost that some clients have built in
+_LARGEST_NUMBER = 2**31 - 1
+
+
 class Tenant(msgspec.Struct, frozen=True):
     """A business customer. `amqp` is true once its vhost has been provisioned; with `probabilities` it
     receives the model's probabilities with the odds. `types_off`: when which market types were switched off
-    for it."""
+    for it. `max_queues`: how many queues it may have. `named_vhost`: the name of its vhost, where that is not
+    its slug."""
 
     id: UUID
     slug: str
@@ -23,6 +29,18 @@ class Tenant(msgspec.Struct, frozen=True):
     active: bool = True
     probabilities: bool = False
     types_off: tuple[TypeOff, ...] = ()
+    max_queues: int = MAX_QUEUES
+    named_vhost: str = ""
+
+    @property
+    def vhost(self) -> str:
+        """The name of its vhost."""
+        return self.named_vhost or self.slug
+
+    @property
+    def bookmaker_id(self) -> int:
+        """Its number, the same for ever, for clients that know tenants by number."""
+        return self.id.int % _LARGEST_NUMBER + 1
 
 
 class Grant(msgspec.Struct, frozen=True):

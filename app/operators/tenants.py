@@ -33,20 +33,25 @@ Slug = Annotated[Text, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9-]{0,29}
 
 
 class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The slug is the operator's own id of the tenant: a repeated request returns the same tenant."""
+    """The slug is the operator's own id of the tenant: a repeated request returns the same tenant. `vhost` is
+    what names its vhost: `bookmaker_id` for clients that have `/oddinfeed/{bookmaker_id}` built in."""
 
     slug: Slug
     name: Name
+    vhost: admin.VhostName = "slug"
 
 
 class TenantView(msgspec.Struct, frozen=True):
-    """A tenant: `amqp` once it has a vhost; `probabilities`: its odds come with the model's probabilities."""
+    """A tenant: `amqp` once it has a vhost, whose name is `vhost` and in which it may have `max_queues`
+    queues; `probabilities`: its odds come with the model's probabilities."""
 
     tenant_id: UUID
     slug: str
     name: str
     active: bool
     amqp: bool
+    vhost: str
+    max_queues: int
     probabilities: bool
 
 
@@ -71,6 +76,12 @@ class Probabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     probabilities: bool
 
 
+class Queues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many queues a tenant may have."""
+
+    max_queues: Annotated[int, Meta(ge=1, le=1_000)]
+
+
 class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     booked: bool
 
@@ -87,6 +98,7 @@ async def create_tenant(
                 data.slug,
                 data.name,
                 internal_vhost=ops.internal_vhost,
+                vhost=data.vhost,
                 **audit_fields(request, ops.clock),
             )
     return Single(tenant_view(made))
@@ -145,6 +157,20 @@ async def set_probabilities(
     return Single(tenant_view(tenant))
 
 
+@put(f"{TENANT}/queues", opt=OPERATOR)
+async def set_max_queues(
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    data: JSONBody[Queues],
+) -> Single[TenantView]:
+    """Let a tenant have so many queues; in force within seconds. Queues beyond that stay."""
+    async with ops.grants.changing() as tx:
+        fields = audit_fields(request, ops.clock)
+        tenant = await admin.set_max_queues(tx, slug, data.max_queues, **fields)
+    return Single(tenant_view(tenant))
+
+
 @get(f"{TENANT}/audit", opt=_AUDIT)
 async def show_audit(
     ops: NamedDependency[OperatorDependencies],
@@ -181,7 +207,16 @@ async def _set_active(
 
 
 def tenant_view(tenant: Tenant) -> TenantView:
-    return TenantView(tenant.id, tenant.slug, tenant.name, tenant.active, tenant.amqp, tenant.probabilities)
+    return TenantView(
+        tenant.id,
+        tenant.slug,
+        tenant.name,
+        tenant.active,
+        tenant.amqp,
+        tenant.vhost,
+        tenant.max_queues,
+        tenant.probabilities,
+    )
 
 
 def record_view(record: AuditRecord) -> RecordView:
@@ -196,6 +231,7 @@ HANDLERS = (
     reactivate_tenant,
     provision,
     set_probabilities,
+    set_max_queues,
     show_audit,
     set_booking,
 )

@@ -14,7 +14,7 @@ _POLL_SECONDS = 0.25
 
 
 async def require_idle(
-    store: Store, management: Management, slugs: Collection[str], internal_vhost: str, *, seconds: float
+    store: Store, management: Management, vhosts: Collection[str], internal_vhost: str, *, seconds: float
 ) -> None:
     """Raise `Conflict`, which names them, if processes of the service are connected to the database or, for
     one of these tenants or the internal queues, to the broker. A process that lost the database when it was
@@ -22,7 +22,7 @@ async def require_idle(
     deadline = time.monotonic() + seconds
     while True:
         found = await _database_sessions(store)
-        found += await _broker_connections(management, slugs, internal_vhost)
+        found += await _broker_connections(management, vhosts, internal_vhost)
         if found:
             raise Conflict(
                 f"The service is running: {'; '.join(found)}. Stop every web, ingest and feed process "
@@ -42,15 +42,15 @@ async def _database_sessions(store: Store) -> list[str]:
 
 
 async def _broker_connections(
-    management: Management, slugs: Collection[str], internal_vhost: str
+    management: Management, vhosts: Collection[str], internal_vhost: str
 ) -> list[str]:
     """The broker lists a connection for up to some seconds after its end."""
     return [
         f"a connection of {each.user} to the vhost {each.vhost} from {each.peer_host}"
         for each in await management.user_connections()
-        if each.vhost == internal_vhost or _publishes(each, slugs)
+        if each.vhost == internal_vhost or _publishes(each, vhosts)
     ]
 
 
-def _publishes(connection: UserConnection, slugs: Collection[str]) -> bool:
-    return connection.user.startswith(PREFIX) and connection.vhost in slugs
+def _publishes(connection: UserConnection, vhosts: Collection[str]) -> bool:
+    return connection.user.startswith(PREFIX) and connection.vhost in vhosts

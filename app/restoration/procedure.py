@@ -76,8 +76,8 @@ async def put_in_order(
 
 async def _require_idle(store: Store, broker: BrokerConfig, options: RestoreOptions, seconds: float) -> None:
     async with store.autocommit() as tx:
-        slugs = {tenant.slug for tenant in await tenants.listing(tx)}
-    await idle_check.require_idle(store, broker.management, slugs, options.internal_vhost, seconds=seconds)
+        vhosts = {tenant.vhost for tenant in await tenants.listing(tx)}
+    await idle_check.require_idle(store, broker.management, vhosts, options.internal_vhost, seconds=seconds)
 
 
 async def _go_on(

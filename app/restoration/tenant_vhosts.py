@@ -34,7 +34,7 @@ async def rebuild(store: Store, broker: BrokerConfig, show_url: ShowUrl) -> Rebu
     provisioned = [tenant for tenant in listed if tenant.amqp]
     created, repaired = list[str](), list[str]()
     for tenant in provisioned:
-        if tenant_user(tenant.slug) in present:
+        if tenant_user(tenant.vhost) in present:
             await _repair(broker, tenant)
             repaired.append(tenant.slug)
         else:
@@ -42,8 +42,8 @@ async def rebuild(store: Store, broker: BrokerConfig, show_url: ShowUrl) -> Rebu
             created.append(tenant.slug)
         async with store.transaction() as tx:
             await tenants.set_broker_access(tx, tenant.id, tenant.active)
-    await _expel_publishers(broker, {tenant.slug for tenant in provisioned})
-    ours = {tenant_user(tenant.slug) for tenant in listed}
+    await _expel_publishers(broker, {tenant.vhost for tenant in provisioned})
+    ours = {tenant_user(tenant.vhost) for tenant in listed}
     unknown = sorted(user for user in present if is_tenant_user(user) and user not in ours)
     return RebuiltTenants(created, repaired, unknown)
 
@@ -52,32 +52,34 @@ async def _adopt(store: Store, users: Mapping[str, object], vhosts: Collection[s
     """A tenant that was provisioned after the backup has its vhost and password, and must be published to."""
     async with store.transaction() as tx:
         for tenant in await tenants.listing(tx):
-            if not tenant.amqp and tenant.slug in vhosts and tenant_user(tenant.slug) in users:
+            if not tenant.amqp and tenant.vhost in vhosts and tenant_user(tenant.vhost) in users:
                 await tenants.save(tx, msgspec.structs.replace(tenant, amqp=True))
 
 
 async def _repair(broker: BrokerConfig, tenant: Tenant) -> None:
     management = broker.management
-    await provisioning.declare_vhost(management, tenant.slug, broker.exchange, broker.address)
-    await tenant_access.tag(management, tenant.slug)
+    await provisioning.declare_vhost(
+        management, tenant.vhost, broker.exchange, broker.address, max_queues=tenant.max_queues
+    )
+    await tenant_access.tag(management, tenant.vhost)
     await _apply_access(broker, tenant)
 
 
 async def _create(broker: BrokerConfig, tenant: Tenant) -> str:
-    url = await broker.provision(tenant.slug)
+    url = await broker.provision(tenant.vhost, tenant.max_queues)
     await _apply_access(broker, tenant)
     return url
 
 
 async def _apply_access(broker: BrokerConfig, tenant: Tenant) -> None:
     if tenant.active:
-        await tenant_access.restore(broker.management, tenant.slug, broker.exchange, broker.mode)
+        await tenant_access.restore(broker.management, tenant.vhost, broker.exchange, broker.mode)
     else:
-        await tenant_access.revoke(broker.management, tenant.slug)
+        await tenant_access.revoke(broker.management, tenant.vhost)
 
 
-async def _expel_publishers(broker: BrokerConfig, slugs: Collection[str]) -> None:
+async def _expel_publishers(broker: BrokerConfig, vhosts: Collection[str]) -> None:
     """Their processes are gone, and nothing that they wrote may reach a queue later."""
     permitted = await broker.management.permissions()
-    for user in sorted({user for vhost, user in permitted if vhost in slugs and user.startswith(PREFIX)}):
+    for user in sorted({user for vhost, user in permitted if vhost in vhosts and user.startswith(PREFIX)}):
         await expel_publisher(broker.management, user.removeprefix(PREFIX))

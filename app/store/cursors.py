@@ -36,6 +36,7 @@ class LeasedTenant(msgspec.Struct, frozen=True):
 
     tenant_id: UUID
     slug: str
+    vhost: str
     seq: int
     epoch: int
     former_holders: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class CursorStatus(msgspec.Struct, frozen=True):
     queue now, though there was one; the rest as in `TenantReport`."""
 
     slug: str
+    vhost: str
     seq: int
     holder: str | None
     epoch: int

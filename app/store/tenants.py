@@ -45,7 +45,7 @@ async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
     """Add a tenant; raises `Conflict` when its slug (or id) is in use."""
     fields = (tenant.id, tenant.slug, tenant.name, tenant.amqp, tenant.active, tenant.probabilities)
     try:
-        await tx.change(_insert(*fields, now))
+        await tx.change(_insert(*fields, tenant.max_queues, tenant.named_vhost, now))
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"There is a tenant {tenant.slug!r} already.", code="tenant_there") from error
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
@@ -79,8 +79,8 @@ def listing() -> Select[Any]:
 
 
 async def save(tx: Tx, tenant: Tenant) -> None:
-    """Write name, `amqp`, `active` and `probabilities` of a known tenant; raises `NotFound`."""
-    fields = (tenant.name, tenant.amqp, tenant.active, tenant.probabilities)
+    """Write name, `amqp`, `active`, `probabilities` and `max_queues` of a known tenant; raises `NotFound`."""
+    fields = (tenant.name, tenant.amqp, tenant.active, tenant.probabilities, tenant.max_queues)
     if not await tx.change(_save(tenant.id, *fields)):
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
@@ -201,7 +201,7 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
 
 @prepared
 def _insert(*values: object) -> Insert[Any]:
-    names = "id slug name amqp active probabilities created_at"
+    names = "id slug name amqp active probabilities max_queues named_vhost created_at"
     row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
     return TenantTable.insert(TenantTable(**row))
 
@@ -213,13 +213,16 @@ def _by_slug(slug: str, *, lock: bool) -> Select[Any]:
 
 
 @prepared
-def _save(tenant_id: UUID, name: str, amqp: bool, active: bool, probabilities: bool) -> Update[Any]:
+def _save(
+    tenant_id: UUID, name: str, amqp: bool, active: bool, probabilities: bool, max_queues: int
+) -> Update[Any]:
     return TenantTable.update(
         {
             TenantTable.name: name,
             TenantTable.amqp: amqp,
             TenantTable.active: active,
             TenantTable.probabilities: probabilities,
+            TenantTable.max_queues: max_queues,
         }
     ).where(TenantTable.id == tenant_id)
 

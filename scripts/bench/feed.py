@@ -66,7 +66,7 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
             publisher.checkpointed(publisher.cursor)
         confirmed.set()
 
-    leased = [LeasedTenant(uuid4(), vhost, 0, 1) for vhost in vhosts]
+    leased = [LeasedTenant(uuid4(), vhost, vhost, 0, 1) for vhost in vhosts]
     publishers = [
         TenantPublisher(
             each,

@@ -34,6 +34,12 @@ async def tenant_with_key(rig: Rig, **properties: Any) -> tuple[str, IssuedKey]:
     return tenant.slug, await issue(rig, tenant.slug, **properties)
 
 
+async def numbered_vhost_with_key(rig: Rig) -> tuple[str, IssuedKey]:
+    """A vhost that has the number of its tenant in its name, and a key of that tenant."""
+    tenant, _ = await rig.tenant(numbered=True)
+    return tenant.vhost, await issue(rig, tenant.slug)
+
+
 async def gets_in(broker: PrivateBroker, key: str, vhost: str, password: str = "") -> bool:
     try:
         async with logged_in(broker.tls, key, vhost, password=password):

@@ -26,7 +26,7 @@ from app.channels.feed.rest_watch import RestWatch
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
 from app.domain.match_summary import summarize
-from app.domain.tenant import Tenant
+from app.domain.tenant import NUMBERED_VHOST, Tenant
 from app.settings import Settings
 from app.store import changes, cursors, tenants
 from app.store.changes import ChangeDraft
@@ -173,6 +173,7 @@ class Rig:
         self.settings, self.store, self.management = settings, store, management
         self.directory = directory
         self.slugs: list[str] = []
+        self.vhosts: list[str] = []
         self.processes: list[Process] = []
         self.written: Counter[UUID] = Counter()
         #: For sessions in this process: nobody runs it, tests set in its place that ingest has died.
@@ -180,19 +181,23 @@ class Rig:
         self.rest = RestWatch(store)
         self.rest.answers = True
 
-    async def tenant(self, *, probabilities: bool = False) -> tuple[Tenant, str]:
-        """A tenant with a vhost, to be published to from now on, and its AMQP URL."""
+    async def tenant(self, *, probabilities: bool = False, numbered: bool = False) -> tuple[Tenant, str]:
+        """A tenant with a vhost, to be published to from now on, and its AMQP URL. `numbered`: its vhost is
+        named by its number."""
         slug = f"t{secrets.token_hex(5)}"
         tenant = Tenant(id=uuid4(), slug=slug, name=slug, amqp=True, probabilities=probabilities)
+        if numbered:
+            tenant = msgspec.structs.replace(tenant, named_vhost=f"{NUMBERED_VHOST}{tenant.bookmaker_id}")
         url = await provisioning.provision(
             self.management,
-            slug,
+            tenant.vhost,
             self.settings.exchange,
             self.settings.rabbitmq_public_host,
             mode=self.settings.broker_authorisation,
             broker=parse(self.settings.rabbitmq_url),
         )
         self.slugs.append(slug)
+        self.vhosts.append(tenant.vhost)
         async with self.store.transaction() as tx:
             await tenants.insert(tx, tenant, 0)
             await cursors.create_missing(tx)
@@ -241,8 +246,8 @@ class Rig:
     async def close(self) -> None:
         for process in self.processes:
             await process.end()
-        for slug in self.slugs:
-            await provisioning.deprovision(self.management, slug)
+        for vhost in self.vhosts:
+            await provisioning.deprovision(self.management, vhost)
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@ a key that ends is disconnected."""
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from uuid import UUID
 
@@ -11,12 +12,13 @@ import uvicorn
 from aio_pika.exceptions import AMQPError
 
 from app.access import admin, key_format
+from app.access.admin import IssuedKey
 from app.broker.authorisation import application
 from app.broker.connection import open_connection
 from app.broker.provisioning import USER_LIMITS, tenant_user
 from app.settings import Settings
 from tests.faults.broker import PrivateBroker
-from tests.faults.keys import BY, gets_in, issue, publish, reading, tenant_with_key
+from tests.faults.keys import BY, gets_in, issue, numbered_vhost_with_key, publish, reading, tenant_with_key
 from tests.faults.rig import Rig, until
 from tests.sdk_client.broker import logged_in
 from tests.support.meanwhile import ended
@@ -27,11 +29,16 @@ async def revoke(key_rig: Rig, key_id: UUID) -> None:
         await admin.revoke_key(tx, key_id, **BY)
 
 
-async def test_a_key_reads_what_the_feed_publishes(key_rig: Rig, broker: PrivateBroker) -> None:
-    slug, key = await tenant_with_key(key_rig)
-    async with logged_in(broker.tls, key.raw, slug) as connection, reading(connection) as bodies:
-        await publish(key_rig, slug, b"<a/>")
+@pytest.mark.parametrize("vhost_with_key", [tenant_with_key, numbered_vhost_with_key])
+async def test_a_key_reads_what_the_feed_publishes(
+    key_rig: Rig, broker: PrivateBroker, vhost_with_key: Callable[[Rig], Awaitable[tuple[str, IssuedKey]]]
+) -> None:
+    vhost, key = await vhost_with_key(key_rig)
+    another, _ = await tenant_with_key(key_rig)
+    async with logged_in(broker.tls, key.raw, vhost) as connection, reading(connection) as bodies:
+        await publish(key_rig, vhost, b"<a/>")
         await until("the message", lambda: bodies == [b"<a/>"])
+    assert not await gets_in(broker, key.raw, another)
 
 
 async def test_who_may_not_is_refused(key_rig: Rig, broker: PrivateBroker) -> None:

@@ -33,10 +33,14 @@ import httpx
 import msgspec
 
 from app import settings
+from app.access import admin
 from app.broker.management import Management
-from app.broker.provisioning import VHOST_LIMITS
+from app.broker.provisioning import limit_queues
+from app.domain.tenant import MAX_QUEUES
+from app.kit.clock import system_clock
 from app.sandbox.demonstration import RunningDemo
 from app.sandbox.faults import FAULTS, FaultTarget
+from app.store.connections import open_store
 from scripts.local_services import ports
 from tests.sdk_client.api import Api
 from tests.sdk_client.broker import BrokerAddress
@@ -232,11 +236,15 @@ async def run_together(
 
 
 async def _permit_queues(environment: dict[str, str], processes: int) -> None:
-    """More queues than the tenant's contract has, where so many processes need them."""
-    config = settings.load(environment)
+    """More queues than a tenant has by default, where so many processes need them."""
+    config, most = settings.load(environment), processes * _SDK_QUEUES
+    if most <= MAX_QUEUES:
+        return
+    store = await open_store(config.database_url, 1)
+    async with store, store.transaction() as tx:
+        await admin.set_max_queues(tx, TENANT, most, by="cli:rehearsal", now=system_clock())
     async with Management(config.rabbitmq_api_url) as management:
-        if processes * _SDK_QUEUES >= VHOST_LIMITS["max-queues"]:
-            await management.limit_vhost(TENANT, {"max-queues": processes * _SDK_QUEUES + 1})
+        await limit_queues(management, TENANT, most)
 
 
 async def _nothing() -> None:

@@ -51,9 +51,9 @@ def _server(made: Json, host: str) -> Json:
     server: Json = next(iter(made["servers"].values()))
     return server | {
         "host": host,
-        "pathname": "/{slug}",
-        "description": "A tenant's own vhost, named by its slug.",
-        "variables": {"slug": {"description": "The tenant's slug."}},
+        "pathname": "/{vhost}",
+        "description": "A tenant's own vhost; `GET /v1/users/whoami` has its name.",
+        "variables": {"vhost": {"description": "The vhost, the tenant's slug unless agreed otherwise."}},
         "security": [{"$ref": "#/components/securitySchemes/tenant"}],
     }
 

@@ -1,7 +1,7 @@
 """Removes what tenants have at the broker and may not have, and alerts operators."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from app.broker import violations
 from app.broker.inventory import Inventory
@@ -22,14 +22,14 @@ log = get_logger(__name__)
 
 
 class Enforcement:
-    """Checks the tenants that `tenants` returns at each check: those of this process."""
+    """Checks the tenants that `tenants` returns at each check, by vhost: those of this process."""
 
     def __init__(
         self,
         store: Store,
         management: Management,
         exchange: str,
-        tenants: Callable[[], Collection[str]],
+        tenants: Callable[[], Mapping[str, str]],
         limits: TenantLimits,
         clock: Clock = system_clock,
     ) -> None:
@@ -56,10 +56,11 @@ class Enforcement:
         own_user = self._management.user
         found = violations.find_violations(now, before, tenants, self._exchange, own_user, self._limits)
         for violation in found:
-            log.error("a tenant has what it may not have", tenant=violation.tenant, detail=violation.detail)
-            feed_violations.labels(violation.tenant, violation.rule).inc()
-            clients = violations.client_connections(now, violation.tenant, own_user)
-            await self._remove(violation, {tenant_user(violation.tenant), *(each.user for each in clients)})
+            slug = tenants[violation.vhost]
+            log.error("a tenant has what it may not have", tenant=slug, detail=violation.detail)
+            feed_violations.labels(slug, violation.rule).inc()
+            clients = violations.client_connections(now, violation.vhost, own_user)
+            await self._remove(violation, {tenant_user(violation.vhost), *(each.user for each in clients)})
         await self._alert(found, tenants)
         return found
 
@@ -69,19 +70,20 @@ class Enforcement:
         for user in users:
             await self._management.ensure_disconnected(user, f"not allowed: {violation.detail}")
         if violation.queue:
-            await self._management.delete_queue(violation.tenant, violation.queue)
+            await self._management.delete_queue(violation.vhost, violation.queue)
         if violation.exchange:
-            await self._management.delete_exchange(violation.tenant, violation.exchange)
+            await self._management.delete_exchange(violation.vhost, violation.exchange)
 
-    async def _alert(self, found: list[Violation], tenants: Collection[str]) -> None:
+    async def _alert(self, found: list[Violation], tenants: Mapping[str, str]) -> None:
         """Begin an alert for each rule that a tenant breaks, and end it when it has not for some time."""
         now = self._clock()
         async with self._store.transaction() as tx:
             for violation in found:
-                about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant=violation.tenant, subject=violation.rule)
+                slug = tenants[violation.vhost]
+                about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant=slug, subject=violation.rule)
                 self._seen[about] = now
                 await alerts.begin(tx, about, violation.detail, now)
             for alert in await alerts.listing(tx, kinds=[AlertKind.TENANT_RIGHTS], ended=False):
                 last = self._seen.get(alert.about, self._since)
-                if alert.tenant in tenants and now - last > _CALM_MILLIS:
+                if alert.tenant in tenants.values() and now - last > _CALM_MILLIS:
                     await alerts.end(tx, alert.about, now)

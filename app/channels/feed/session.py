@@ -160,7 +160,7 @@ class FeedSession:
             self._store,
             self._management,
             self._config.exchange,
-            lambda: {publisher.slug for publisher in self.relay.publishers.values()},
+            lambda: {each.vhost: each.slug for each in self.relay.publishers.values()},
             TenantLimits(),
             self._clock,
         )
@@ -304,6 +304,7 @@ class FeedSession:
         losses = QueueLosses(
             self._management,
             tenant.slug,
+            tenant.vhost,
             config.exchange,
             tenant.dropped,
             config.alive_seconds,
@@ -339,7 +340,7 @@ class FeedSession:
         """Before anything is published, the tenant's bindings are known. Raises `LoginRefused` where the
         broker no longer knows our user: its permissions cannot be set, and no login would be tried."""
         try:
-            await permit_publisher(self._management, self.holder, publisher.slug, self._config.exchange)
+            await permit_publisher(self._management, self.holder, publisher.vhost, self._config.exchange)
         except Unavailable as error:
             user = publisher_user(self.holder)
             if await self._management.credentials(user) is None:

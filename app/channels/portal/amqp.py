@@ -9,7 +9,7 @@ from app.access import own_vhost
 from app.access.own_vhost import LoginCheck
 from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
-from app.broker.provisioning import USER_LIMITS, VHOST_LIMITS
+from app.broker.provisioning import USER_LIMITS
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.channels.portal.permissions import Permission
 from app.http.reading import get
@@ -80,13 +80,14 @@ async def _amqp_page(
         may_provision=permitted,
         host=host,
         address=broker.public_host,
-        vhost_user=tenant_user(tenant.slug),
+        vhost_user=tenant_user(tenant.vhost),
         exchange=broker.exchange,
         sdk_exchange=SDK_EXCHANGE,
         tls=tenant_scheme(broker.public_host, broker.address) == "amqps",
         named_queues=broker.mode == "http",
         connections=USER_LIMITS["max-connections"],
-        queues=VHOST_LIMITS["max-queues"] - 1,
+        queues=tenant.max_queues,
+        vhost=tenant.vhost,
         result=result,
         sentences=sentences(request, refusal) if refusal else [],
     )

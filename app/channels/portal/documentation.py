@@ -11,7 +11,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 
 from app.access import own_keys
-from app.broker.address import tenant_scheme
+from app.broker.address import tenant_url
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.domain import scopes
@@ -58,14 +58,13 @@ async def examples_with_key(
     return _page(request, portal, key, raw)
 
 
-def examples(portal: PortalDependencies, slug: str, raw_key: str) -> tuple[Example, ...]:
+def examples(portal: PortalDependencies, vhost: str, raw_key: str) -> tuple[Example, ...]:
     """The examples for one tenant. Keys have letters, digits and `_` only: they need no quoting."""
     url, broker = portal.public_url, portal.broker
     stream = f"ws{url.removeprefix('http')}/cs2/v1/stream?api_key={raw_key}"
     curl = f"curl -H 'X-API-Key: {raw_key}'"
     host = broker.public_host.partition(":")[0]
-    scheme = tenant_scheme(broker.public_host, broker.address)
-    amqp = f"{scheme}://{quote(tenant_user(slug))}:{_UNKNOWN_PASSWORD}@{broker.public_host}/{slug}"
+    amqp = tenant_url(broker.public_host, broker.address, tenant_user(vhost), _UNKNOWN_PASSWORD, vhost)
     return (
         Example("docs.whoami", f"{curl} {url}/v1/whoami"),
         Example("docs.live", f"{curl} '{url}/cs2/v1/matches?status=live'", scopes.LIST),
@@ -80,7 +79,9 @@ def examples(portal: PortalDependencies, slug: str, raw_key: str) -> tuple[Examp
         Example("docs.amqp", _AMQP.format(url=amqp, exchange=broker.exchange)),
         Example(
             "docs.sdk",
-            _AMQP.format(url=f"amqps://{raw_key}:@{host}:5671/{slug}", exchange=SDK_EXCHANGE),
+            _AMQP.format(
+                url=f"amqps://{raw_key}:@{host}:5671/{quote(vhost, safe='')}", exchange=SDK_EXCHANGE
+            ),
             scopes.RECOVERY,
         ),
     )
@@ -97,7 +98,7 @@ def _page(
         request,
         "documentation.html",
         status=refusal.status if refusal else 200,
-        examples=examples(portal, request.auth.tenant.slug, raw),
+        examples=examples(portal, request.auth.tenant.vhost, raw),
         key=key,
         amqp=request.auth.tenant.amqp,
         sentences=sentences(request, refusal) if refusal else [],

@@ -20,7 +20,8 @@ ON CONFLICT (tenant_id) DO NOTHING
 #: one may crash before that.
 ACQUIRE_LEASES = f"""
 WITH free AS (
-    SELECT c.tenant_id, c.holder, c.expires_at, t.slug
+    SELECT c.tenant_id, c.holder, c.expires_at, t.slug,
+        coalesce(nullif(t.named_vhost, ''), t.slug) AS vhost
     FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
     WHERE c.holder IS NULL OR c.expires_at < {NOW}
     ORDER BY c.expires_at, t.slug LIMIT $2
@@ -29,7 +30,7 @@ WITH free AS (
 UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} + $3,
     former_holders = array_remove(array_remove(c.former_holders || free.holder, NULL), $1)
 FROM free WHERE c.tenant_id = free.tenant_id
-RETURNING c.tenant_id, free.slug, c.seq, c.epoch, c.former_holders,
+RETURNING c.tenant_id, free.slug, free.vhost, c.seq, c.epoch, c.former_holders,
     CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped,
     c.told_dead AS notified_heartbeat, c.owed AS notice_pending, c.bound AS bound_queues
 """

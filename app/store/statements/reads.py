@@ -21,7 +21,8 @@ _SENDERS = f"""coalesce((SELECT json_agg(t) FROM (
 #: A row of each of two subqueries beside each cursor. The upper bound, which is none, has PostgreSQL estimate
 #: a range instead of a third of the log, so that it uses the index whatever it knows of the log.
 _CURSOR_STATUS = f"""
-SELECT t.slug, c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
+SELECT t.slug, coalesce(nullif(t.named_vhost, ''), t.slug) AS vhost,
+    c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
     greatest(0, {NOW} - c.said_at) AS silent,
     (SELECT count(*) FROM (
         SELECT FROM change x WHERE x.seq > c.seq AND x.seq <= (SELECT max(seq) FROM change)

@@ -9,7 +9,7 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     """A tenant. `broker_access_applied` is the access that was applied to the broker last; where it differs
     from `active`, it is to be applied again. `probabilities`: they are published to it with the odds.
     `types_off`: when which market types were switched off for it (`domain.types_off.TypeOff`); every reader
-    of a tenant needs them, and they are few."""
+    of a tenant needs them, and they are few. `named_vhost`: "" where its vhost is named by its slug."""
 
     id = UUID(primary_key=True)
     slug = Text(unique=True)
@@ -19,6 +19,8 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     broker_access_applied = Boolean(default=True, db_column_name="amqp_admitted")
     probabilities = Boolean(default=False)
     types_off = Json(default=b"[]")
+    max_queues = Integer(default=10)
+    named_vhost = Text(default="")
     created_at = BigInt()
 
 

@@ -6,12 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.tenant import Grant, Tenant
+from app.domain.tenant import Grant
 from app.wire.generated import facade
 from app.wire.text import utc
 
 NEVER = 4_102_444_799_000  #: when keys expire, for clients that insist on a date: the end of 2099
-_LARGEST = 2**31 - 1
 _NAME = re.compile(rb"<[a-z_]+")
 
 NotFoundRoot = Literal[
@@ -65,19 +64,14 @@ def with_generated_at(document: bytes, at: int) -> bytes:
     return b'%b generated_at="%b"%b' % (name[0], utc(at).encode(), document[name.end() :])
 
 
-def bookmaker_number(tenant: Tenant) -> int:
-    """A number for a tenant, the same for ever, for clients that know tenants by number."""
-    return tenant.id.int % _LARGEST + 1
-
-
 def bookmaker_details(grant: Grant) -> bytes:
     """The tenant of the key, and the key's rights."""
     tenant = grant.tenant
     return facade.write_bookmaker_details(
         facade.BookmakerDetails(
             response_code=facade.ResponseCode.OK,
-            bookmaker_id=bookmaker_number(tenant),
-            virtual_host=tenant.slug,
+            bookmaker_id=tenant.bookmaker_id,
+            virtual_host=tenant.vhost,
             expire_at=NEVER,
             tenant_id=str(tenant.id),
             name=tenant.name,

@@ -30,6 +30,17 @@ async def test_a_tenant_is_created_once(store: Store) -> None:
     assert await actions(store) == ["tenant.create"]
 
 
+async def test_a_vhost_is_named_once_and_for_ever(store: Store) -> None:
+    async with store.transaction() as tx:
+        named = await admin.create_tenant(tx, "acme", "Acme", vhost="bookmaker_id", **BY)
+        assert await admin.create_tenant(tx, "acme", "Acme", vhost="bookmaker_id", **BY) == named
+        await admin.set_max_queues(tx, "acme", 12, **BY)
+        assert (await tenants.by_slug(tx, "acme")).vhost == named.vhost
+        with pytest.raises(Conflict):
+            await admin.create_tenant(tx, "acme", "Acme", **BY)
+    assert named.vhost == f"/oddinfeed/{named.bookmaker_id}"
+
+
 @pytest.mark.parametrize(
     "slug", ["", "a", "Acme", "1acme", "acme-", "ac me", "a/b", "matchfeed", "a" * 32, "é" * 3]
 )

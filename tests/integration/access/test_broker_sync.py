@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 import aio_pika
 import msgspec
 import pytest
+from aio_pika.exceptions import AMQPError
 
 from app.access import admin, broker_sync
 from app.access.admin import BrokerConfig
@@ -226,3 +227,28 @@ async def test_a_revoked_tenant_with_permissions_is_revoked_again(
     assert await gets_in(url)
     assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]
     assert not await gets_in(url)
+
+
+async def test_as_many_queues_as_the_contract_says(store: Store, broker: BrokerConfig, slug: str) -> None:
+    url = await admin.provision_amqp(store, slug, broker, **BY)
+    async with keeping(store, broker.management, broker):
+        async with store.transaction() as tx:
+            await admin.set_max_queues(tx, slug, 2, **BY)
+        await until_limited(broker, slug, 3)
+        async with open_connection(url, 5) as connection:
+            channel = await connection.channel()
+            for _ in range(2):
+                await channel.declare_queue(exclusive=True)
+            with pytest.raises(AMQPError):
+                await channel.declare_queue(exclusive=True)
+            async with store.transaction() as tx:
+                await admin.set_max_queues(tx, slug, 3, **BY)
+            await until_limited(broker, slug, 4)
+            await (await connection.channel()).declare_queue(exclusive=True)
+
+
+async def until_limited(broker: BrokerConfig, slug: str, queues: int) -> None:
+    async def limited() -> bool:
+        return (await broker.management.vhost_limits()).get(slug) == {"max-queues": queues}
+
+    assert await eventually(limited), "the broker has the limit"

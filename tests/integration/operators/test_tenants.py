@@ -182,3 +182,14 @@ async def test_market_types_are_switched_once(api: OperatorClient) -> None:
     (fault,) = await api.request("PUT", "/beta/market-types/9999", 422, {"on": False})
     assert fault["type"] == "market_type" and "9999" in fault["msg"]
     await api.request("PUT", "/nobody/market-types/13", 404, {"on": False})
+
+
+async def test_the_number_of_queues_is_part_of_a_tenants_contract(api: OperatorClient) -> None:
+    assert (await api.request("GET", "/beta", 200))["max_queues"] == 10
+    for _ in range(2):
+        changed = await api.request("PUT", "/beta/queues", 200, {"max_queues": 24})
+        assert changed == await api.request("GET", "/beta", 200) | {"max_queues": 24}
+    records = await api.request("GET", "/beta/audit", 200)
+    changes = [one["details"] for one in records if one["action"] == "tenant.max_queues"]
+    assert changes == [{"max_queues": 24}]
+    await api.request("PUT", "/beta/queues", 422, {"max_queues": 0})

@@ -20,7 +20,7 @@ from app.store.changes import ChangeRow
 from app.store.cursors import LeasedTenant
 
 MATCH = UUID(int=1)
-TAKEN = LeasedTenant(UUID(int=1), "acme", 0, 1)
+TAKEN = LeasedTenant(UUID(int=1), "acme", "acme", 0, 1)
 #: The channels of messages that one tenant alone receives.
 ALIVE, REPLAYED = 2, 3
 

@@ -41,7 +41,7 @@ def queue(**fields: Any) -> Inventory:
     ],
 )
 def test_a_queue_that_is_not_allowed(fields: dict[str, Any], rule: str) -> None:
-    assert [(each.tenant, each.rule) for each in found(queue(**fields))] == [("acme", rule)]
+    assert [(each.vhost, each.rule) for each in found(queue(**fields))] == [("acme", rule)]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_an_exchange_of_a_tenants_own() -> None:
     [offence] = found(
         Inventory(exchanges=(ListedExchange("acme", "acme.x"), ListedExchange("beta", "beta.x")))
     )
-    assert (offence.tenant, offence.rule, offence.exchange) == ("acme", "exchange", "acme.x")
+    assert (offence.vhost, offence.rule, offence.exchange) == ("acme", "exchange", "acme.x")
 
 
 def test_of_too_many_bindings_the_queue_with_most_is_named() -> None:

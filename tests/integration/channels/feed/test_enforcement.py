@@ -30,7 +30,7 @@ class EnforcedTenant:
         self.exchange, self.management, self.store = settings.exchange, management, store
         self.now = NOW
         self.enforcement = Enforcement(
-            store, management, self.exchange, lambda: {slug}, LIMITS, clock=lambda: self.now
+            store, management, self.exchange, lambda: {slug: slug}, LIMITS, clock=lambda: self.now
         )
 
     async def offence(self, rule: str) -> Violation:

@@ -67,11 +67,13 @@ async def test_an_sdk_need_not_wait_for_the_next_interval(
         assert (len(other.alives), len(hidden.alives)) == (2, 1), "one for both of the SDK's queues"
 
 
+@pytest.mark.parametrize("numbered", [False, True])
 async def test_a_notice_waits_for_the_queue_that_obeys_it(
-    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
+    rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch, numbered: bool
 ) -> None:
+    """Also where clients have the name of the vhost built in, with the tenant's number."""
     monkeypatch.setattr(relay, "DETECTION_MILLIS", 0)
-    tenant, url = await rig.tenant()
+    tenant, url = await rig.tenant(numbered=numbered)
     match = await rig.match()
     async with feed(alive_seconds=HOUR) as session:
         async with sdk(url) as (first, hidden):
@@ -79,7 +81,7 @@ async def test_a_notice_waits_for_the_queue_that_obeys_it(
             await until("alive", lambda: hidden.alives)
             [seq] = await rig.write_changes(match)
             await until("published", lambda: seq in first.seqs)
-            await rig.management.ensure_disconnected(tenant_user(tenant.slug), "cut")
+            await rig.management.ensure_disconnected(tenant_user(tenant.vhost), "cut")
         await until("seen", lambda: not publisher.notice.bindings.routes_live)
         missed = set(await rig.write_changes(match, 3))
         await passed_over(rig, tenant.slug, max(missed))
