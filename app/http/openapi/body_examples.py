@@ -32,6 +32,7 @@ EXAMPLES: dict[str, Any] = {
     },
     "NewTenant": {"slug": "acme", "name": "Acme"},
     "Probabilities": {"probabilities": True},
+    "Queues": {"max_queues": 20},
     "RatingImport": {
         "results": [
             {
