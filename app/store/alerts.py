@@ -58,6 +58,15 @@ class AlertKind(StrEnum):
 _KNOWN_KINDS = {kind.value: kind for kind in AlertKind}
 
 
+#: Kinds of alerts about a match that do not end with it.
+_OUTLIVING = (
+    AlertKind.FORMAT_CONTRADICTION,
+    AlertKind.MAP_CONTRADICTION,
+    AlertKind.LINE_NOT_UNDERSTOOD,
+    AlertKind.STATISTICS_CONTRADICTION,
+)
+
+
 class AlertSubject(msgspec.Struct, frozen=True):
     """What an alert is about: at least one of a match, a tenant (its slug) and a subject."""
 
@@ -105,9 +114,9 @@ def _end(kind: str, match_id: UUID | None, tenant: str, subject: str, now: int) 
 
 
 @prepared
-def _of_matches_over(but: str) -> Select[Any]:
+def _of_matches_over() -> Select[Any]:
     over = _MATCH.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
-    return AlertTable.select(*_ABOUT).where(_OPEN, over, AlertTable.kind != but)
+    return AlertTable.select(*_ABOUT).where(_OPEN, over, AlertTable.kind.not_in(literals(_OUTLIVING)))
 
 
 @prepared
@@ -179,9 +188,9 @@ async def save_handling(tx: Tx, alert: Alert) -> None:
 
 
 async def end_for_matches_over(tx: Tx, now: int) -> None:
-    """End the open alerts of finished and cancelled matches, except format contradictions: these wait for an
-    operator's decision, whether or not the match is over."""
-    over = await tx.run(_of_matches_over(AlertKind.FORMAT_CONTRADICTION))
+    """End the open alerts of finished and cancelled matches, except those that wait for an operator's
+    decision, whether or not the match is over."""
+    over = await tx.run(_of_matches_over())
     for row in over:
         await end(tx, AlertSubject(**dict(row) | {"kind": AlertKind(row["kind"])}), now)
 

@@ -24,6 +24,14 @@ FIRST_KILL = """
   return box.querySelector(".proof").textContent;
 })()
 """
+#: A player's market is shown, and every player by name.
+NAMED = """
+(() => {
+  const names = document.querySelectorAll(".offer .name, #settlements .name");
+  const shown = [...names].map((each) => each.textContent);
+  return shown.some((each) => / kills$/.test(each)) && !shown.some((each) => /:player:/.test(each));
+})()
+"""
 PRICES = "[...document.querySelectorAll('.offer')].map((each) => each.textContent).join('|')"
 #: Faults of the demo, and what the page shows of each.
 FAULTS = {"drop": "recovery", "consumer": "connection"}
@@ -42,6 +50,7 @@ async def look(place: Place, demo: dict[str, Any], faults: dict[str, str]) -> No
         await page.set_window(1440, 900)
         await see_prices_move(page)
         assert "killed" in await page.until(FIRST_KILL, 90)
+        await page.until(NAMED, 30)
         await page.until(EQUAL, 60)
         await see_faults_heal(page, place, faults)
         await fit_every_window(page)

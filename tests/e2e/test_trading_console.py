@@ -92,7 +92,7 @@ async def test_every_page_fits_and_is_accessible(demo: dict[str, Any], language:
         details = [await visitor.link(*where) for where in DETAILS]
         await visitor.press(language, "header")
         for path in (*PAGES, *details):
-            for width, dark in ((1440, False), (1024, True)):
+            for width, dark in ((1920, True), (1440, False), (1280, True), (1024, True)):
                 await visitor.page.set_window(width, 800, dark=dark)
                 await visitor.open(path)
                 assert await visitor.too_wide() == [], (path, width)

@@ -12,17 +12,24 @@ from tests.support import npm
 
 _AXE = Path(__file__).parents[1] / "e2e" / "axe"
 _WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-#: Where a page is wider than its window: the elements that reach over its edge, or the whole page.
-_TOO_WIDE = """
-(() => {
-  const { clientWidth, scrollWidth } = document.documentElement;
-  if (scrollWidth <= clientWidth) return [];
-  const found = [...document.querySelectorAll("body *")]
+#: From this width (px) on nothing is to be scrolled sideways.
+_WHOLE_WIDTH = 1024
+#: What a window does not show: the elements that reach over the edge of the page; from that width on also
+#: those with contents that they cut off, or show when scrolled sideways.
+_TOO_WIDE = f"""
+(() => {{
+  const {{ clientWidth, scrollWidth }} = document.documentElement;
+  const named = (each, width) => `${{each.outerHTML.slice(0, 120)}} to ${{width}}`;
+  const cut = clientWidth < {_WHOLE_WIDTH} ? [] : [...document.querySelectorAll("main *")]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1 && !each.closest(".hidden, .plot, svg"))
+    .filter((each) => getComputedStyle(each).overflowX !== "visible" && each.getClientRects().length)
+    .map((each) => named(each, `${{each.scrollWidth}} of ${{each.clientWidth}}`));
+  const over = scrollWidth <= clientWidth ? [] : [...document.querySelectorAll("body *")]
     .filter((each) => each.getBoundingClientRect().right > clientWidth)
     .filter((each) => !each.parentElement.closest(".scrolls, nav"))
-    .map((each) => `${each.outerHTML.slice(0, 120)} to ${each.getBoundingClientRect().right}`);
-  return found.length ? found.slice(0, 5) : [`${scrollWidth} px`];
-})()
+    .map((each) => named(each, each.getBoundingClientRect().right));
+  return scrollWidth > clientWidth && !over.length ? [`${{scrollWidth}} px`] : [...cut, ...over].slice(0, 5);
+}})()
 """
 _LOADED = "document.readyState === 'complete' && !document.documentElement.dataset.left"
 _LEAVE = "document.documentElement.dataset.left = '1'"
@@ -132,7 +139,7 @@ class Visitor:
         await self.page.call("Emulation.setScriptExecutionDisabled", value=not enabled)
 
     async def too_wide(self) -> list[str]:
-        """What needs scrolling sideways in the window."""
+        """What the window does not show, or only when it is scrolled sideways."""
         found: list[str] = await self.page.value(_TOO_WIDE)
         return found
 

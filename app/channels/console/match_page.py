@@ -15,13 +15,14 @@ from app.channels.console.moving_pages import changes_response, moving_page, var
 from app.channels.console.moving_rows import CLOSED, render
 from app.channels.console.paths import match_path
 from app.channels.console.permissions import Permission, allowed
+from app.channels.console.records import with_market_names
 from app.commands.match_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
 from app.domain.user import OperatorRole
 from app.http.reading import get
 from app.pages.market_names import players_of
-from app.pages.rendering import page
+from app.pages.rendering import page, texts_for
 from app.store import audit, log_senders, markets, match_commands, matches
 from app.store.match_commands import ExecutedCommand
 
@@ -37,7 +38,8 @@ async def match_page(
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
         senders = await log_senders.listing(tx, match.id)
-        records = await audit.about(tx, str(match.id), _RECORDS)
+        about = await audit.about(tx, str(match.id), _RECORDS)
+        records = await with_market_names(tx, texts_for(request), about)
         executed = await match_commands.listing(tx, match.id, limit=_RECORDS)
     return await moving_page(
         request,

@@ -235,6 +235,8 @@ async def test_a_probability_is_held_and_the_command_taken_back(sign_in: SignIn,
     assert (await market_of(store, match, winner)).probability == pytest.approx(0.4)
     page = await person.get(path_of(match))
     assert page.text.count('value="undo"') == 1, "strengths that were set are not taken back, but set again"
+    for recorded in (page, await person.get("/console/audit")):
+        assert "match.hold_probability" in recorded.text and ">specifiers<" not in recorded.text
     assert (await done(person, match, "undo", of="2")).status_code == 303
     assert (await market_of(store, match, winner)).probability == pytest.approx(winner.probability)
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from app.channels.console.paths import market_path
+from app.channels.console.paths import market_path, match_path
 from app.domain import changes as c
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Doubt, MapPlay, Match, Round
@@ -14,9 +14,10 @@ from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.user import OperatorRole
 from app.main import create_app
 from app.settings import Settings
-from app.store import alerts
+from app.store import alerts, log_senders
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
+from app.store.log_senders import LogSender
 from tests.support import browser
 from tests.support.portal import PASSWORD, add_operator
 from tests.support.queues import private_vhost
@@ -26,6 +27,7 @@ from tests.support.visitor import Visitor, visiting
 from tests.support.wire import listening
 
 _SECONDS = 60.0
+_LONG = "the game server's statistics contradict the events of round 23: 14 kills of 15; " * 2
 
 
 @pytest.fixture
@@ -125,3 +127,49 @@ async def test_arrows_lead_from_the_alerts_to_the_matches_and_back(visitor: Visi
         assert await visitor.page.value(table) == reached
     await visitor.enter()
     assert str(match.number) in await visitor.page.value("location.pathname")
+
+
+@pytest.mark.timeout(400)
+async def test_nothing_is_cut_off_from_1024_px_on(visitor: Visitor, store: Store, settings: Settings) -> None:
+    """With long names, an alert with a long text that somebody has taken, and lines that were not read."""
+    story = Story(store)
+    match = await settled_by_a_kill(story)
+    names = {"home": "Academy of the Northern Harbour", "away": "Sankt-Petersburg Gorodskoi Klub"}
+    await story.happen(match, **names, suspended=_LONG, doubts=(Doubt("operator", _LONG),))
+    line = 'L 11/28/2026 - 12:00:00: "somebody<3><[U:1:77]><CT>" [-1234 -567 89] killed "'
+    sender = LogSender(
+        source="server-01.games.example:27015",
+        server="203.0.113.5:27015",
+        peer="203.0.113.5",
+        map="de_overpass",
+        state="refused",
+        why="server-02.games.example:27015 (203.0.113.9:27015) is followed",
+        claims=True,
+        first_seen=1,
+        last_seen=2,
+        last_line=line,
+        unread_lines=12,
+        unread_line=line,
+    )
+    async with store.transaction() as tx:
+        await tx.write(log_senders.save_statements(match.id, [sender]))
+        about = AlertSubject(AlertKind.STATISTICS_CONTRADICTION, match_id=match.id)
+        await alerts.begin(tx, about, _LONG, 1)
+        [alert] = await alerts.listing(tx, ended=False)
+        someone = "operator maximilian.mustermann@trading.example"
+        await alerts.save_handling(
+            tx, replace(alert, seen_by=someone, seen_at=1, taken_by=someone, taken_at=2)
+        )
+    own, wrong = match_path(match.number), {}
+    paths = ["/console", own, f"{own}/closed", market_path(match.number, offer(1).key)]
+    paths += ["/console/alerts", "/console/audit", "/console/settlements"]
+    for language in ("English", "Русский"):
+        await visitor.open("/console")
+        await visitor.press(language, "header")
+        for path in paths:
+            await visitor.open(path)
+            for width in (1024, 1280, 1440, 1920):
+                await visitor.page.set_window(width, 900)
+                if cut := await visitor.too_wide():
+                    wrong[path, width, language] = cut
+    assert wrong == {}

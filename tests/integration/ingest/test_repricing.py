@@ -11,6 +11,7 @@ from app.domain.market import Market, MarketStatus
 from app.domain.match import Status
 from app.ingest.config import IngestConfig
 from app.ingest.repricing import reprice_due
+from app.operators.alert_monitor import AlertMonitor
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Server
@@ -136,7 +137,8 @@ async def test_a_decided_map_whose_players_leave_ends_by_the_rules(
     assert after.status is Status.FINISHED
     assert (after.maps[0].home_score, after.maps[0].end_assumed) == (3, True)
     await server.send('rcon from "127.0.0.1:1": command "mp_backup_restore_load_file backup_round02.txt"')
-    assert await stored.open_alerts(store, AlertKind.MAP_CONTRADICTION)
+    await AlertMonitor(store, lambda: due, dead_seconds=15).update()
+    assert await stored.open_alerts(store, AlertKind.MAP_CONTRADICTION), "it does not end with the match"
     shown = (await client.get(f"/ops/v1/matches/{server.match.id}")).json()["data"]
     assert shown["assumed_ends"] == [1]
     assert all(market.closed for market in (await stored.book(store, server.match)).values())

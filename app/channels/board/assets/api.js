@@ -24,6 +24,11 @@ export class Api {
     return body;
   }
 
+  /** A player's name; throws as `get` does. */
+  async player(id) {
+    return (await this.get(`/cs2/v1/players/${encodeURIComponent(id)}`)).data.name;
+  }
+
   /** Templates of market names by id, in one language. */
   async names(locale) {
     const answer = await fetch(`/v1/descriptions/${locale}/markets`, { headers: { "X-API-Key": this.key } });

@@ -6,7 +6,7 @@ import { fact, render } from "./view.js";
 import { locale, say, setLocale, translate } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const LIST_MILLIS = 5_000, SELECTED_MILLIS = 2_000, OTHERS_MILLIS = 12_000, REPORT_MILLIS = 1_000, PAINT_MILLIS = 500;
+const LIST_MILLIS = 5_000, SELECTED_MILLIS = 2_000, OTHERS_MILLIS = 12_000, REPORT_MILLIS = 1_000, PAINT_MILLIS = 500, PLAYERS_MILLIS = 1_000;
 const THEMES = ["", "light", "dark"];
 
 let board = null;
@@ -24,6 +24,7 @@ class Board {
     this.every(OTHERS_MILLIS, () => Promise.all(this.state.lists.live.map((id) => this.detail(id))));
     this.every(REPORT_MILLIS, () => this.report());
     this.every(PAINT_MILLIS, async () => this.paint());
+    this.every(PLAYERS_MILLIS, () => this.learnPlayers());
     this.learnNames();
   }
 
@@ -86,6 +87,17 @@ class Board {
 
   async learnNames() {
     this.state.names = await this.api.names(locale());
+  }
+
+  /** A player whom the key may not see, or whom nobody knows, keeps the id. */
+  async learnPlayers() {
+    for (const id of this.state.nameless()) {
+      const name = await this.api.player(id).catch((error) => {
+        if (error instanceof Refused && [403, 404].includes(error.status)) return id;
+        throw error;
+      });
+      this.state.players.set(id, name);
+    }
   }
 
   receive(frame) {

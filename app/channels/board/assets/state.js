@@ -14,6 +14,7 @@ export class State {
     this.settled = []; // newest first
     this.frames = []; // newest first
     this.names = new Map();
+    this.players = new Map(); // names by id, the id itself where there is none
     this.selected = null;
     this.report = null;
     this.seen = new Set(); // settlements by id
@@ -60,6 +61,13 @@ export class State {
       way: moved ? (market.odds > old.odds ? "up" : "down") : old?.way,
       movedAt: moved ? Date.now() : old?.movedAt ?? 0,
     });
+  }
+
+  /** The players whom shown markets are about and whose names are not known yet. */
+  nameless() {
+    const shown = [...(this.offers.get(this.selected)?.values() ?? []), ...this.settled];
+    const ids = shown.map((each) => specifiers(each.specifiers).player);
+    return [...new Set(ids)].filter((id) => id && !this.players.has(id));
   }
 
   /** Whether a price moved just now. */
@@ -112,4 +120,9 @@ export class State {
   open(id) {
     return [...(this.offers.get(id)?.values() ?? [])].filter((offer) => offer.status === "active").length;
   }
+}
+
+/** What the specifiers of a market say, by name. */
+export function specifiers(given) {
+  return Object.fromEntries(given ? given.split("|").map((part) => part.split("=")) : []);
 }

@@ -1,6 +1,7 @@
 // The state as elements.
 
 import { clock, keep, make, text } from "./dom.js";
+import { specifiers } from "./state.js";
 import { say } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -133,14 +134,11 @@ function offer(state, element, each, found) {
   text(why, open ? "" : `${say("suspended")}${each.suspended_reason ? ": " + say(each.suspended_reason) : ""}`);
 }
 
-function specifiers(given) {
-  return Object.fromEntries(given ? given.split("|").map((part) => part.split("=")) : []);
-}
-
-/** A market's name: its template with the specifiers filled in, teams by their names. */
+/** A market's name: its template with the specifiers filled in, teams and players by their names. */
 export function title(state, market, found) {
   const says = specifiers(market.specifiers);
   if (says.team && found) says.team = says.team === "home" ? found.team_a : found.team_b;
+  says.player = state.players.get(says.player) ?? says.player;
   const template = state.names.get(market.market_id ?? market.id);
   if (!template) return `${say("market", market.market_id ?? market.id)} ${market.specifiers}`;
   return template.replace(/\{(\w+)\}/g, (whole, key) => says[key] ?? whole);
