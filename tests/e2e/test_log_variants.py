@@ -1,7 +1,7 @@
 """The real log as servers write it when things go wrong (a crash and a backup, names with quotes, no last
 line): what is published in the end equals what is published of the plain log, on every channel."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -18,7 +18,7 @@ from app.settings import Settings
 from app.store import history
 from app.store.connections import Store
 from tests.e2e.test_real_log import working
-from tests.support import log_runs, real_match, stored
+from tests.support import crashed_logs, log_runs, real_match, stored
 from tests.support.eventually import eventually
 from tests.support.queues import private_vhost
 from tests.support.web import issuing, serving
@@ -44,28 +44,35 @@ class Service(NamedTuple):
 
 @pytest.fixture
 async def service(settings: Settings, store: Store) -> AsyncIterator[Service]:
-    key = await issuing(store, settings.secret_key)(bundles=("cs2.operator",))
+    key = await issuing(store, settings.secret_key)(bundles=("cs2.operator",), rate_limit_rpm=100_000)
     async with private_vhost(settings) as private, serving(private) as client, working(private, store):
         yield Service(client, {"X-API-Key": key}, store)
 
 
-async def played(service: Service, runs: list[str]) -> Outcome:
+async def played(
+    service: Service, runs: list[str], home: str = real_match.HOME, away: str = real_match.AWAY
+) -> Outcome:
     """The match of these runs, once it is over."""
     body = {
-        **{"team_a": real_match.HOME, "team_b": real_match.AWAY, "event": "Test Cup"},
+        **{"team_a": home, "team_b": away, "event": "Test Cup"},
         **{"home_strength": 1500, "away_strength": 1500},
     }
     answer = await service.client.post("/ops/v1/matches", headers=service.headers, json=body)
     made = answer.json()["data"]
     await log_runs.send(service.client, made["log_sink_url"], runs)
 
-    async def get(path: str = "") -> Any:
+    async def get_page(path: str = "") -> Any:
         found = await service.client.get(f"/cs2/v1/matches/{made['id']}{path}", headers=service.headers)
-        return found.json()["data"]
+        return found.json()
 
-    seen = await eventually(get, lambda match: match["status"] == "finished", seconds=60)
-    settlements = await get("/settlements?limit=1000")
-    assert len(settlements) < 1000
+    async def match() -> Any:
+        return (await get_page())["data"]
+
+    seen = await eventually(match, lambda match: match["status"] == "finished", seconds=60)
+    settlements, cursor = [], ""
+    while cursor is not None:
+        page = await get_page(f"/settlements?limit=1000{cursor and f'&cursor={cursor}'}")
+        settlements, cursor = settlements + page["data"], page["meta"].get("next_cursor")
     async with service.store.autocommit() as tx:
         entries = await history.ledger(tx, UUID(made["id"]))
     assert len(entries) == len(settlements)
@@ -139,12 +146,36 @@ async def test_every_variant_is_published_as_the_plain_log(
     plain = await played(service, runs.pop("plain"))
     assert len(plain.rounds) == 15
     for name, texts in runs.items():
-        found = await played(service, texts)
-        assert found.rounds == plain.rounds, name
-        assert found.events == plain.events, name
-        assert found.score == plain.score, name
-        for results, true in ((found.results, plain.results), (found.published, plain.published)):
-            both = results.keys() & true.keys()
-            assert {key: results[key] for key in both} == {key: true[key] for key in both}, name
-            assert len(both) > 250, name
-        assert found.published == found.results, name
+        check_equal(await played(service, texts), plain, name, least=250)
+
+
+def check_equal(found: Outcome, plain: Outcome, name: str, *, least: int) -> None:
+    """The same is published, with the results of at least so many markets."""
+    assert found.rounds == plain.rounds, name
+    assert found.events == plain.events, name
+    assert found.score == plain.score, name
+    for results, true in ((found.results, plain.results), (found.published, plain.published)):
+        both = results.keys() & true.keys()
+        assert {key: results[key] for key in both} == {key: true[key] for key in both}, name
+        assert len(both) > least, name
+    assert found.published == found.results, name
+
+
+async def check_histories(service: Service, seeds: Iterable[int]) -> None:
+    for seed in seeds:
+        print(f"seed {seed}", flush=True)
+        found = crashed_logs.history(seed)
+        teams = (found.plan.home.name, found.plan.away.name)
+        plain = await played(service, [found.plain], *teams)
+        check_equal(await played(service, found.runs, *teams), plain, f"seed {seed}", least=100)
+
+
+async def test_simulated_servers_that_crash_are_published_as_those_that_did_not(service: Service) -> None:
+    """24 rounds and 30, with overtimes and without."""
+    await check_histories(service, (0, 1, 3))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7_200)
+async def test_many_simulated_servers_that_crash(service: Service) -> None:
+    await check_histories(service, range(200))

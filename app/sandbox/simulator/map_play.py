@@ -35,12 +35,13 @@ def play_map(
     incidents: Incidents,
     *,
     brief: bool,
+    rounds: int = ROUNDS,
 ) -> Lines:
-    """The lines of one map; `truth` is filled as they are yielded.
+    """The lines of one map of so many `rounds`; `truth` is filled as they are yielded.
 
     `brief` shortens warm-up and pauses. After the last line `truth` has the winner.
     """
-    state = MapState(rng, log, map_profile, home, away, truth, home_side=rng.choice(SIDES))
+    state = MapState(rng, log, map_profile, home, away, truth, home_side=rng.choice(SIDES), rounds=rounds)
     for team in state.teams:
         team.form = rng.gauss(0, _FORM)
     started_at = log.now
@@ -61,14 +62,15 @@ def play_map(
     yield from log.drain()
 
 
-def rounds_to_win(played: int) -> int:
-    """Rounds that win the map, while this many have been played: 13, then 4 of each overtime's six."""
-    overtimes = max(0, math.ceil((played - ROUNDS + 1) / OVERTIME_ROUNDS)) if played >= ROUNDS else 0
-    return ROUNDS // 2 + 1 + overtimes * OVERTIME_ROUNDS // 2
+def rounds_to_win(played: int, rounds: int = ROUNDS) -> int:
+    """Rounds that win a map of so many, while this many have been played: 13 of 24, then 4 of each overtime's
+    six."""
+    overtimes = max(0, math.ceil((played - rounds + 1) / OVERTIME_ROUNDS)) if played >= rounds else 0
+    return rounds // 2 + 1 + overtimes * OVERTIME_ROUNDS // 2
 
 
 def winner(state: MapState) -> Team | None:
-    needed = rounds_to_win(state.played - 1)
+    needed = rounds_to_win(state.played - 1, state.rounds)
     if max(state.home_score, state.away_score) < needed or state.home_score == state.away_score:
         return None
     return "home" if state.home_score > state.away_score else "away"
@@ -116,8 +118,8 @@ def _round(
 def _plan_round(state: MapState, overtimes: int) -> RoundPlan:
     """The plan of the round; nobody wins the map before so many overtimes have begun."""
     edge = edge_for(chance(state))
-    early = bool(overtimes) and state.played < ROUNDS + (overtimes - 1) * OVERTIME_ROUNDS
-    needed = rounds_to_win(state.played)
+    early = bool(overtimes) and state.played < state.rounds + (overtimes - 1) * OVERTIME_ROUNDS
+    needed = rounds_to_win(state.played, state.rounds)
     while True:
         plan = RoundPlanner(state.rng, edge, _fighters(state)).play()
         if not early or state.score(plan.winner) + 1 < needed:
@@ -146,7 +148,7 @@ def _fighters(state: MapState) -> dict[Side, list[Fighter]]:
 def _buy(state: MapState, until: float) -> Lines:
     """Purchases spread over the freeze; then everybody respawns with their equipment."""
     rng, log = state.rng, state.log
-    last = state.played in (ROUNDS // 2 - 1, ROUNDS - 1)
+    last = state.played in (state.rounds // 2 - 1, state.rounds - 1)
     buys = [
         (side, player, item, price)
         for side in SIDES
@@ -192,12 +194,12 @@ def _pause(state: MapState, rng: Random, often: float) -> float:
 
 def _switch_sides(state: MapState) -> None:
     """Half-time, the start of an overtime, and the middle of one."""
-    played = state.played
-    if played == ROUNDS // 2:
+    played, rounds = state.played, state.rounds
+    if played == rounds // 2:
         state.change_sides()
         state.start_half(START)
-    elif played >= ROUNDS and (played - ROUNDS) % (OVERTIME_ROUNDS // 2) == 0:
-        if (played - ROUNDS) % OVERTIME_ROUNDS:
+    elif played >= rounds and (played - rounds) % (OVERTIME_ROUNDS // 2) == 0:
+        if (played - rounds) % OVERTIME_ROUNDS:
             state.change_sides()
         state.start_half(OVERTIME_START)
 

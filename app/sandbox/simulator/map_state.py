@@ -30,7 +30,8 @@ class SimulatedTeam:
 
 @dataclass
 class MapState:
-    """`home_side` is the side that home plays now; `played` counts finished rounds."""
+    """`home_side` is the side that home plays now; `played` counts finished rounds, of `rounds` without
+    overtimes."""
 
     rng: Random
     log: LogWriter
@@ -41,6 +42,7 @@ class MapState:
     home_side: Side = "CT"
     home_score: int = 0
     away_score: int = 0
+    rounds: int = ROUNDS
 
     @property
     def played(self) -> int:

@@ -12,7 +12,7 @@ from app.sandbox.simulator.incidents import Incidents
 from app.sandbox.simulator.log_lines import TimestampStyle
 from app.sandbox.simulator.log_writer import Lines, LogWriter
 from app.sandbox.simulator.map_play import play_map
-from app.sandbox.simulator.map_state import SimulatedTeam
+from app.sandbox.simulator.map_state import ROUNDS, SimulatedTeam
 from app.sandbox.simulator.pace import REAL_TIME, Pace
 from app.sandbox.simulator.truth import MapTruth, SeriesTruth, Team
 
@@ -24,7 +24,8 @@ class MatchPlan:
     `begin` is the log's first moment (Unix ms). `pace` compresses the timestamps, so that a match played 20
     times as fast has the timestamps of the moments at which it is sent. `timestamps` is their style. `maps`
     names the maps in order (default: drawn from the pool). `knife` forces or forbids knife rounds (default:
-    one map in two). `brief` cuts warm-up and pauses short. `anomalies`: what goes wrong.
+    one map in two). `brief` cuts warm-up and pauses short. `rounds` are
+    those of a map without overtimes. `anomalies`: what goes wrong.
     """
 
     home: FictionalTeam
@@ -37,6 +38,7 @@ class MatchPlan:
     maps: tuple[str, ...] = ()
     knife: bool | None = None
     brief: bool = False
+    rounds: int = ROUNDS
     anomalies: Anomalies = NONE
 
 
@@ -81,7 +83,9 @@ def _maps(plan: MatchPlan, rng: Random, trouble: Random, log: LogWriter, truth: 
         truth.maps.append(played)
         home, away = _team("home", plan.home, 1), _team("away", plan.away, 6)
         incidents = Incidents(Random(trouble.random()), plan.anomalies, plan.pace.speed)
-        yield from play_map(rng, log, pool[name], home, away, played, incidents, brief=plan.brief)
+        yield from play_map(
+            rng, log, pool[name], home, away, played, incidents, brief=plan.brief, rounds=plan.rounds
+        )
         truth.winner = _decided(truth)
         if truth.winner:
             return

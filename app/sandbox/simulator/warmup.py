@@ -3,14 +3,13 @@
 from app.sandbox.simulator import log_lines
 from app.sandbox.simulator.economy import OVERTIME_START
 from app.sandbox.simulator.log_writer import Lines, somewhere
-from app.sandbox.simulator.map_state import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, MapState
+from app.sandbox.simulator.map_state import FREEZE, OVERTIME_ROUNDS, SIDES, MapState
 from app.sandbox.simulator.round_plan import BOMB_SECONDS, Fighter, RoundPlanner
 from app.sandbox.simulator.round_writer import RoundWriter
 from app.sandbox.simulator.truth import Side, other_side
 from app.sandbox.simulator.weapons import WEAPONS
 
 _CVARS = (
-    ("mp_maxrounds", str(ROUNDS)),
     ("mp_overtime_enable", "true"),
     ("mp_overtime_maxrounds", str(OVERTIME_ROUNDS)),
     ("mp_overtime_startmoney", str(OVERTIME_START)),
@@ -25,7 +24,8 @@ _CVARS = (
 def load(state: MapState) -> None:
     log = state.log
     log.write(f'Loading map "{state.map_profile.name}"')
-    log.write(*(log_lines.cvar(name, value) for name, value in _CVARS))
+    settings = (("mp_maxrounds", str(state.rounds)), *_CVARS)
+    log.write(*(log_lines.cvar(name, value) for name, value in settings))
     log.wait(2)
     log.write(f'Started map "{state.map_profile.name}" (CRC "-1")', log_lines.world_event("Warmup_Start"))
 
