@@ -10,5 +10,5 @@ connection that is always closed; `integers` makes headers use integer types tha
 Nothing here publishes an envelope: that is `amqp`.
 
 Imported by `doctor`, `access`, `amqp`, `channels.feed`, `channels.portal`, `channels.console`, `ingest`,
-`restoration`, `main`, `workers`, `sandbox` and `cli`; imports `kit`.
+`restoration`, `main`, `workers`, `sandbox` and `cli`; imports `domain` and `kit`.
 """

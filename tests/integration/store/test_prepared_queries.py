@@ -78,7 +78,7 @@ _COUNTS: dict[str, tuple[int, ...]] = {
     "sessions._insert": (2 + len(Session.__struct_fields__),),
     "statistics._add_team": (8,),
     "stream_queries._changes": (1, 2),
-    "tenants._insert": (7,),
+    "tenants._insert": (9,),
     "timeline._store": (1 + len(Change.__struct_fields__),),
     "users._insert": (7,),
     "users._save": (len(users._CHANGEABLE) + 1,),

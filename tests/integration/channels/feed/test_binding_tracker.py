@@ -46,8 +46,8 @@ async def management(services: Services) -> AsyncIterator[LateManagement]:
 class Tracked:
     """The tracker of one tenant, to whose vhost there is no connection yet."""
 
-    def __init__(self, rig: Rig, management: Management, slug: str) -> None:
-        taken = replace(TAKEN, slug=slug)
+    def __init__(self, rig: Rig, management: Management, vhost: str) -> None:
+        taken = replace(TAKEN, vhost=vhost)
         self.publisher: TenantPublisher = publisher_of(
             taken, window=5, lease=LeaseDeadline(10_000), recent=RecentEnvelopes(0)
         )
@@ -76,7 +76,7 @@ async def test_a_queue_bound_after_the_read_and_before_the_subscription(
 ) -> None:
     """The tenant's vhost is connected to meanwhile."""
     tenant, url = await rig.tenant()
-    tracked = Tracked(rig, management, tenant.slug)
+    tracked = Tracked(rig, management, tenant.vhost)
     management.may_return.set()
     await tracked.tracker.read(tracked.publisher)
     assert not tracked.publisher.bindings.routes_live
@@ -89,7 +89,7 @@ async def test_a_queue_bound_while_a_read_is_under_way_in_which_the_subscription
     rig: Rig, management: LateManagement
 ) -> None:
     tenant, url = await rig.tenant()
-    tracked = Tracked(rig, management, tenant.slug)
+    tracked = Tracked(rig, management, tenant.vhost)
     reading = asyncio.create_task(tracked.tracker.read(tracked.publisher))
     await until("it is read", lambda: management.reads)
     async with consuming(url, EXCHANGE), tracked.following():
