@@ -62,6 +62,8 @@ def _crashed(played: _Map, rng: Random) -> list[str]:
     with the backup of a round that was played."""
     runs, current, done = list[list[str]](), list(played.before), 0
     for _ in range(rng.randint(1, 3)):
+        if done + 1 == len(played.rounds):
+            break  # a crash in the last round went back to its beginning
         crash = rng.randint(done + 1, len(played.rounds) - 1)
         current += [*_flat(played.rounds[done:crash]), *_part(played.rounds[crash], rng)]
         restarts = rng.random() < 0.7
