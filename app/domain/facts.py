@@ -270,9 +270,10 @@ class DataLost(Fact, frozen=True):
 
 class LineNotUnderstood(Fact, frozen=True):
     """A line that looks like play and cannot be parsed; `about`: what of a round's events it may be, ""
-    where it is about the score."""
+    where it is about the score. `of_no_log`: nothing that was sent with it is a line of a log."""
 
     about: EventDoubt = ""
+    of_no_log: bool = False
 
 
 class DataComplete(Fact, frozen=True):

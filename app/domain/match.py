@@ -223,6 +223,7 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     `pending_result` are not published until the log shows that the round counted. A result also waits while
     it is unknown which team played the winning side. `break_over`: the freeze after a waiting result was
     seen. `dead` names who died, `defusers` who began to defuse. `gap`: data was missing in this round.
+    `coaches`: how many home and away have beyond their players, who have not been killed by the server yet.
     """
 
     map: int
@@ -242,6 +243,7 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     gap: bool = False
     carried: tuple[CarriedValue, ...] = ()
     doubted_by: EventDoubt = ""
+    coaches: tuple[int, int] = (0, 0)
 
 
 class RosterEntry(msgspec.Struct, frozen=True):
@@ -291,8 +293,8 @@ class TeamPlayer(msgspec.Struct, frozen=True):
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
     """The map's players who left the server (stored as `away`, which is not the team), and the bots that
-    replace them. `unseen`: how many of home's and
-    away's players are neither, and not on the server's list either: they never connected."""
+    replace them. `unseen`: how many of home's and away's players are neither, and not on the server's list
+    either; less than 0 where the list has more than these lines say, as with a substitute or a coach."""
 
     absent: tuple[TeamPlayer, ...] = msgspec.field(default=(), name="away")
     bots: tuple[TeamPlayer, ...] = ()

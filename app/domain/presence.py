@@ -1,7 +1,9 @@
 """Which players can play: one who leaves the server is missing in the current round and in those that follow.
 
 A player who comes back in a round in play counts from the next one on. The server's list of players in a
-freeze time shows who never connected; without one, both teams are assumed complete until a player leaves.
+freeze time shows how many each team has: one who never connected is missing in it, a substitute and a coach,
+who is killed by the server when a round begins, are in it. Without a list both teams are assumed complete
+until a player leaves.
 """
 
 from msgspec.structs import replace
@@ -11,7 +13,7 @@ from app.domain.changes import MatchChanges
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.match import CurrentRound, Match, Presence, Team, TeamPlayer
 from app.domain.sides import team_of
-from app.domain.timeline import mark_dead
+from app.domain.timeline import gone_without_kill
 
 PLAYERS = "players"  #: the kind of the doubt that a team without players raises
 TEAM = 5
@@ -19,10 +21,14 @@ TEAM = 5
 
 def available_players(match: Match, team: Team) -> int:
     """How many players of a team can play the next round."""
-    absent = sum(member.team == team for member in match.presence.absent)
-    bots = sum(member.team == team for member in match.presence.bots)
-    unseen = match.presence.unseen[0 if team == "home" else 1]
-    return min(TEAM, max(0, TEAM - absent + bots - unseen))
+    return min(TEAM, max(0, _present(match.presence, team)))
+
+
+def _present(presence: Presence, team: Team) -> int:
+    """How many players and bots a team has on the server; more than five with a coach."""
+    absent = sum(member.team == team for member in presence.absent)
+    bots = sum(member.team == team for member in presence.bots)
+    return TEAM - absent + bots - presence.unseen[0 if team == "home" else 1]
 
 
 def player_left(match: Match, fact: f.PlayerLeft, changes: MatchChanges) -> Match:
@@ -39,7 +45,7 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: MatchChanges) -> Matc
     current = match.current
     if current is not None and current.phase == "live":
         dead = any(one.key == fact.player.key for one in current.dead)
-        return match if dead else mark_dead(match, fact.player, fact.side or "CT")
+        return match if dead else gone_without_kill(match, fact.player, fact.side or "CT")
     return _update_alive(match)
 
 
@@ -60,7 +66,7 @@ def player_joined(match: Match, fact: f.PlayerJoined, changes: MatchChanges) -> 
 
 def _less_one(unseen: tuple[int, int], team: Team) -> tuple[int, int]:
     home, away = unseen
-    return max(0, home - (team == "home")), max(0, away - (team == "away"))
+    return home - (team == "home" and home > 0), away - (team == "away" and away > 0)
 
 
 def list_begun(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
@@ -78,7 +84,7 @@ def count_listed(match: Match, fact: f.PlayerListed) -> Match:
 
 
 def list_ended(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
-    """The list is complete: a team of which it has some but not all players begins the round without them."""
+    """The list is complete, if it has players of both teams: each has as many as it says."""
     listed = match.shown.listed
     if listed is None:
         return match
@@ -86,9 +92,7 @@ def list_ended(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
     if match.map is None or match.warmup or not all(listed):
         return match
     presence = replace(match.presence, unseen=(0, 0))
-    known = replace(match, presence=presence)
-    home, away = available_players(known, "home"), available_players(known, "away")
-    unseen = max(0, home - listed[0]), max(0, away - listed[1])
+    unseen = _present(presence, "home") - listed[0], _present(presence, "away") - listed[1]
     if unseen == match.presence.unseen:
         return match
     return _update_alive(replace(match, presence=replace(presence, unseen=unseen)))
@@ -104,8 +108,12 @@ def _update_alive(match: Match) -> Match:
 
 def with_available_players(match: Match, current: CurrentRound) -> CurrentRound:
     """A round that is about to begin, with the players available for it."""
+    home, away = _present(match.presence, "home"), _present(match.presence, "away")
     return replace(
-        current, alive_home=available_players(match, "home"), alive_away=available_players(match, "away")
+        current,
+        alive_home=available_players(match, "home"),
+        alive_away=available_players(match, "away"),
+        coaches=(max(0, home - TEAM), max(0, away - TEAM)),
     )
 
 

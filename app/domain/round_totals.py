@@ -19,7 +19,7 @@ from app.domain.changes import DetailsChanged, EventsVoided, MatchChanges, Round
 from app.domain.doubts import STATISTICS, UNREAD, UNREAD_LINE, clear_doubt, raise_doubt
 from app.domain.lifecycle import MatchAndChanges
 from app.domain.match import CurrentRound, EventDoubt, MapPlay, Match, Round
-from app.domain.series import map_numbered
+from app.domain.series import map_in_play, map_numbered
 from app.domain.shown_updates import forget
 from app.domain.sides import update_map
 from app.domain.statistics_block import PlayerTotals, RoundTally, StatisticsBlock
@@ -27,10 +27,13 @@ from app.kit.errors import Conflict
 
 
 def line_not_understood(match: Match, fact: f.LineNotUnderstood, changes: MatchChanges) -> Match:
-    """Something may have happened in this round that is not known."""
-    current, play = match.current, match.map
-    if fact.about and current is not None:
-        last = play.counted[-1] if play and play.counted else None
+    """Something may have happened in this round that is not known. In a freeze time nothing happens, unless
+    the log is no log any more: the round may have begun."""
+    current, play = match.current, map_in_play(match)
+    if play is None or current is None or (current.phase == "freeze" and not fact.of_no_log):
+        return match
+    if fact.about:
+        last = play.counted[-1] if play.counted else None
         if current.phase != "over":
             match = replace(match, current=replace(current, doubted_by=_graver(current, fact.about)))
         elif last is not None and last.number == current.number:

@@ -327,7 +327,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.Resumed: resumed,
     f.MapEnded: map_ended,
     f.DataLost: data_lost,
-    f.LineNotUnderstood: _in_round(round_totals.line_not_understood),
+    f.LineNotUnderstood: round_totals.line_not_understood,
     f.DataComplete: data_complete,
     f.SilenceEnded: silence_ended,
     f.SourceChanged: map_begins.source_changed,

@@ -57,6 +57,9 @@ async def _follow(
     log_range = offsets.range_of(batch)
     if decision.verdict == "taken_over":
         state = replace(state, instance=batch.instance, next_offset=None, has_gap=True)
+    another_log = log_range is not None and offsets.begins_another_log(state, log_range)
+    if another_log:
+        state = offsets.forget_log(state)
     state = offsets.await_start_of_run(state, log_range) if log_range else state
     if log_range is not None and offsets.is_early(state, log_range):
         senders = log_senders.save_statements(match.id, decision.changed, decision.forgotten)
@@ -67,6 +70,9 @@ async def _follow(
         await log_state.save_pending(tx, match.id, log_range, now)
         return "early"
     update = LogUpdate(tx, match, state, decision)
+    if another_log:
+        log.warning("the followed sender begins another log at byte 0", match_id=str(match.id))
+        await update.drop_pending()
     if decision.verdict == "taken_over":
         log.warning(
             "another log source is followed now", match_id=str(match.id), source=decision.sender.source

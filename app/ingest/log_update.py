@@ -66,13 +66,22 @@ class LogUpdate:
 
     async def drop_obsolete(self) -> list[LogRange]:
         """Drop the pending ranges of an earlier run of the server; the others."""
-        waiting = await log_state.pending(self.tx, self.match.id) if self.state.has_pending else []
-        for lost in offsets.obsolete(self.state, waiting):
+        waiting = await self._pending()
+        await self._drop(lost := offsets.obsolete(self.state, waiting))
+        return [each for each in waiting if each not in lost]
+
+    async def drop_pending(self) -> None:
+        """Drop all pending ranges: the bytes before them will not come any more."""
+        await self._drop(await self._pending())
+
+    async def _pending(self) -> list[LogRange]:
+        return await log_state.pending(self.tx, self.match.id) if self.state.has_pending else []
+
+    async def _drop(self, ranges: Sequence[LogRange]) -> None:
+        for lost in ranges:
             self.state = replace(self.state, has_gap=True)
             self.facts.insert(0, DataLost(at=lost.arrived_at, reason=LOG_GAP))
             await log_state.delete_pending(self.tx, self.match.id, lost)
-            waiting.remove(lost)
-        return waiting
 
     async def finish(self, now: int, config: IngestConfig) -> None:
         """Fold the facts, let trading react, and write everything."""

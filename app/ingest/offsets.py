@@ -4,9 +4,13 @@ Within one run of the sender (`instance`) each range begins where the one before
 applied already is a repeat; one that begins later waits for the bytes between them. The first range of a new
 run waits, too, unless it begins at byte 0: the bytes before it may be on their way. Batches of a sender
 without offsets are applied in order of arrival; pending ranges of an earlier run are lost.
+
+A sender may begin another log at byte 0 under the same name. Its ranges would all be repeats, so the first
+line of a log shows whether it is another one: it has the time at which that log began.
 """
 
 from collections.abc import Sequence
+from hashlib import blake2b
 
 from msgspec.structs import replace
 
@@ -23,14 +27,29 @@ def range_of(batch: Batch) -> LogRange | None:
 
 def is_repeat(state: LogState, message: str, log_range: LogRange | None) -> bool:
     """Whether the whole batch with that id has been applied already; `log_range` is its range of bytes."""
-    return message == state.last_message_id or (log_range is not None and _is_behind(state, log_range))
+    if message == state.last_message_id or log_range is None:
+        return message == state.last_message_id
+    return _is_behind(state, log_range) and not begins_another_log(state, log_range)
+
+
+def begins_another_log(state: LogState, log_range: LogRange) -> bool:
+    """Whether the range begins another log than the one that its sender has sent so far."""
+    if log_range.begin or not _same_run(state, log_range):
+        return False
+    first_line = _first_line(log_range.body)
+    return bool(first_line and state.first_line) and first_line != state.first_line
+
+
+def forget_log(state: LogState) -> LogState:
+    """The state before the first byte of another log of the same run."""
+    return replace(state, next_offset=0, first_line="")
 
 
 def await_start_of_run(state: LogState, log_range: LogRange) -> LogState:
     """The state; if the range belongs to a new run and does not begin it, it waits for that run's byte 0."""
     if _same_run(state, log_range) or not log_range.begin:
         return state
-    return replace(state, instance=log_range.instance, next_offset=0)
+    return replace(state, instance=log_range.instance, next_offset=0, first_line="")
 
 
 def is_early(state: LogState, log_range: LogRange) -> bool:
@@ -45,7 +64,10 @@ def advance(state: LogState, log_range: LogRange) -> tuple[LogState, bytes]:
     if next_offset is not None and log_range.begin < next_offset:
         new = new[-(log_range.end - next_offset) :] if log_range.end > next_offset else b""
     end = max(log_range.end, next_offset or 0)  # a pending range may lie within one that was applied
-    return replace(state, instance=log_range.instance, next_offset=end), new
+    first_line = state.first_line if _same_run(state, log_range) else ""
+    if not log_range.begin:
+        first_line = _first_line(log_range.body)
+    return replace(state, instance=log_range.instance, next_offset=end, first_line=first_line), new
 
 
 def next_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
@@ -63,6 +85,12 @@ def first_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | No
 def obsolete(state: LogState, pending: Sequence[LogRange]) -> list[LogRange]:
     """Pending ranges of an earlier run, which will never be applied."""
     return [each for each in pending if not _same_run(state, each)]
+
+
+def _first_line(body: bytes) -> str:
+    """The digest of a body's first line; "" where the body ends within it."""
+    line, end, _ = body.partition(b"\n")
+    return blake2b(line.rstrip(), digest_size=8).hexdigest() if end else ""
 
 
 def _same_run(state: LogState, log_range: LogRange) -> bool:

@@ -18,6 +18,7 @@ from app.http.auth import client_address
 from app.ingest.batch import Batch, stated_range
 from app.ingest.queues import IngestQueues
 from app.kit.clock import Clock
+from app.kit.errors import Field, Invalid
 
 _LOG: dict[str, Any] = {"open": True, "query": ("token",), "takes": "text/plain"}
 _INSTANCE, _UNIQUE = "x-server-instance-token", "x-server-unique-token"
@@ -48,6 +49,7 @@ async def log_sink(
 ) -> str:
     """Receive lines of a game server's log; answered once they are stored in a durable queue."""
     number = log_tokens.check(sink.secret, match_id, token)
+    _refuse_encoded(request.headers.get("content-encoding", ""))
     body = await request.body()
     offsets = _offset(request.headers.get(_BEGIN)), _offset(request.headers.get(_END))
     begin, end = stated_range(*offsets, len(body))
@@ -67,6 +69,13 @@ async def log_sink(
     )
     await sink.queues.publish(batch)
     return "OK"
+
+
+def _refuse_encoded(encoding: str) -> None:
+    """Raise `Invalid` for a body that is not the log itself: none of its lines could be read."""
+    if encoding.strip().lower() not in ("", "identity"):
+        what = "Send the log's lines as they are, without Content-Encoding."
+        raise Invalid(Field(("header", "content-encoding"), what, "content_encoding", encoding[:100]))
 
 
 def _offset(text: str | None) -> int | None:

@@ -14,7 +14,9 @@ from app.pages.people import SignedInRequest
 from app.pages.rendering import HEADERS
 
 ENDED = b"event: ended\ndata:\n\n"
-NOTHING_NEW = b":\n\n"  #: a comment, by which both sides notice that the other has gone
+#: By this event both sides notice that the other has gone: a page says so after `SILENT_SECONDS` without any.
+NOTHING_NEW = b"event: current\ndata:\n\n"
+SILENT_SECONDS = 15
 _MEDIA_TYPE = "text/event-stream"
 #: The last one: proxies of the kind of nginx collect a response otherwise.
 _HEADERS = HEADERS | {"X-Accel-Buffering": "no"}
@@ -31,7 +33,7 @@ def open_stream(
     """The response that sends these events; to a session that has all its streams open a refusal, after which
     htmx tries again later, ever more rarely."""
     if not streams.has_room(request.auth.session_id):
-        return Response(NOTHING_NEW, media_type=_MEDIA_TYPE, status_code=429, headers=_HEADERS)
+        return Response(b":\n\n", media_type=_MEDIA_TYPE, status_code=429, headers=_HEADERS)
     return stream_response(_nothing() if request.method == "HEAD" else events)
 
 

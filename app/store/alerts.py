@@ -41,6 +41,7 @@ class AlertKind(StrEnum):
     #: the game server's statistics contradict the events of a round
     STATISTICS_CONTRADICTION = "statistics_contradiction"
     RESTARTED_LOWER = "restarted_lower"  #: a map was restarted, and which of its rounds count is not known
+    SCORE_CONTRADICTION = "score_contradiction"  #: the score in the log disagrees with the rounds counted
     MAP_CONTRADICTION = "map_contradiction"  #: how a map ended is not known
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
     UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a team has no strength

@@ -28,13 +28,15 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
 
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
     sender sends no offsets. `last_message_id` is the batch applied last, `last_batch_at` its arrival (ms).
-    `has_gap`: bytes are missing, and the next round with a complete start is the first to be trusted again.
+    `first_line`: the digest of that run's first line; "" where its byte 0 has not been received. `has_gap`:
+    bytes are missing, and the next round with a complete start is the first to be trusted again.
     `has_pending`: there were pending ranges when this was read; `known`: the senders of this match's log.
     """
 
     match_id: UUID
     instance: str = ""
     next_offset: int | None = None
+    first_line: str = ""
     last_batch_at: int = 0
     last_message_id: str = ""
     has_gap: bool = False
@@ -83,6 +85,7 @@ def save_statement(state: LogState) -> Write:
             state.last_batch_at,
             state.last_message_id,
             state.has_gap,
+            state.first_line,
         )
     )
 
@@ -150,7 +153,13 @@ def _log_state(match_id: UUID, row: Row) -> LogState:
 
 @prepared
 def _save(
-    match_id: UUID, instance: str, next_offset: int, last_batch_at: int, last_message_id: str, has_gap: bool
+    match_id: UUID,
+    instance: str,
+    next_offset: int,
+    last_batch_at: int,
+    last_message_id: str,
+    has_gap: bool,
+    first_line: str,
 ) -> Insert[Any]:
     row = LogOffset(
         match_id=match_id,
@@ -159,9 +168,10 @@ def _save(
         last_batch_at=last_batch_at,
         last_message_id=last_message_id,
         has_gap=has_gap,
+        first_line=first_line,
     )
     changing = [LogOffset.instance, LogOffset.next_offset, LogOffset.last_batch_at]
-    changing += [LogOffset.last_message_id, LogOffset.has_gap]
+    changing += [LogOffset.last_message_id, LogOffset.has_gap, LogOffset.first_line]
     return LogOffset.insert(row).on_conflict(LogOffset.match_id, action="DO UPDATE", values=changing)
 
 

@@ -57,6 +57,7 @@ async def played(
         **{"team_a": home, "team_b": away, "event": "Test Cup"},
         **{"home_strength": 1500, "away_strength": 1500},
     }
+    before = await stored.head(service.store)
     answer = await service.client.post("/ops/v1/matches", headers=service.headers, json=body)
     made = answer.json()["data"]
     await log_runs.send(service.client, made["log_sink_url"], runs)
@@ -76,7 +77,7 @@ async def played(
     async with service.store.autocommit() as tx:
         entries = await history.ledger(tx, UUID(made["id"]))
     assert len(entries) == len(settlements)
-    book, published = await received(service.store, UUID(made["id"]))
+    book, published = await received(service.store, UUID(made["id"]), before)
     await check_book(service, book)
     return Outcome(
         [_without(one, "id", "started_at", "ended_at") for one in seen["rounds"]],
@@ -91,11 +92,12 @@ async def played(
     )
 
 
-async def received(store: Store, match_id: UUID) -> tuple[Book, Results]:
-    """The book and the results of a client that received every message about the match."""
+async def received(store: Store, match_id: UUID, before: int) -> tuple[Book, Results]:
+    """The book and the results of a client that received every message about the match, which begin after
+    the change `before`."""
     book, results = Book(), Results()
     book.due = False
-    for envelope in EnvelopeRenderer("oddsfeed", 2).envelopes(await stored.changes_after(store, 0)):
+    for envelope in EnvelopeRenderer("oddsfeed", 2).envelopes(await stored.changes_after(store, before)):
         if envelope.match_id != match_id:
             continue
         message = decode(envelope.message.body)

@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 
 import httpx
 
+from app.pages.event_streams import NOTHING_NEW
+
 
 class EventStream:
     """`status` is known once it is open; `next` reads on, `leave` closes the connection."""
@@ -33,14 +35,14 @@ class EventStream:
         await self.leave()
 
     async def next(self) -> str:
-        """The next event as it was sent, without comments; empty when the stream has ended. Fails after 20
-        seconds without one."""
+        """The next event as it was sent, other than that nothing is new; empty when the stream has ended.
+        Fails after a minute without one."""
         async with asyncio.timeout(60):
             while True:
                 block, complete, rest = self._text.partition("\n\n")
                 if complete:
                     self._text = rest
-                    if block and not block.startswith(":"):
+                    if block and f"{block}\n\n" != NOTHING_NEW.decode():
                         return block
                     continue
                 message = await self._sent.get()

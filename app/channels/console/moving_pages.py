@@ -12,7 +12,7 @@ from app.channels.console.moving_rows import Variant
 from app.channels.console.permissions import Permission, allowed
 from app.channels.console.row_feed import RowFeed
 from app.kit.errors import Unavailable
-from app.pages.event_streams import ENDED, NOTHING_NEW, open_stream
+from app.pages.event_streams import ENDED, NOTHING_NEW, SILENT_SECONDS, open_stream
 from app.pages.rendering import page, texts_for
 
 
@@ -25,7 +25,7 @@ def variant_of(request: SignedInRequest) -> Variant:
 async def moving_page(request: SignedInRequest, feed: RowFeed, template: str, **values: Any) -> Response[str]:
     """A page with the tables of a feed as they are; the template has `board` and `version`."""
     version, board = await feed.board(variant_of(request))
-    return page(request, template, board=board, version=version, **values)
+    return page(request, template, board=board, version=version, silent=SILENT_SECONDS, **values)
 
 
 def changes_response(

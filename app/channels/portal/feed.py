@@ -11,14 +11,14 @@ from litestar.response import Stream
 from app.channels.portal.dependencies import PortalDependencies, SignedInRequest
 from app.http.reading import get
 from app.kit.errors import Unavailable
-from app.pages.event_streams import ENDED, NOTHING_NEW, event, open_stream
+from app.pages.event_streams import ENDED, NOTHING_NEW, SILENT_SECONDS, event, open_stream
 from app.pages.rendering import page, render
 
 
 @get("/feed")
 async def feed(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
     """The delivery as it stands; scripts keep it current."""
-    return page(request, "feed.html", **await _delivery(request, portal))
+    return page(request, "feed.html", silent=SILENT_SECONDS, **await _delivery(request, portal))
 
 
 @get("/feed/events", opt={"stream": True, "query": ()})

@@ -30,7 +30,7 @@ _MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that 
 
 class Reading(msgspec.Struct, frozen=True):
     """The facts of one body in order, the number of its known and unknown lines, and those of the unknown
-    ones that look like play, shortened."""
+    ones that look like play, shortened; the first line of a body that is no log at all."""
 
     facts: tuple[Fact, ...]
     known: int
@@ -43,7 +43,8 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
 
     A fact's `at` is the arrival minus the difference, by the source's clock, between the body's newest line
     and its own. Lines at most two seconds out of order are sorted; after a larger step back, which is a clock
-    that was set, the order of arrival stays.
+    that was set, the order of arrival stays. A body in which no line has a timestamp is of another program,
+    or of a log that has changed its form: what happened meanwhile is not known.
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     text = strip_control_characters(text)  # players choose their names; PostgreSQL stores no NUL in text
@@ -68,6 +69,9 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
                 found.append((time, LineNotUnderstood(at=at, about=_about(line))))
         elif read_line is not True:
             found.append((time, read_line))
+    if lines and not any(timed) and max(map(len, lines)) <= _MAX_LINE:
+        found = [(newest, LineNotUnderstood(at=arrived_at, about="kill_line", of_no_log=True))]
+        unread = [lines[0][:_SAMPLE]]
     return Reading(_in_order(found), len(lines) - unknown, unknown, tuple(unread))
 
 

@@ -6,6 +6,7 @@ from prometheus_client import REGISTRY
 
 from app.access import admin
 from app.ingest import parked_batches
+from app.domain.match import Status
 from app.operators.alert_monitor import AlertMonitor
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
@@ -14,6 +15,7 @@ from app.store.cursors import TenantReport
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.clocks import ManualClock
+from tests.support.matches import create_match
 from tests.support.stored import all_alerts, open_alerts
 from tests.support.tenants import give_vhost
 
@@ -58,6 +60,24 @@ async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
     await server.send(*logs.freeze(1, 0))
     await monitor.update()
     assert await subjects(store, AlertKind.PARKED_BATCH) == []
+
+
+async def test_of_the_alerts_of_a_match_that_is_over_those_that_wait_for_a_decision_stay(
+    store: Store, monitor: AlertMonitor, clock: ManualClock
+) -> None:
+    match = await create_match(store, clock.now, status=Status.FINISHED)
+    waiting = {
+        AlertKind.FORMAT_CONTRADICTION,
+        AlertKind.MAP_CONTRADICTION,
+        AlertKind.LINE_NOT_UNDERSTOOD,
+        AlertKind.STATISTICS_CONTRADICTION,
+    }
+    ending = {AlertKind.SILENT_SOURCE, AlertKind.RESTARTED_LOWER, AlertKind.SCORE_CONTRADICTION}
+    async with store.transaction() as tx:
+        for kind in waiting | ending:
+            await alerts.begin(tx, AlertSubject(kind, match_id=match.id), "why", clock.now)
+    await monitor.update()
+    assert {alert.kind for alert in await open_alerts(store, match=match)} == waiting
 
 
 @pytest.fixture

@@ -124,6 +124,16 @@ async def test_a_log_body_travels_unchanged(
     assert bare.id != full.id
 
 
+async def test_a_body_that_is_encoded_is_refused(client: httpx.AsyncClient, operator: Headers) -> None:
+    """None of its lines could be read."""
+    url = (await create(client, operator))["log_sink_url"]
+    for encoding in ("gzip", "deflate, br"):
+        answer = await client.post(url, content=b"\x1f\x8b", headers={"Content-Encoding": encoding})
+        (refused,) = answer.json()["detail"]
+        assert (answer.status_code, refused["loc"]) == (422, ["header", "content-encoding"])
+    assert (await post_log(client, url, **{"Content-Encoding": "identity"})).status_code == 200
+
+
 async def test_the_sink_wants_the_token_of_its_match(client: httpx.AsyncClient, operator: Headers) -> None:
     first, second = await create(client, operator), await create(client, operator)
     path, token = first["log_sink_url"].split("?token=")

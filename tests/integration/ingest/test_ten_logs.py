@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from app.ingest import missing_ranges
 from app.ingest.batch import Batch
@@ -127,7 +128,7 @@ async def no_team_names(server: GameServer) -> End:
     server.edit = lambda line: "" if "Team playing" in line else line
     await server.plays(3)
     why = "which team plays which side is not known yet"
-    return End((0, 0), (), suspended=why, alerts=("unfollowed_source",))
+    return End((0, 0), (), suspended=why, alerts=("unfollowed_source", "score_contradiction"))
 
 
 async def a_player_disconnects(server: GameServer) -> End:
@@ -149,6 +150,46 @@ async def bytes_that_never_came(server: GameServer) -> End:
     return End((4, 0), (1, 2, 4))
 
 
+async def teams_named_the_other_way_round(server: GameServer) -> End:
+    """Their players stay on their sides: an admin has mixed up the names, or mends it."""
+    await server.plays(2)
+
+    def other_way_round(line: str) -> str:
+        return line.replace(logs.HOME, "?").replace(logs.AWAY, logs.HOME).replace("?", logs.AWAY)
+
+    server.edit = other_way_round
+    await server.rounds((3, 0))
+    return End(
+        (3, 0), (1, 2, 3), suspended="disagrees", alerts=("format_contradiction", "score_contradiction")
+    )
+
+
+async def another_map_before_the_first_is_decided(server: GameServer) -> End:
+    await server.plays(2)
+    server.edit = lambda line: line.replace(logs.MAP, "de_mirage")
+    await server.plays(1)
+    why = f"de_mirage loaded before {logs.MAP} was decided"
+    return End((2, 0), (1, 2), suspended=why, alerts=("map_contradiction",))
+
+
+async def another_log_of_the_same_run(server: GameServer) -> End:
+    """Its sender counts the bytes of each log file from 0, and names none of them."""
+    await server.plays(2)
+    server.offset = 0
+    await server.rounds((3, 0), (4, 0))
+    return End((4, 0), (1, 2, 3, 4))
+
+
+async def no_log_any_more(server: GameServer) -> End:
+    """A plugin sends what happens in a form of its own."""
+    await server.plays(2)
+    begin, body = server.offset, b'{"event": "round_start"}\n'
+    server.offset += len(body)
+    batch = replace(server.cut("?"), id="json", body=body, begin=begin, end=server.offset)
+    assert await server.deliver(batch) == ["applied"]
+    return End((2, 0), (1, 2), suspended="was not understood", alerts=("line_not_understood",))
+
+
 STORIES: tuple[Story, ...] = (
     attached_in_warm_up,
     attached_in_a_knife_round,
@@ -162,6 +203,10 @@ STORIES: tuple[Story, ...] = (
     no_team_names,
     a_player_disconnects,
     bytes_that_never_came,
+    teams_named_the_other_way_round,
+    another_map_before_the_first_is_decided,
+    another_log_of_the_same_run,
+    no_log_any_more,
 )
 
 

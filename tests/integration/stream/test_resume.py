@@ -51,6 +51,31 @@ async def test_a_client_that_resumes_receives_what_it_missed_and_no_more(
             assert numbered(missed) == [one for one in seen if one[1] > since and one not in superseded]
 
 
+async def test_each_of_two_connections_of_a_key_receives_what_it_missed(
+    host: str, raw: str, story: Story
+) -> None:
+    """One is cut off and resumes; what the other has received meanwhile counts for the other alone."""
+    match = await story.match()
+    async with subscribed(host, raw) as staying:
+        begun = (await until_alive(staying))[-1]["meta"]["seq"]
+        async with subscribed(host, raw) as cut_off:
+            await until_alive(cut_off)
+        await story.offer(match, offer(1))
+        await story.settle(match, offer(1))
+        seen = await until_present(staying, story.store)
+        async with subscribed(host, raw, since=begun) as back:
+            *missed, alive = await until_alive(back)
+            assert alive["meta"]["snapshot"] is False
+            newest = {(kind, seq) for kind, seq in numbered(seen)}
+            assert set(numbered(missed)) <= newest
+            assert {frame["type"] for frame in missed} == {
+                frame["type"] for frame in seen if frame["type"] != "alive"
+            }
+            await story.take_back(match, offer(1))
+            both = [numbered(await until_present(each, story.store)) for each in (staying, back)]
+            assert both[0] == both[1] != []
+
+
 @pytest.mark.parametrize("ref", [False, True])
 async def test_a_since_too_old_or_in_the_future_gets_a_snapshot(
     host: str, raw: str, story: Story, store: Store, ref: bool

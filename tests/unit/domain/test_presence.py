@@ -11,6 +11,7 @@ from app.ingest.cs2log import read
 from tests.unit.domain.play import TEAMS, Server
 
 BOT = MatchPlayer(0, "Bob")
+NOTHING = {"money": 800, "kills": 0, "deaths": 0}
 
 
 @pytest.fixture
@@ -70,6 +71,57 @@ def test_a_bot_stands_in(server: Server) -> None:
     assert alive(server) == (5, 5)
     server.report(f.PlayerLeft(at=server.later(), player=BOT, side=server.side_of("away")))
     assert alive(server) == (5, 4)
+
+
+def listed(server: Server, away: list[MatchPlayer]) -> None:
+    """The server's list of players, which comes in each freeze time."""
+    rows = [*((player, "home") for player in TEAMS["home"]), *((player, "away") for player in away)]
+    at = server.later()
+    server.report(
+        f.ListBegun(at=at),
+        *[
+            f.PlayerListed(at=at, player=player, side=server.side_of(team), **NOTHING)
+            for player, team in rows
+        ],
+        f.ListEnded(at=at),
+    )
+
+
+def test_a_substitute_fills_the_team(server: Server) -> None:
+    leave(server, 1)
+    substitute = MatchPlayer(250, "heron9")
+    server.report(f.PlayerJoined(at=server.later(), player=substitute, side=server.side_of("away")))
+    server.win("home")
+    server.freeze()
+    players = [player for player in TEAMS["away"] if player != TEAMS["away"][1]]
+    listed(server, [*players, substitute])
+    assert alive(server) == (5, 5)
+    server.report(f.PlayerLeft(at=server.later(), player=substitute, side=server.side_of("away")))
+    assert alive(server) == (5, 4)
+    come_back(server, 1)
+    assert alive(server) == (5, 5)
+
+
+def test_a_coach_is_no_player(server: Server) -> None:
+    """The server kills coaches when the round begins, and writes that as it does of players."""
+    coach = MatchPlayer(299, "coach")
+    server.win("home")
+    server.freeze()
+    listed(server, [*TEAMS["away"], coach])
+    assert alive(server) == (5, 5)
+    server.go_live()
+    side = server.side_of("away")
+    server.report(f.Died(at=server.later(), victim=coach, side=side))
+    assert alive(server) == (5, 5)
+    assert not server.match.other_deaths
+    server.report(f.Died(at=server.later(), victim=TEAMS["away"][1], side=side))
+    assert alive(server) == (5, 4)
+    assert [death.player for death in server.match.other_deaths] == [TEAMS["away"][1]]
+    server.report(f.PlayerLeft(at=server.later(), player=coach, side=side))
+    assert alive(server) == (5, 4), "the dead cannot be missed again"
+    server.win("home")
+    server.freeze()
+    assert alive(server) == (5, 5)
 
 
 def test_nothing_is_priced_against_an_empty_team(server: Server) -> None:

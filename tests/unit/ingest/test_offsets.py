@@ -13,8 +13,10 @@ MATCH = UUID(int=1)
 LOG = b"".join(b"%02d" % number for number in range(50))
 
 
-def a_batch(begin: int | None, end: int | None, instance: str = "run", name: str = "") -> Batch:
-    body = LOG[begin:end]
+def a_batch(
+    begin: int | None, end: int | None, instance: str = "run", name: str = "", log: bytes = LOG
+) -> Batch:
+    body = log[begin:end]
     return Batch(
         id=name or f"{instance}{begin}-{end}",
         match_id=MATCH,
@@ -28,11 +30,12 @@ def a_batch(begin: int | None, end: int | None, instance: str = "run", name: str
 
 
 @st.composite
-def deliveries(draw: st.DrawFn) -> list[Batch]:
-    """The whole log in ranges, the first one first, the rest in any order and some of them twice."""
-    cuts = sorted(draw(st.sets(st.integers(1, len(LOG) - 1), max_size=8)))
-    edges = [0, *cuts, len(LOG)]
-    ranges = [a_batch(begin, end) for begin, end in zip(edges, edges[1:], strict=False)]
+def deliveries(draw: st.DrawFn, log: bytes = LOG, first: int = 1) -> list[Batch]:
+    """The whole log in ranges, the first one first, the rest in any order and some of them twice. The first
+    range has `first` bytes at least."""
+    cuts = sorted(draw(st.sets(st.integers(first, len(log) - 1), max_size=8)))
+    edges = [0, *cuts, len(log)]
+    ranges = [a_batch(begin, end, log=log) for begin, end in zip(edges, edges[1:], strict=False)]
     again = draw(st.lists(st.sampled_from(ranges), max_size=5))
     return [ranges[0], *draw(st.permutations(ranges[1:] + again))]
 
@@ -44,6 +47,8 @@ def receive(batches: list[Batch]) -> tuple[bytes, list[LogRange]]:
         assert arrived is not None
         if offsets.is_repeat(state, batch.id, arrived):
             continue
+        if offsets.begins_another_log(state, arrived):
+            state, pending = offsets.forget_log(state), []
         pending.append(arrived)
         while (next_one := offsets.next_pending(state, pending)) is not None or not state.instance:
             log_range = next_one or arrived
@@ -77,6 +82,14 @@ def test_nothing_after_a_gap_is_read(batches: list[Batch], data: st.DataObject) 
     read, _ = receive([batch for batch in batches if batch.begin != gap.begin])
     if gap.begin:
         assert read == LOG[: gap.begin]
+
+
+@given(*[deliveries(b"began at %d\n" % hour + LOG, first=len(b"began at 8\n")) for hour in (8, 9)])
+def test_another_log_of_the_same_run_is_no_repeat(first: list[Batch], second: list[Batch]) -> None:
+    """A sender that counts from byte 0 again for each log file."""
+    read, pending = receive([*first, *second])
+    assert read == b"began at 8\n" + LOG + b"began at 9\n" + LOG
+    assert not pending
 
 
 def test_overlapping_ranges_give_their_new_part() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain import changes as c
 from app.domain import facts as f
-from app.domain import lifecycle
+from app.domain import fixture, lifecycle
 from app.domain.map_end import END_WAIT_MILLIS, end_due_at
 from app.domain.market import Result
 from app.domain.match import Side, Status, Team
@@ -15,6 +15,7 @@ from tests.unit.trading.test_decided import short_map
 from tests.unit.trading.test_engine import TradedServer
 
 WINNERS: tuple[Team, ...] = ("home", "home")
+DRAWN: tuple[Team, ...] = ("home", "home", "away", "away")
 
 
 def decided() -> TradedServer:
@@ -39,6 +40,38 @@ def test_a_decided_map_ends_by_the_rules_when_its_end_is_not_reported() -> None:
     true = {key: market.result for key, market in reported.trader.book.items() if "map=1" in key[1]}
     assert results == true
     assert None not in results.values()
+
+
+def test_a_drawn_map_settles_what_is_decided_and_voids_who_won() -> None:
+    """A format without overtime, at the end of which both teams have as many rounds."""
+    server = TradedServer.started(new_match())
+    server.match, _ = fixture.set_format(server.match, max_rounds=4, overtime_rounds=0)
+    for number, winner in enumerate(DRAWN, start=1):
+        server.round(winner)
+        if number == len(DRAWN) // 2:
+            server.swap()
+        if number < len(DRAWN):
+            server.freeze()
+    server.game_over()
+    assert (server.match.status, server.match.winner, server.match.doubts) == (Status.FINISHED, None, ())
+    won = [server.trader.of(*key).result for key in ((1, "team=home"), (6, "map=1|team=away"))]
+    assert won == [Result.VOID, Result.VOID]
+    rounds = [server.trader.of(13, f"map=1|round={number}|team=home").result for number in (1, 4)]
+    assert rounds == [Result.WON, Result.LOST]
+    assert None not in [market.result for market in server.trader.book.values()]
+
+
+def test_a_drawn_round_is_played_again() -> None:
+    server = TradedServer.started(new_match())
+    server.round("home")
+    server.freeze()
+    server.opening_kill("home")
+    server.report(*read('L 01/19/2026 - 19:00:02: World triggered "SFUI_Notice_Round_Draw"\n', 0).facts)
+    server.freeze()
+    assert (server.map.home_score, server.match.suspended) == (1, "")
+    assert server.match.current is not None and not server.match.current.events
+    server.round("away")
+    assert server.trader.of(13, "map=1|round=2|team=away").result is Result.WON
 
 
 def test_not_before_its_time_nor_once_play_goes_on() -> None:

@@ -7,11 +7,13 @@
   const connection = document.getElementById("connection");
   const RETRY = 3000;
   const TICK = 500;
+  const silent = Number(place.dataset.silent) * 1000; // so long without an event is a lost connection
   let version = place.dataset.version;
   let ahead = 0; // how far the service's clock is ahead of the browser's, in milliseconds
   let source = null;
   let timer = 0;
   let ticked = 0; // when the clocks were written last
+  let heard = 0; // when the last event came
 
   const rowsOf = (body) => new Map([...body.rows].map((row) => [row.dataset.key, row]));
 
@@ -80,15 +82,24 @@
     clearTimeout(timer);
     if (source || document.hidden) return;
     source = new EventSource(`${place.dataset.events}?since=${encodeURIComponent(version)}`);
-    source.onopen = () => { connection.hidden = true; };
-    source.onmessage = shown;
+    heard = performance.now();
+    source.onopen = hear;
+    source.onmessage = (message) => { hear(); shown(message); };
+    source.addEventListener("current", hear);
     source.addEventListener("ended", () => { close(); location.reload(); });
     // Not the browser's own reconnection: it would ask for what came after the version of its first request.
-    source.onerror = () => {
-      close();
-      connection.hidden = false;
-      timer = setTimeout(connect, RETRY);
-    };
+    source.onerror = connectAgain;
+  }
+
+  function hear() {
+    heard = performance.now();
+    connection.hidden = true;
+  }
+
+  function connectAgain() {
+    close();
+    connection.hidden = false;
+    timer = setTimeout(connect, RETRY);
   }
 
   function close() {
@@ -98,7 +109,10 @@
 
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : connect()));
   // Together with what the stream brings, so that the page is laid out once for both.
-  setInterval(() => { if (performance.now() - ticked > TICK) tick(); }, TICK / 2);
+  setInterval(() => {
+    if (performance.now() - ticked > TICK) tick();
+    if (source && performance.now() - heard > silent) connectAgain();
+  }, TICK / 2);
   tick();
   connect();
 })();

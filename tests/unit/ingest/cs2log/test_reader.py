@@ -56,8 +56,9 @@ def test_every_timestamp_format(line: str) -> None:
     ],
 )
 def test_unknown_lines_are_counted_and_skipped(line: str) -> None:
-    reading = read(line, ARRIVED)
-    assert (reading.facts, reading.unknown) == ((), 1 if line else 0)
+    known = f.FreezeStarted(at=ARRIVED)
+    reading = read(stamped("Starting Freeze period") + line, ARRIVED)
+    assert (reading.facts, reading.known, reading.unknown) == ((known,), 1, 1 if line else 0)
 
 
 def test_bytes_that_are_no_text_are_no_error() -> None:
@@ -308,6 +309,14 @@ def test_a_format_that_no_match_is_played_in_sets_none(name: str, rounds: int) -
 def test_a_line_longer_than_any_server_writes_is_unknown() -> None:
     reading = read(stamped("Starting Freeze period" + " " * 3_000), ARRIVED)
     assert (reading.known, reading.unknown, reading.facts) == (0, 1, ())
+
+
+@pytest.mark.parametrize("body", [b'{"event": "round_end"}\n', b"\x1f\x8b\x08\x00\x00", b"a\nb\n"])
+def test_a_body_without_a_single_timestamp_is_not_passed_over(body: bytes) -> None:
+    reading = read(body, ARRIVED)
+    assert reading.facts == (f.LineNotUnderstood(at=ARRIVED, about="kill_line", of_no_log=True),)
+    assert len(reading.unread) == 1
+    assert read(body + b"\n" + stamped("Starting Freeze period").encode(), ARRIVED).unread == ()
 
 
 def test_a_body_of_long_lines_is_read_at_once() -> None:
