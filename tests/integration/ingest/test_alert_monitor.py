@@ -5,8 +5,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from app.access import admin
+from app.commands.match_commands import AwardMatch
 from app.ingest import parked_batches
-from app.domain.match import Status
 from app.operators.alert_monitor import AlertMonitor
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
@@ -15,7 +15,7 @@ from app.store.cursors import TenantReport
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
 from tests.support import logs
 from tests.support.clocks import ManualClock
-from tests.support.matches import create_match
+from tests.support.matches import create_match, execute
 from tests.support.stored import all_alerts, open_alerts
 from tests.support.tenants import give_vhost
 
@@ -65,7 +65,8 @@ async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
 async def test_of_the_alerts_of_a_match_that_is_over_those_that_wait_for_a_decision_stay(
     store: Store, monitor: AlertMonitor, clock: ManualClock
 ) -> None:
-    match = await create_match(store, clock.now, status=Status.FINISHED)
+    match = await create_match(store, clock.now)
+    await execute(store, match, AwardMatch(winner="team_a"), clock.now)
     waiting = {
         AlertKind.FORMAT_CONTRADICTION,
         AlertKind.MAP_CONTRADICTION,
