@@ -215,15 +215,13 @@ class RoundResult(msgspec.Struct, frozen=True):
 
 
 class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not
-    seen. `events` are this round's facts so far, in order; `carried` is the equipment with which players
-    left the buy zone.
+    """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not seen.
+    `events`: this round's facts so far, in order; `carried`: equipment with which players left the buy zone;
+    `dead`: who died; `coaches`: how many a team has alive; `defusers`: who began to defuse; `gap`: data lack.
 
-    `knife`: the first round, and nothing but knives has killed: its `withheld` events and its
-    `pending_result` are not published until the log shows that the round counted. A result also waits while
-    it is unknown which team played the winning side. `break_over`: the freeze after a waiting result was
-    seen. `dead` names who died, `defusers` who began to defuse. `gap`: data was missing in this round.
-    `coaches`: how many home and away have beyond their players, who have not been killed by the server yet.
+    `knife`: the first round, and nothing but knives has killed: its `withheld` events and `pending_result`
+    are not published until the log shows that the round counted. A result also waits while it is unknown
+    which team played the winning side. `break_over`: the freeze after a waiting result was seen.
     """
 
     map: int
@@ -293,8 +291,8 @@ class TeamPlayer(msgspec.Struct, frozen=True):
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
     """The map's players who left the server (stored as `away`, which is not the team), and the bots that
-    replace them. `unseen`: how many of home's and away's players are neither, and not on the server's list
-    either; less than 0 where the list has more than these lines say, as with a substitute or a coach."""
+    replace them. `unseen`: how many of home's and away's others the server's list does not have; less than 0
+    where it has more, as with a substitute or a coach."""
 
     absent: tuple[TeamPlayer, ...] = msgspec.field(default=(), name="away")
     bots: tuple[TeamPlayer, ...] = ()
