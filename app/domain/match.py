@@ -217,7 +217,7 @@ class RoundResult(msgspec.Struct, frozen=True):
 class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not seen.
     `events`: this round's facts so far, in order; `carried`: equipment with which players left the buy zone;
-    `dead`: who died; `coaches`: how many a team has alive; `defusers`: who began to defuse; `gap`: data lack.
+    `dead`: who died; `defusers`: who began to defuse; `gap`: data was missing in this round.
 
     `knife`: the first round, and nothing but knives has killed: its `withheld` events and `pending_result`
     are not published until the log shows that the round counted. A result also waits while it is unknown
@@ -241,7 +241,6 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     gap: bool = False
     carried: tuple[CarriedValue, ...] = ()
     doubted_by: EventDoubt = ""
-    coaches: tuple[int, int] = (0, 0)
 
 
 class RosterEntry(msgspec.Struct, frozen=True):
@@ -291,11 +290,12 @@ class TeamPlayer(msgspec.Struct, frozen=True):
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
     """The map's players who left the server (stored as `away`, which is not the team), and the bots that
-    replace them. `unseen`: how many of home's and away's others the server's list does not have; less than 0
-    where it has more, as with a substitute or a coach."""
+    replace them. `coaches` are on a side, and no players. `unseen`: how many of home's and away's others the
+    server's list does not have; less than 0 where it has more, as with a substitute."""
 
     absent: tuple[TeamPlayer, ...] = msgspec.field(default=(), name="away")
     bots: tuple[TeamPlayer, ...] = ()
+    coaches: tuple[TeamPlayer, ...] = ()
     unseen: tuple[int, int] = (0, 0)
 
 

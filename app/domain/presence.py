@@ -1,19 +1,23 @@
 """Which players can play: one who leaves the server is missing in the current round and in those that follow.
 
 A player who comes back in a round in play counts from the next one on. The server's list of players in a
-freeze time shows how many each team has: one who never connected is missing in it, a substitute and a coach,
-who is killed by the server when a round begins, are in it. Without a list both teams are assumed complete
-until a player leaves.
+freeze time shows how many each team has: one who never connected is missing in it, a substitute is in it.
+Without a list both teams are assumed complete until a player leaves.
+
+A coach is on a side as players are, and on the list; the server kills coaches before a round goes live, or as
+it does. So who dies without a killer in a freeze time, or while a team has more than five, and was in no kill
+yet, is a coach until then.
 """
 
 from msgspec.structs import replace
 
 from app.domain import facts as f
+from app.domain import timeline
 from app.domain.changes import MatchChanges
 from app.domain.doubts import clear_doubt, raise_doubt
-from app.domain.match import CurrentRound, Match, Presence, Team, TeamPlayer
-from app.domain.sides import team_of
-from app.domain.timeline import gone_without_kill
+from app.domain.match import CurrentRound, Match, MatchPlayer, Presence, Team, TeamPlayer
+from app.domain.series import map_in_play
+from app.domain.sides import team_of, team_of_player
 
 PLAYERS = "players"  #: the kind of the doubt that a team without players raises
 TEAM = 5
@@ -25,7 +29,7 @@ def available_players(match: Match, team: Team) -> int:
 
 
 def _present(presence: Presence, team: Team) -> int:
-    """How many players and bots a team has on the server; more than five with a coach."""
+    """How many players and bots a team has on the server, with coaches that are not known yet."""
     absent = sum(member.team == team for member in presence.absent)
     bots = sum(member.team == team for member in presence.bots)
     return TEAM - absent + bots - presence.unseen[0 if team == "home" else 1]
@@ -36,6 +40,8 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: MatchChanges) -> Matc
     team = team_of(match, fact.player, fact.side) if fact.side else None
     if match.map is None or match.warmup or team is None:
         return match
+    if _is_coach(match, fact.player):
+        return _without_coach(match, fact.player)
     presence, member = match.presence, TeamPlayer(fact.player, team)
     if not fact.player.account:
         bots = tuple(one for one in presence.bots if one.player != fact.player)
@@ -45,13 +51,13 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: MatchChanges) -> Matc
     current = match.current
     if current is not None and current.phase == "live":
         dead = any(one.key == fact.player.key for one in current.dead)
-        return match if dead else gone_without_kill(match, fact.player, fact.side or "CT")
+        return match if dead else timeline.mark_dead(match, fact.player, fact.side or "CT")
     return _update_alive(match)
 
 
 def player_joined(match: Match, fact: f.PlayerJoined, changes: MatchChanges) -> Match:
     team = team_of(match, fact.player, fact.side)
-    if match.map is None or match.warmup or team is None:
+    if match.map is None or match.warmup or team is None or _is_coach(match, fact.player):
         return match
     presence = match.presence
     absent = tuple(one for one in presence.absent if one.player.key != fact.player.key)
@@ -69,6 +75,55 @@ def _less_one(unseen: tuple[int, int], team: Team) -> tuple[int, int]:
     return home - (team == "home" and home > 0), away - (team == "away" and away > 0)
 
 
+def died(match: Match, fact: f.Died, changes: MatchChanges) -> Match:
+    """A death without a killer: of a player, who counts in a round in play only, or of a coach."""
+    current, team = match.current, team_of(match, fact.victim, fact.side)
+    if map_in_play(match) is None or current is None or _is_coach(match, fact.victim):
+        return match
+    in_freeze = current.phase == "freeze"
+    played = not fact.victim.account or team_of_player(match, fact.victim) is not None
+    if team and not played and (in_freeze or _present(match.presence, team) > TEAM):
+        return _update_alive(_with_coach(match, TeamPlayer(fact.victim, team)))
+    return match if in_freeze else timeline.died(match, fact, changes)
+
+
+def killed(match: Match, fact: f.Killed) -> Match:
+    """Who is in a kill is a player, whatever was thought of them before."""
+    for player in (fact.killer, fact.victim):
+        coach = next((one for one in match.presence.coaches if one.player.key == player.key), None)
+        if coach is not None and (current := match.current) is not None:
+            home, away = coach.team == "home", coach.team == "away"
+            current = replace(
+                current, alive_home=current.alive_home + home, alive_away=current.alive_away + away
+            )
+            match = replace(_without_coach(match, player), current=current)
+            match = replace(match, presence=_with_unseen(match.presence, coach.team, -1))
+    return match
+
+
+def _is_coach(match: Match, player: MatchPlayer) -> bool:
+    return any(one.player.account == player.account for one in match.presence.coaches)
+
+
+def _with_coach(match: Match, coach: TeamPlayer) -> Match:
+    """The match with a coach, whom the server's last list had counted as a player."""
+    presence = replace(match.presence, coaches=(*match.presence.coaches, coach))
+    rows = (match.statistics and match.statistics.totals) or ()
+    if any(row.account == coach.player.account for row in rows):
+        presence = _with_unseen(presence, coach.team, 1)
+    return replace(match, presence=presence)
+
+
+def _without_coach(match: Match, player: MatchPlayer) -> Match:
+    others = tuple([one for one in match.presence.coaches if one.player.key != player.key])
+    return replace(match, presence=replace(match.presence, coaches=others))
+
+
+def _with_unseen(presence: Presence, team: Team, more: int) -> Presence:
+    home, away = presence.unseen
+    return replace(presence, unseen=(home + more * (team == "home"), away + more * (team == "away")))
+
+
 def list_begun(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
     return replace(match, shown=replace(match.shown, listed=(0, 0)))
 
@@ -76,7 +131,7 @@ def list_begun(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
 def count_listed(match: Match, fact: f.PlayerListed) -> Match:
     """Count a row of the server's list; without its team the list shows nothing."""
     listed, team = match.shown.listed, team_of(match, fact.player, fact.side)
-    if listed is None:
+    if listed is None or _is_coach(match, fact.player):
         return match
     home, away = listed
     count = None if team is None else (home + (team == "home"), away + (team == "away"))
@@ -108,12 +163,8 @@ def _update_alive(match: Match) -> Match:
 
 def with_available_players(match: Match, current: CurrentRound) -> CurrentRound:
     """A round that is about to begin, with the players available for it."""
-    home, away = _present(match.presence, "home"), _present(match.presence, "away")
     return replace(
-        current,
-        alive_home=available_players(match, "home"),
-        alive_away=available_players(match, "away"),
-        coaches=(max(0, home - TEAM), max(0, away - TEAM)),
+        current, alive_home=available_players(match, "home"), alive_away=available_players(match, "away")
     )
 
 

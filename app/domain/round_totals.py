@@ -95,7 +95,7 @@ def end_block(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
     match = replace(match, statistics=StatisticsBlock(number, after, block.reading))
     if last is None or not _is_of_next_round(match, block, last):
         return match
-    agree = _agree(block)
+    agree = _agree(match, block)
     if agree is False and not last.doubted_by:
         match = _amended(match, replace(last, doubted_by="statistics"), changes)
         return raise_doubt(
@@ -114,14 +114,20 @@ def _is_of_next_round(match: Match, block: StatisticsBlock, last: Round) -> bool
     return began and block.tally.round == last.id
 
 
-def _agree(block: StatisticsBlock) -> bool | None:
-    """Whether the totals grew by what the events say; None where they do not show that of everybody."""
+def _agree(match: Match, block: StatisticsBlock) -> bool | None:
+    """Whether the totals of the players grew by what the events say; None where they do not show that of
+    everybody. Who has no kill and was in none that the log has may be a coach, whom the server kills; a kill
+    of such a player that is missing shows in the killer's."""
     assert block.totals is not None and block.reading is not None and block.tally is not None
+    fought = {known.account for known in match.roster}
     before = {row.account: row for row in block.totals}
     seen = {row.account: row for row in block.tally.players}
     unknown = seen.keys() | before.keys()
     for row in block.reading:
         old = before.get(row.account)
+        if row.account not in fought | seen.keys() and (old is None or row.kills == old.kills):
+            unknown = unknown - {row.account}
+            continue
         began_anew = old is None or row.kills < old.kills or row.deaths < old.deaths
         if old is None or began_anew or row.account in block.tally.left:
             continue

@@ -18,7 +18,6 @@ from app.domain.match import (
     Round,
     RoundResult,
     Side,
-    Team,
     TimelineEvent,
 )
 from app.domain.player_kills import player_kills
@@ -58,12 +57,12 @@ def died(match: Match, fact: f.Died, changes: MatchChanges) -> Match:
     if current is None or fact.victim in current.dead:
         return match
     team = team_of(match, fact.victim, fact.side)
-    if team is not None and not _is_coach(current, team):
+    if team is not None:
         death = OtherDeath(current.map, current.number, fact.victim, team)
         match = replace(match, other_deaths=(*match.other_deaths, death))
         if (last := _last_finished(match, current.number)) is not None:
             match = _replace_last(match, replace(last, other_deaths=(*last.other_deaths, death)))
-    return gone_without_kill(match, fact.victim, fact.side)
+    return mark_dead(match, fact.victim, fact.side)
 
 
 def deaths_in(match: Match, number: int, round_number: int) -> tuple[OtherDeath, ...]:
@@ -193,21 +192,6 @@ def release_withheld_events(match: Match, changes: MatchChanges) -> Match:
     changes.extend(EventAdded(event=event) for event in current.withheld)
     events = (*current.events, *current.withheld)
     return replace(match, current=replace(current, knife=False, withheld=(), events=events))
-
-
-def _is_coach(current: CurrentRound, team: Team) -> bool:
-    """Whether who dies now without a killer is a coach: the server kills coaches when a round begins."""
-    return current.coaches[0 if team == "home" else 1] > 0
-
-
-def gone_without_kill(match: Match, victim: MatchPlayer, side: Side) -> Match:
-    """The player died without a killer, or left: dead, if it was not a coach."""
-    current, team = match.current, team_of(match, victim, side)
-    if current is None or team is None or not _is_coach(current, team):
-        return mark_dead(match, victim, side)
-    home, away = current.coaches
-    coaches = home - (team == "home"), away - (team == "away")
-    return replace(match, current=replace(current, dead=(*current.dead, victim), coaches=coaches))
 
 
 def mark_dead(match: Match, victim: MatchPlayer, side: Side) -> Match:

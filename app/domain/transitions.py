@@ -206,7 +206,7 @@ def killed(match: Match, fact: f.Killed, changes: MatchChanges) -> Match:
         if fact.at < current.opened_at + _LATE_KILL_MILLIS:
             return match
         match = go_live(match, fact.at, changes)
-    return timeline.killed(match, fact, changes)
+    return timeline.killed(presence.killed(match, fact), fact, changes)
 
 
 def _in_round(
@@ -312,7 +312,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.RoundStarted: round_started,
     f.Killed: killed,
     f.Assisted: _in_round(timeline.assisted),
-    f.Died: _in_round(timeline.died),
+    f.Died: presence.died,
     f.BombPlanted: _in_round(timeline.planted),
     f.PlantBegun: _in_round(shown_updates.plant_begun),
     f.DefuseBegun: _in_round(timeline.defuse_begun),

@@ -5,17 +5,20 @@ applied already is a repeat; one that begins later waits for the bytes between t
 run waits, too, unless it begins at byte 0: the bytes before it may be on their way. Batches of a sender
 without offsets are applied in order of arrival; pending ranges of an earlier run are lost.
 
-A sender may begin another log at byte 0 under the same name. Its ranges would all be repeats, so the first
-line of a log shows whether it is another one: it has the time at which that log began.
+A sender may begin another log at byte 0 under the same name. Its ranges would all be repeats, so the time of
+a log's first line (by the sender's clock) shows which log a range is of: one that begins later than what was
+applied first is another log, and a range that does not follow and is earlier than that is of a former one.
 """
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from msgspec.structs import replace
 
 from app.ingest.batch import Batch
+from app.ingest.cs2log.timestamps import split_timestamp
 from app.store.log_state import LogRange, LogState
+
+_MAX_STAMP = 64  #: bytes that hold a line's timestamp and the beginning of its message
 
 
 def range_of(batch: Batch) -> LogRange | None:
@@ -29,27 +32,35 @@ def is_repeat(state: LogState, message: str, log_range: LogRange | None) -> bool
     """Whether the whole batch with that id has been applied already; `log_range` is its range of bytes."""
     if message == state.last_message_id or log_range is None:
         return message == state.last_message_id
-    return _is_behind(state, log_range) and not begins_another_log(state, log_range)
+    if begins_another_log(state, log_range):
+        return False
+    return _is_behind(state, log_range) or _is_of_former_log(state, log_range)
 
 
 def begins_another_log(state: LogState, log_range: LogRange) -> bool:
     """Whether the range begins another log than the one that its sender has sent so far."""
-    if log_range.begin or not _same_run(state, log_range):
+    if log_range.begin or not _same_run(state, log_range) or not state.log_began:
         return False
-    first_line = _first_line(log_range.body)
-    return bool(first_line and state.first_line) and first_line != state.first_line
+    return (time := _first_time(log_range)) is not None and time > state.log_began
+
+
+def _is_of_former_log(state: LogState, log_range: LogRange) -> bool:
+    """Whether the range does not follow what was applied, and is earlier than all of it."""
+    if not _same_run(state, log_range) or log_range.begin == state.next_offset or not state.log_began:
+        return False
+    return (time := _first_time(log_range)) is not None and time < state.log_began
 
 
 def forget_log(state: LogState) -> LogState:
     """The state before the first byte of another log of the same run."""
-    return replace(state, next_offset=0, first_line="")
+    return replace(state, next_offset=0, log_began=0)
 
 
 def await_start_of_run(state: LogState, log_range: LogRange) -> LogState:
     """The state; if the range belongs to a new run and does not begin it, it waits for that run's byte 0."""
     if _same_run(state, log_range) or not log_range.begin:
         return state
-    return replace(state, instance=log_range.instance, next_offset=0, first_line="")
+    return replace(state, instance=log_range.instance, next_offset=0, log_began=0)
 
 
 def is_early(state: LogState, log_range: LogRange) -> bool:
@@ -60,14 +71,15 @@ def is_early(state: LogState, log_range: LogRange) -> bool:
 
 def advance(state: LogState, log_range: LogRange) -> tuple[LogState, bytes]:
     """The state after this range, and the bytes of the range that are new."""
+    if begins_another_log(state, log_range):
+        state = forget_log(state)
     next_offset, new = _next_offset(state, log_range), log_range.body
     if next_offset is not None and log_range.begin < next_offset:
         new = new[-(log_range.end - next_offset) :] if log_range.end > next_offset else b""
     end = max(log_range.end, next_offset or 0)  # a pending range may lie within one that was applied
-    first_line = state.first_line if _same_run(state, log_range) else ""
-    if not log_range.begin:
-        first_line = _first_line(log_range.body)
-    return replace(state, instance=log_range.instance, next_offset=end, first_line=first_line), new
+    began = state.log_began if _same_run(state, log_range) else 0
+    began = began or _first_time(log_range) or 0
+    return replace(state, instance=log_range.instance, next_offset=end, log_began=began), new
 
 
 def next_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
@@ -87,10 +99,11 @@ def obsolete(state: LogState, pending: Sequence[LogRange]) -> list[LogRange]:
     return [each for each in pending if not _same_run(state, each)]
 
 
-def _first_line(body: bytes) -> str:
-    """The digest of a body's first line; "" where the body ends within it."""
-    line, end, _ = body.partition(b"\n")
-    return blake2b(line.rstrip(), digest_size=8).hexdigest() if end else ""
+def _first_time(log_range: LogRange) -> int | None:
+    """When the range's first line was written, by the sender's clock (ms); None where it has no timestamp."""
+    line = log_range.body[:_MAX_STAMP].partition(b"\n")[0].decode("ascii", "replace")
+    found = split_timestamp(line.rstrip("\r"))
+    return found and found[0]
 
 
 def _same_run(state: LogState, log_range: LogRange) -> bool:

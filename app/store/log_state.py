@@ -28,15 +28,16 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
 
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
     sender sends no offsets. `last_message_id` is the batch applied last, `last_batch_at` its arrival (ms).
-    `first_line`: the digest of that run's first line; "" where its byte 0 has not been received. `has_gap`:
-    bytes are missing, and the next round with a complete start is the first to be trusted again.
+    `log_began` is when the first line that was applied of that log was written, by the sender's clock (ms; 0:
+    not known). `has_gap`: bytes are missing, and the next round with a complete start is the first to be
+    trusted again.
     `has_pending`: there were pending ranges when this was read; `known`: the senders of this match's log.
     """
 
     match_id: UUID
     instance: str = ""
     next_offset: int | None = None
-    first_line: str = ""
+    log_began: int = 0
     last_batch_at: int = 0
     last_message_id: str = ""
     has_gap: bool = False
@@ -85,7 +86,7 @@ def save_statement(state: LogState) -> Write:
             state.last_batch_at,
             state.last_message_id,
             state.has_gap,
-            state.first_line,
+            state.log_began,
         )
     )
 
@@ -159,7 +160,7 @@ def _save(
     last_batch_at: int,
     last_message_id: str,
     has_gap: bool,
-    first_line: str,
+    log_began: int,
 ) -> Insert[Any]:
     row = LogOffset(
         match_id=match_id,
@@ -168,10 +169,10 @@ def _save(
         last_batch_at=last_batch_at,
         last_message_id=last_message_id,
         has_gap=has_gap,
-        first_line=first_line,
+        log_began=log_began,
     )
     changing = [LogOffset.instance, LogOffset.next_offset, LogOffset.last_batch_at]
-    changing += [LogOffset.last_message_id, LogOffset.has_gap, LogOffset.first_line]
+    changing += [LogOffset.last_message_id, LogOffset.has_gap, LogOffset.log_began]
     return LogOffset.insert(row).on_conflict(LogOffset.match_id, action="DO UPDATE", values=changing)
 
 

@@ -59,6 +59,16 @@ def freeze(ct_score: int, t_score: int) -> tuple[str, ...]:
     return ("Starting Freeze period", *score(ct_score, t_score, ct_score + t_score))
 
 
+def statistics(rounds: int) -> tuple[str, ...]:
+    """The server's block after so many rounds that CT has won as `ct_win` does."""
+    fields = ("accountid", "team", "money", "kills", "deaths", "assists")
+    rows = [(100 + seat, 3, 800, rounds * len(T) * (seat == 1), 0, 0) for seat in range(1, 6)]
+    rows += [(200 + seat, 2, 800, 0, rounds, 0) for seat in range(1, 6)]
+    written = [",".join(f"{value:>7}" for value in row) for row in [fields, *rows]]
+    players = [f'"player_{number}" : "{row}"' for number, row in enumerate(written[1:])]
+    return ("JSON_BEGIN{", f'"fields" : "{written[0]}"', '"players" : {', *players, "}}JSON_END")
+
+
 def cut(text: bytes, size: int) -> Sequence[bytes]:
     """A log in bodies of `size` lines, as a sender cuts it."""
     lines = text.splitlines(keepends=True)

@@ -69,10 +69,17 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
                 found.append((time, LineNotUnderstood(at=at, about=_about(line))))
         elif read_line is not True:
             found.append((time, read_line))
-    if lines and not any(timed) and max(map(len, lines)) <= _MAX_LINE:
-        found = [(newest, LineNotUnderstood(at=arrived_at, about="kill_line", of_no_log=True))]
-        unread = [lines[0][:_SAMPLE]]
+    if not any(timed) and (first := _first_of_no_log(lines)):
+        found = [(newest, LineNotUnderstood(at=arrived_at, about="bomb_line", of_no_log=True))]
+        unread = [first[:_SAMPLE]]
     return Reading(_in_order(found), len(lines) - unknown, unknown, tuple(unread))
+
+
+def _first_of_no_log(lines: list[str]) -> str | None:
+    """The first line that says something, where none has a timestamp; None where one has."""
+    if any(split_timestamp(line) for line in lines):  # too long to be parsed, and a log's all the same
+        return None
+    return next((line for line in lines if line.strip(" \t\ufeff")), None)
 
 
 def looks_like_play(line: str, *, timed: bool) -> bool:

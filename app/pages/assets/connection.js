@@ -9,6 +9,10 @@
     heard = performance.now();
     lost.hidden = true;
   });
+  // While the page is hidden, htmx connects no more.
+  document.addEventListener("visibilitychange", () => { heard = performance.now(); });
   place.addEventListener("htmx:sse:error", () => { lost.hidden = false; });
-  setInterval(() => { if (performance.now() - heard > silent) lost.hidden = false; }, 1000);
+  setInterval(() => {
+    if (!document.hidden && performance.now() - heard > silent) lost.hidden = false;
+  }, 1000);
 })();

@@ -14,7 +14,7 @@ class LogOffset(Table, tablename="log_source", db=DIALECT):
     last_batch_at = BigInt()
     last_message_id = Text(db_column_name="last_message")
     has_gap = Boolean(db_column_name="broken")
-    first_line = Text(default="")
+    log_began = BigInt(default=0)
 
 
 class LogPending(Table, tablename="log_pending", db=DIALECT):

@@ -70,6 +70,15 @@ async def test_a_parked_batch_that_comes_again_is_a_repeat(
     assert reads.count(poison.body) == ATTEMPTS
 
 
+async def test_a_parked_batch_that_begins_another_log_is_followed_by_the_rest_of_it(
+    server: Server, consumer: Consumer
+) -> None:
+    """Its sender counts from byte 0 again."""
+    server.offset = 0
+    await consumer.handle(server.cut(POISON.decode()))
+    await check_play_goes_on(consumer, server)
+
+
 async def check_play_goes_on(consumer: Consumer, server: Server) -> None:
     """The result of the round and the next freeze time end the doubt."""
     await consumer.handle(server.cut(*logs.ct_win(1, 0)))

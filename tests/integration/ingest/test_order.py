@@ -208,3 +208,5 @@ async def test_what_is_held_back_of_a_match_is_bounded(server: Server) -> None:
         early[-1], id="huge", body=b"x" * 9 * 1024 * 1024, begin=server.offset + 1, end=server.offset + 2
     )
     assert await server.deliver(huge) == ["overflow"]
+    assert await missing_ranges.skip_missing(server.store, early[-1].arrived_at + 2001, CONFIG) == 1
+    assert (await server.state()).suspended == LOG_GAP

@@ -180,6 +180,17 @@ async def another_log_of_the_same_run(server: GameServer) -> End:
     return End((4, 0), (1, 2, 3, 4))
 
 
+async def a_kill_that_is_missing(server: GameServer) -> End:
+    await server.send(*logs.kick_off(), *logs.statistics(0))
+    missing = logs.kill(logs.CT[0], logs.T[1])
+    for won in (1, 2, 3):
+        server.edit = lambda line, won=won: "" if won == 2 and line == missing else line  # type: ignore[misc]
+        await server.send(*logs.live())
+        await server.send(*logs.ct_win(won, 0))
+        await server.send(*logs.freeze(won, 0), *logs.statistics(won))
+    return End((3, 0), (1, 2, 3), alerts=("statistics_contradiction",))
+
+
 async def no_log_any_more(server: GameServer) -> End:
     """A plugin sends what happens in a form of its own."""
     await server.plays(2)
@@ -206,6 +217,7 @@ STORIES: tuple[Story, ...] = (
     teams_named_the_other_way_round,
     another_map_before_the_first_is_decided,
     another_log_of_the_same_run,
+    a_kill_that_is_missing,
     no_log_any_more,
 )
 

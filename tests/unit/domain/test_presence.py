@@ -102,26 +102,92 @@ def test_a_substitute_fills_the_team(server: Server) -> None:
     assert alive(server) == (5, 5)
 
 
-def test_a_coach_is_no_player(server: Server) -> None:
-    """The server kills coaches when the round begins, and writes that as it does of players."""
+def die(server: Server, victim: MatchPlayer) -> None:
+    """Without a killer."""
+    server.report(f.Died(at=server.later(), victim=victim, side=server.side_of("away")))
+
+
+def fight(server: Server) -> None:
+    """A round in which all players of the team are in a kill."""
+    server.go_live()
+    for seat in range(5):
+        server.kill("home", 0, seat)
+    server.win("home")
+    server.freeze()
+
+
+@pytest.mark.parametrize("players", [5, 4])
+@pytest.mark.parametrize("listed_first", [True, False])
+def test_a_coach_whom_the_server_kills_in_freeze_time_is_no_player(
+    server: Server, players: int, listed_first: bool
+) -> None:
+    coach, on_server = MatchPlayer(299, "coach"), TEAMS["away"][:players]
+    server.win("home")
+    server.freeze()
+    for _ in range(3):
+        if listed_first:
+            listed(server, [*on_server, coach])
+        die(server, coach)
+        if not listed_first:
+            listed(server, [*on_server, coach])
+        assert alive(server) == (5, players)
+        fight(server)
+    server.go_live()
+    die(server, TEAMS["away"][1])
+    assert alive(server) == (5, players - 1)
+    assert [death.player for death in server.match.other_deaths] == [TEAMS["away"][1]]
+
+
+def test_a_coach_whom_the_server_kills_in_the_round_is_no_player(server: Server) -> None:
     coach = MatchPlayer(299, "coach")
     server.win("home")
     server.freeze()
+    fight(server)
     listed(server, [*TEAMS["away"], coach])
-    assert alive(server) == (5, 5)
     server.go_live()
-    side = server.side_of("away")
-    server.report(f.Died(at=server.later(), victim=coach, side=side))
-    assert alive(server) == (5, 5)
-    assert not server.match.other_deaths
-    server.report(f.Died(at=server.later(), victim=TEAMS["away"][1], side=side))
+    die(server, TEAMS["away"][1])
+    assert alive(server) == (5, 4)
+    die(server, coach)
     assert alive(server) == (5, 4)
     assert [death.player for death in server.match.other_deaths] == [TEAMS["away"][1]]
-    server.report(f.PlayerLeft(at=server.later(), player=coach, side=side))
-    assert alive(server) == (5, 4), "the dead cannot be missed again"
+    server.report(f.PlayerLeft(at=server.later(), player=coach, side=server.side_of("away")))
     server.win("home")
     server.freeze()
     assert alive(server) == (5, 5)
+
+
+def test_who_fights_is_no_coach_whatever_was_thought(server: Server) -> None:
+    """A player who has been in no kill yet falls to death in freeze time."""
+    player = TEAMS["away"][4]
+    server.win("home")
+    server.freeze()
+    listed(server, list(TEAMS["away"]))
+    die(server, player)
+    assert alive(server) == (5, 4), "such a player is dead in this round"
+    server.win("home")
+    server.freeze()
+    listed(server, list(TEAMS["away"]))
+    server.go_live()
+    server.kill("home", 0, 4)
+    assert alive(server) == (5, 4)
+    server.win("home")
+    server.freeze()
+    listed(server, list(TEAMS["away"]))
+    assert alive(server) == (5, 5)
+
+
+def test_a_bot_and_the_player_whom_it_replaces_make_no_coach(server: Server) -> None:
+    fight_first = TEAMS["away"]
+    server.win("home")
+    server.freeze()
+    fight(server)
+    leave(server, 1)
+    server.report(f.PlayerJoined(at=server.later(), player=BOT, side=server.side_of("away")))
+    listed(server, [*(player for player in fight_first if player != fight_first[1]), BOT])
+    come_back(server, 1)
+    server.go_live()
+    die(server, fight_first[2])
+    assert alive(server) == (5, 4)
 
 
 def test_nothing_is_priced_against_an_empty_team(server: Server) -> None:

@@ -30,12 +30,11 @@ def a_batch(
 
 
 @st.composite
-def deliveries(draw: st.DrawFn, log: bytes = LOG, first: int = 1) -> list[Batch]:
-    """The whole log in ranges, the first one first, the rest in any order and some of them twice. The first
-    range has `first` bytes at least."""
-    cuts = sorted(draw(st.sets(st.integers(first, len(log) - 1), max_size=8)))
-    edges = [0, *cuts, len(log)]
-    ranges = [a_batch(begin, end, log=log) for begin, end in zip(edges, edges[1:], strict=False)]
+def deliveries(draw: st.DrawFn) -> list[Batch]:
+    """The whole log in ranges, the first one first, the rest in any order and some of them twice."""
+    cuts = sorted(draw(st.sets(st.integers(1, len(LOG) - 1), max_size=8)))
+    edges = [0, *cuts, len(LOG)]
+    ranges = [a_batch(begin, end) for begin, end in zip(edges, edges[1:], strict=False)]
     again = draw(st.lists(st.sampled_from(ranges), max_size=5))
     return [ranges[0], *draw(st.permutations(ranges[1:] + again))]
 
@@ -84,12 +83,57 @@ def test_nothing_after_a_gap_is_read(batches: list[Batch], data: st.DataObject) 
         assert read == LOG[: gap.begin]
 
 
-@given(*[deliveries(b"began at %d\n" % hour + LOG, first=len(b"began at 8\n")) for hour in (8, 9)])
-def test_another_log_of_the_same_run_is_no_repeat(first: list[Batch], second: list[Batch]) -> None:
-    """A sender that counts from byte 0 again for each log file."""
-    read, pending = receive([*first, *second])
-    assert read == b"began at 8\n" + LOG + b"began at 9\n" + LOG
+def stamped_log(hour: int, line: bytes) -> bytes:
+    return b"".join(b"L 01/19/2026 - %02d:00:%02d: %s\n" % (hour, second, line) for second in range(12))
+
+
+#: No line of one ends where one of the other does: a range that follows is always of the present log.
+FORMER, PRESENT = stamped_log(18, b"a line"), stamped_log(19, b"another line")
+
+
+@st.composite
+def in_order(draw: st.DrawFn, log: bytes) -> list[Batch]:
+    """The log, cut at line ends."""
+    ends = [at + 1 for at, byte in enumerate(log[:-1]) if byte == 10]
+    edges = [0, *sorted(draw(st.sets(st.sampled_from(ends)))), len(log)]
+    return [
+        a_batch(begin, end, name=f"{hash(log)} {begin}", log=log)
+        for begin, end in zip(edges, edges[1:], strict=False)
+    ]
+
+
+@given(in_order(FORMER), in_order(PRESENT), st.data())
+def test_another_log_of_the_same_run_is_no_repeat(
+    former: list[Batch], present: list[Batch], data: st.DataObject
+) -> None:
+    """A sender that counts from byte 0 again for each log file; and repeats ranges of the former one."""
+    first = data.draw(st.integers(0, len(former) - 1), label="read from its range")
+    again = data.draw(st.lists(st.sampled_from([*former, *present]), max_size=4))
+    batches = list(present)
+    for each in again:
+        least = present.index(each) + 1 if each in present else 1
+        batches.insert(data.draw(st.integers(least, len(batches))), each)
+    read, pending = receive([*former[first:], *batches])
+    begin = former[first].begin
+    assert read == FORMER[begin:] + PRESENT
     assert not pending
+
+
+def test_the_byte_0_that_comes_late_is_of_the_same_log() -> None:
+    """Where the log was read from a later range on."""
+    whole = a_batch(0, len(PRESENT), log=PRESENT)
+    end = len(PRESENT) // 12 * 6
+    late, first = a_batch(0, end, log=PRESENT), a_batch(end, len(PRESENT), log=PRESENT)
+    state, _ = offsets.advance(LogState(match_id=MATCH), ranged(first))
+    for batch in (late, whole):
+        assert not offsets.begins_another_log(state, ranged(batch))
+        assert offsets.is_repeat(state, "m", ranged(batch))
+
+
+def ranged(batch: Batch) -> LogRange:
+    found = offsets.range_of(batch)
+    assert found is not None
+    return found
 
 
 def test_overlapping_ranges_give_their_new_part() -> None:

@@ -20,6 +20,8 @@ from tests.unit.trading.trader import Trader, new_match
 
 Lines = list[tuple[int, str]]  #: the second in which each was written, and its text
 _KILL = re.compile(r'" \[[^]]*\] killed "')
+_ROW = re.compile(r'"player_\d+" : " *[1-9]\d*, *(\d),')
+_SIDES = {"2": "TERRORIST", "3": "CT"}
 _STAMP = re.compile(r"^(?:L )?\S+ - \S+ ")
 PLAN = plan_between(3, 10, 3, best_of=1, brief=True)
 
@@ -140,3 +142,35 @@ def test_columns_in_another_order_are_not_compared() -> None:
     index = next(index for index, number in KILLS if number == 4)
     trader = traded([*swapped[:index], *swapped[index + 1 :]])
     assert not rounds_in_doubt(trader.match)
+
+
+def test_a_coach_whom_the_server_kills_in_each_freeze_time_changes_nothing() -> None:
+    """On the list, too, with deaths that the server counts; a line that was no kill is found to be none."""
+    index = next(index for index, number in KILLS if number == 4)
+    trader = traded(with_coach([*LOG[:index], not_a_kill(LOG[index][0]), *LOG[index:]]))
+    assert not rounds_in_doubt(trader.match) and not trader.open()
+    assert len(trader.match.presence.coaches) == 0 and trader.match.over
+    both = trader.book.keys() & PLAIN.book.keys()
+    assert len(both) > 200
+    assert {key for key in both if trader.book[key].result is not PLAIN.book[key].result} == set()
+
+
+def with_coach(lines: Lines) -> Lines:
+    """The log with a sixth person on the side of the list's first player."""
+    found: Lines = []
+    team, deaths = "", 0
+    for second, text in lines:
+        if row := _ROW.search(text):
+            team = team or row[1]
+        if "}}JSON_END" in text and team in _SIDES:
+            stamp = _STAMP.match(text)
+            assert stamp is not None
+            numbers = ",".join(f"{number:>7}" for number in (299, team, 800, 0, deaths, *[0] * 21))
+            found.append((second, f'{stamp[0]}"player_99" : "{numbers}"'))
+            found.append((second, text))
+            side = f'{stamp[0]}"coach<99><[U:1:299]><{_SIDES[team]}>"'
+            found.append((second, f'{side} [0 0 0] committed suicide with "world"'))
+            team, deaths = "", deaths + 1
+        else:
+            found.append((second, text))
+    return found

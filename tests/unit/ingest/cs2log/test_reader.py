@@ -311,12 +311,19 @@ def test_a_line_longer_than_any_server_writes_is_unknown() -> None:
     assert (reading.known, reading.unknown, reading.facts) == (0, 1, ())
 
 
-@pytest.mark.parametrize("body", [b'{"event": "round_end"}\n', b"\x1f\x8b\x08\x00\x00", b"a\nb\n"])
+@pytest.mark.parametrize(
+    "body", [b'{"event": "round_end"}\n', b"\x1f\x8b\x08\x00\x00", b"a\nb\n", b"x" * 3_000 + b"\ny\n"]
+)
 def test_a_body_without_a_single_timestamp_is_not_passed_over(body: bytes) -> None:
     reading = read(body, ARRIVED)
-    assert reading.facts == (f.LineNotUnderstood(at=ARRIVED, about="kill_line", of_no_log=True),)
+    assert reading.facts == (f.LineNotUnderstood(at=ARRIVED, about="bomb_line", of_no_log=True),)
     assert len(reading.unread) == 1
     assert read(body + b"\n" + stamped("Starting Freeze period").encode(), ARRIVED).unread == ()
+
+
+@pytest.mark.parametrize("body", [b"", b"\n \r\n", b"\xef\xbb\xbf\n", stamped("x" * 3_000).encode()])
+def test_a_body_that_says_nothing_or_is_a_log_s_is_no_doubt(body: bytes) -> None:
+    assert read(body, ARRIVED).facts == ()
 
 
 def test_a_body_of_long_lines_is_read_at_once() -> None:

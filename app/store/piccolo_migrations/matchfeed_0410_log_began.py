@@ -1,21 +1,21 @@
-"""The digest of the first line of a sender's log."""
+"""When the first line of a log was written."""
 
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
-from piccolo.columns import Text
+from piccolo.columns import BigInt
 
 ID = "2031-01-01T00:06:50:000000"
 VERSION = "1.38.0"
-DESCRIPTION = "first line of a sender's log"
+DESCRIPTION = "when a log began"
 
 
 async def forwards() -> MigrationManager:
     manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    column = Text(default="")
+    column = BigInt(default=0)
     manager.add_column(
         table_class_name="LogOffset",
         tablename="log_source",
-        column_name="first_line",
-        column_class=Text,
+        column_name="log_began",
+        column_class=BigInt,
         params=column._meta.params,
     )
     return manager
