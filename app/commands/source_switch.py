@@ -66,5 +66,5 @@ def _senders(match_id: UUID, known: Sequence[LogSender], chosen: LogSender) -> l
 async def _next_byte_of(tx: Tx, match: Match, chosen: LogSender) -> list[Write]:
     """Accept the chosen sender's log from its next byte, whatever its offset."""
     state = await log_state.get(tx, match.id)
-    state = replace(state, instance=chosen.instance, next_offset=None, log_began=0, has_gap=True)
+    state = replace(state.of_another_run(chosen.instance, None), has_gap=True)
     return [log_state.save_statement(state)]

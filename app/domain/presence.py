@@ -41,7 +41,7 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: MatchChanges) -> Matc
     if match.map is None or match.warmup or team is None:
         return match
     if _is_coach(match, fact.player):
-        return _without_coach(match, fact.player)
+        return match
     presence, member = match.presence, TeamPlayer(fact.player, team)
     if not fact.player.account:
         bots = tuple(one for one in presence.bots if one.player != fact.player)
@@ -57,8 +57,9 @@ def player_left(match: Match, fact: f.PlayerLeft, changes: MatchChanges) -> Matc
 
 def player_joined(match: Match, fact: f.PlayerJoined, changes: MatchChanges) -> Match:
     team = team_of(match, fact.player, fact.side)
-    if match.map is None or match.warmup or team is None or _is_coach(match, fact.player):
+    if match.map is None or match.warmup or team is None:
         return match
+    match = _without_coach(match, fact.player)  # who is one dies again
     presence = match.presence
     absent = tuple(one for one in presence.absent if one.player.key != fact.player.key)
     if len(absent) == len(presence.absent):
@@ -91,14 +92,21 @@ def killed(match: Match, fact: f.Killed) -> Match:
     """Who is in a kill is a player, whatever was thought of them before."""
     for player in (fact.killer, fact.victim):
         coach = next((one for one in match.presence.coaches if one.player.key == player.key), None)
-        if coach is not None and (current := match.current) is not None:
-            home, away = coach.team == "home", coach.team == "away"
-            current = replace(
-                current, alive_home=current.alive_home + home, alive_away=current.alive_away + away
-            )
-            match = replace(_without_coach(match, player), current=current)
+        if coach is None or match.current is None:
+            continue
+        match = _without_coach(match, player)
+        if _present(match.presence, coach.team) < TEAM:
             match = replace(match, presence=_with_unseen(match.presence, coach.team, -1))
+            match = replace(match, current=_with_one_more(match.current, coach.team))
     return match
+
+
+def _with_one_more(current: CurrentRound | None, team: Team) -> CurrentRound | None:
+    """The round, with one more player alive."""
+    if current is None:
+        return None
+    home, away = current.alive_home + (team == "home"), current.alive_away + (team == "away")
+    return replace(current, alive_home=min(TEAM, home), alive_away=min(TEAM, away))
 
 
 def _is_coach(match: Match, player: MatchPlayer) -> bool:
@@ -115,6 +123,8 @@ def _with_coach(match: Match, coach: TeamPlayer) -> Match:
 
 
 def _without_coach(match: Match, player: MatchPlayer) -> Match:
+    if not _is_coach(match, player):
+        return match
     others = tuple([one for one in match.presence.coaches if one.player.key != player.key])
     return replace(match, presence=replace(match.presence, coaches=others))
 

@@ -56,7 +56,7 @@ async def _follow(
     """Apply a batch whose sender is followed, perhaps from this batch on."""
     log_range = offsets.range_of(batch)
     if decision.verdict == "taken_over":
-        state = replace(state, instance=batch.instance, next_offset=None, log_began=0, has_gap=True)
+        state = replace(state.of_another_run(batch.instance, None), has_gap=True)
     another_log = log_range is not None and offsets.begins_another_log(state, log_range)
     if another_log:
         state = offsets.forget_log(state)

@@ -5,12 +5,13 @@ applied already is a repeat; one that begins later waits for the bytes between t
 run waits, too, unless it begins at byte 0: the bytes before it may be on their way. Batches of a sender
 without offsets are applied in order of arrival; pending ranges of an earlier run are lost.
 
-A sender may begin another log at byte 0 under the same name. Its ranges would all be repeats, so the time of
-a log's first line (by the sender's clock) shows which log a range is of: one that begins later than what was
-applied first is another log, and a range that does not follow and is earlier than that is of a former one.
+A sender may begin another log at byte 0 under the same name. Its ranges would all be repeats, so the first
+line shows which log such a range is of, and the time of that line, by the sender's clock, which came first. A
+range that does not follow, and is earlier than the present log, is of the one before.
 """
 
 from collections.abc import Sequence
+from hashlib import blake2b
 
 from msgspec.structs import replace
 
@@ -18,7 +19,7 @@ from app.ingest.batch import Batch
 from app.ingest.cs2log.timestamps import split_timestamp
 from app.store.log_state import LogRange, LogState
 
-_MAX_STAMP = 64  #: bytes that hold a line's timestamp and the beginning of its message
+_MAX_LINE = 4_096  #: bytes, more than a server writes
 
 
 def range_of(batch: Batch) -> LogRange | None:
@@ -41,26 +42,31 @@ def begins_another_log(state: LogState, log_range: LogRange) -> bool:
     """Whether the range begins another log than the one that its sender has sent so far."""
     if log_range.begin or not _same_run(state, log_range) or not state.log_began:
         return False
-    return (time := _first_time(log_range)) is not None and time > state.log_began
+    time, line = _first_line(log_range)
+    if time is None or time < state.log_began:
+        return False
+    return line != state.first_line if state.first_line else time > state.log_began
 
 
 def _is_of_former_log(state: LogState, log_range: LogRange) -> bool:
-    """Whether the range does not follow what was applied, and is earlier than all of it."""
-    if not _same_run(state, log_range) or log_range.begin == state.next_offset or not state.log_began:
+    """Whether the range does not follow what was applied, and is earlier than all of it: of the log before.
+    Where there was none, a clock was set back."""
+    if not state.another_log or not _same_run(state, log_range) or log_range.begin == state.next_offset:
         return False
-    return (time := _first_time(log_range)) is not None and time < state.log_began
+    time, _ = _first_line(log_range)
+    return time is not None and time < state.log_began
 
 
 def forget_log(state: LogState) -> LogState:
     """The state before the first byte of another log of the same run."""
-    return replace(state, next_offset=0, log_began=0)
+    return replace(state, next_offset=0, log_began=0, first_line="", another_log=True)
 
 
 def await_start_of_run(state: LogState, log_range: LogRange) -> LogState:
     """The state; if the range belongs to a new run and does not begin it, it waits for that run's byte 0."""
     if _same_run(state, log_range) or not log_range.begin:
         return state
-    return replace(state, instance=log_range.instance, next_offset=0, log_began=0)
+    return state.of_another_run(log_range.instance, 0)
 
 
 def is_early(state: LogState, log_range: LogRange) -> bool:
@@ -71,15 +77,18 @@ def is_early(state: LogState, log_range: LogRange) -> bool:
 
 def advance(state: LogState, log_range: LogRange) -> tuple[LogState, bytes]:
     """The state after this range, and the bytes of the range that are new."""
-    if begins_another_log(state, log_range):
+    if not _same_run(state, log_range):
+        state = state.of_another_run(log_range.instance, None)
+    elif begins_another_log(state, log_range):
         state = forget_log(state)
-    next_offset, new = _next_offset(state, log_range), log_range.body
+    next_offset, new = state.next_offset, log_range.body
     if next_offset is not None and log_range.begin < next_offset:
         new = new[-(log_range.end - next_offset) :] if log_range.end > next_offset else b""
     end = max(log_range.end, next_offset or 0)  # a pending range may lie within one that was applied
-    began = state.log_began if _same_run(state, log_range) else 0
-    began = began or _first_time(log_range) or 0
-    return replace(state, instance=log_range.instance, next_offset=end, log_began=began), new
+    if not state.log_began:
+        time, line = _first_line(log_range)
+        state = replace(state, log_began=time or 0, first_line="" if log_range.begin else line)
+    return replace(state, next_offset=end), new
 
 
 def next_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
@@ -99,11 +108,12 @@ def obsolete(state: LogState, pending: Sequence[LogRange]) -> list[LogRange]:
     return [each for each in pending if not _same_run(state, each)]
 
 
-def _first_time(log_range: LogRange) -> int | None:
-    """When the range's first line was written, by the sender's clock (ms); None where it has no timestamp."""
-    line = log_range.body[:_MAX_STAMP].partition(b"\n")[0].decode("ascii", "replace")
-    found = split_timestamp(line.rstrip("\r"))
-    return found and found[0]
+def _first_line(log_range: LogRange) -> tuple[int | None, str]:
+    """When the range's first line was written, by the sender's clock (ms; None where it has no timestamp),
+    and a digest of it ("" where the range ends within it)."""
+    line, end, _ = log_range.body[:_MAX_LINE].lstrip(b"\xef\xbb\xbf\r\n \t").partition(b"\n")
+    found = split_timestamp(line.decode("utf-8", "replace").rstrip("\r"))
+    return found and found[0], blake2b(line, digest_size=8).hexdigest() if end else ""
 
 
 def _same_run(state: LogState, log_range: LogRange) -> bool:

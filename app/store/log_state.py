@@ -1,6 +1,6 @@
 """The state of a match's log: its source and offset, ranges received out of order, and failed batches."""
 
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import msgspec
@@ -29,8 +29,8 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
     `instance` is the sender's run and `next_offset` its first byte not yet applied; "" and None while the
     sender sends no offsets. `last_message_id` is the batch applied last, `last_batch_at` its arrival (ms).
     `log_began` is when the first line that was applied of that log was written, by the sender's clock (ms; 0:
-    not known). `has_gap`: bytes are missing, and the next round with a complete start is the first to be
-    trusted again.
+    not known), `first_line` its digest if the log begins with it; `another_log`: the run has sent one before.
+    `has_gap`: bytes are missing, and the next round with a complete start is the first to be trusted again.
     `has_pending`: there were pending ranges when this was read; `known`: the senders of this match's log.
     """
 
@@ -38,11 +38,18 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
     instance: str = ""
     next_offset: int | None = None
     log_began: int = 0
+    first_line: str = ""
+    another_log: bool = False
     last_batch_at: int = 0
     last_message_id: str = ""
     has_gap: bool = False
     has_pending: bool = False
     known: tuple[LogSender, ...] = ()
+
+    def of_another_run(self, instance: str, next_offset: int | None) -> Self:
+        """The state before the first byte of that run's log which is read."""
+        none = {"log_began": 0, "first_line": "", "another_log": False}
+        return msgspec.structs.replace(self, instance=instance, next_offset=next_offset, **none)
 
 
 class LogRange(msgspec.Struct, frozen=True):
@@ -87,6 +94,8 @@ def save_statement(state: LogState) -> Write:
             state.last_message_id,
             state.has_gap,
             state.log_began,
+            state.first_line,
+            state.another_log,
         )
     )
 
@@ -161,6 +170,8 @@ def _save(
     last_message_id: str,
     has_gap: bool,
     log_began: int,
+    first_line: str,
+    another_log: bool,
 ) -> Insert[Any]:
     row = LogOffset(
         match_id=match_id,
@@ -170,9 +181,12 @@ def _save(
         last_message_id=last_message_id,
         has_gap=has_gap,
         log_began=log_began,
+        first_line=first_line,
+        another_log=another_log,
     )
     changing = [LogOffset.instance, LogOffset.next_offset, LogOffset.last_batch_at]
-    changing += [LogOffset.last_message_id, LogOffset.has_gap, LogOffset.log_began]
+    changing += [LogOffset.last_message_id, LogOffset.has_gap]
+    changing += [LogOffset.log_began, LogOffset.first_line, LogOffset.another_log]
     return LogOffset.insert(row).on_conflict(LogOffset.match_id, action="DO UPDATE", values=changing)
 
 

@@ -7,7 +7,7 @@ from app.domain import facts as f
 from app.domain.kill_details import Coordinates
 from app.domain.match import MatchPlayer, Side
 from app.ingest.cs2log.match_lines import ParsedLine
-from app.ingest.cs2log.players import END, WITHOUT_SIDE, WRITTEN, parse_player, side_named
+from app.ingest.cs2log.players import END, WITHOUT_SIDE, WRITTEN, is_pending, parse_player, side_named
 
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
 _PLACE = r" \[(-?\d+ -?\d+ -?\d+)\]"
@@ -216,7 +216,7 @@ def switched(message: str, at: int) -> ParsedLine:
     found = _SWITCHED.match(message)
     actor, side = (parse_player(found[1]), side_named(found[3])) if found else (None, None)
     from_side = side_named(found[2]) if found else None
-    if found is None or actor is None:
+    if found is None or actor is None or is_pending(found[1]):
         return found is not None
     if side is None:
         return f.PlayerLeft(at=at, player=actor[0], side=from_side) if from_side else True
@@ -227,7 +227,7 @@ def switched(message: str, at: int) -> ParsedLine:
 
 def disconnected(message: str, at: int) -> ParsedLine:
     found = _DISCONNECTED.match(message)
-    actor = _in_play(found[1]) if found else None
+    actor = _in_play(found[1]) if found and not is_pending(found[1]) else None
     return f.PlayerLeft(at=at, player=actor[0], side=actor[1]) if actor else True
 
 

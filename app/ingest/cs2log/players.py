@@ -38,5 +38,11 @@ def account(steam_id: str) -> int:
     return 0
 
 
+def is_pending(token: str) -> bool:
+    """Whether it is of a person whom the server does not know yet, or any more, by an account."""
+    found = _PARTS.match(token)
+    return found is not None and not account(found[2]) and found[2] != "BOT"
+
+
 def side_named(name: str) -> Side | None:
     return _SIDES.get(name)

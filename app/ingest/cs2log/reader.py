@@ -48,7 +48,7 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     """
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     text = strip_control_characters(text)  # players choose their names; PostgreSQL stores no NUL in text
-    lines = [line for raw in text.split("\n") if (line := raw.rstrip("\r"))]
+    lines = [line for raw in text.removeprefix("\ufeff").split("\n") if (line := raw.rstrip("\r"))]
     timed = [_timed(line) for line in lines]
     newest = max([each[0] for each in timed if each is not None], default=0)
     found: list[tuple[int, Fact]] = []
@@ -79,7 +79,7 @@ def _first_of_no_log(lines: list[str]) -> str | None:
     """The first line that says something, where none has a timestamp; None where one has."""
     if any(split_timestamp(line) for line in lines):  # too long to be parsed, and a log's all the same
         return None
-    return next((line for line in lines if line.strip(" \t\ufeff")), None)
+    return next((line for line in lines if line.strip()), None)
 
 
 def looks_like_play(line: str, *, timed: bool) -> bool:

@@ -43,6 +43,7 @@ SENDERS = f"SELECT {_SENDERS}"
 #: What is known of a log, for every batch: three tables in one round trip, and a row even without any.
 LOG_STATE = f"""
 SELECT instance, next_offset, last_batch_at, last_message AS last_message_id, broken AS has_gap, log_began,
+    first_line, another_log,
     EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS has_pending,
     {_SENDERS} AS known
 FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_source s ON s.match_id = wanted.id

@@ -15,6 +15,8 @@ class LogOffset(Table, tablename="log_source", db=DIALECT):
     last_message_id = Text(db_column_name="last_message")
     has_gap = Boolean(db_column_name="broken")
     log_began = BigInt(default=0)
+    first_line = Text(default="")
+    another_log = Boolean(default=False)
 
 
 class LogPending(Table, tablename="log_pending", db=DIALECT):

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.match import MatchPlayer
@@ -156,6 +157,32 @@ def test_a_coach_whom_the_server_kills_in_the_round_is_no_player(server: Server)
     assert alive(server) == (5, 5)
 
 
+def test_a_coach_who_leaves_is_no_player_who_is_missing(server: Server) -> None:
+    """The log says twice that somebody leaves."""
+    coach = MatchPlayer(299, "coach")
+    server.win("home")
+    server.freeze()
+    listed(server, [*TEAMS["away"], coach])
+    die(server, coach)
+    fight(server)
+    listed(server, [*TEAMS["away"], coach])
+    die(server, coach)
+    server.go_live()
+    for _ in range(2):
+        server.report(f.PlayerLeft(at=server.later(), player=coach, side=server.side_of("away")))
+    assert alive(server) == (5, 5)
+    server.win("home")
+    server.freeze()
+    assert alive(server) == (5, 5)
+    server.report(f.PlayerJoined(at=server.later(), player=coach, side=server.side_of("away")))
+    listed(server, [*TEAMS["away"], coach])
+    die(server, coach)
+    assert alive(server) == (5, 5)
+    server.go_live()
+    server.report(replace(server.kill_fact("home", 0, 0), victim=coach))
+    assert alive(server) == (5, 4), "never more than five"
+
+
 def test_who_fights_is_no_coach_whatever_was_thought(server: Server) -> None:
     """A player who has been in no kill yet falls to death in freeze time."""
     player = TEAMS["away"][4]
@@ -230,6 +257,9 @@ def test_leaving_and_joining_is_read_from_the_log() -> None:
         '"fox<3><[U:1:100]>" switched from team <CT> to <Spectator>',
         '"CSTV<0><BOT><Unassigned>" disconnected (reason "KICKED")',
         '"Bob<9><BOT>" switched from team <Unassigned> to <TERRORIST>',
+        '"fox<3><STEAM_ID_PENDING>" switched from team <CT> to <Unassigned>',
+        '"fox<3><STEAM_ID_PENDING>" switched from team <Unassigned> to <CT>',
+        '"fox<3><STEAM_ID_PENDING><CT>" disconnected (reason "TIMEDOUT")',
     )
     found = read("".join(f"{stamp}{line}\n" for line in lines), 1).facts
     fox = MatchPlayer(100, "fox")

@@ -2,8 +2,10 @@
 
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.ingest import offsets
 from app.ingest.batch import Batch
@@ -117,6 +119,30 @@ def test_another_log_of_the_same_run_is_no_repeat(
     begin = former[first].begin
     assert read == FORMER[begin:] + PRESENT
     assert not pending
+
+
+def test_every_body_at_byte_0_is_a_log_of_its_own() -> None:
+    """A sender that counts wrongly; two bodies have the time of one second, the last one comes twice."""
+    bodies = [b"L 01/19/2026 - 18:00:%02d: line %d\n" % (second, second) for second in range(3)]
+    bodies.insert(1, b"L 01/19/2026 - 18:00:00: another\n")
+    batches = [a_batch(0, len(body), name=str(number), log=body) for number, body in enumerate(bodies)]
+    assert receive([*batches, replace(batches[-1], id="again")]) == (b"".join(bodies), [])
+
+
+def test_a_clock_that_is_set_back_costs_no_range() -> None:
+    """Also of ranges that are out of order."""
+    back = PRESENT + stamped_log(18, b"another line")
+    third = len(back) // 4
+    ranges = [a_batch(begin, begin + third, log=back) for begin in range(0, len(back), third)]
+    read, pending = receive([ranges[0], ranges[1], ranges[3], ranges[2]])
+    assert (read, pending) == (back, [])
+
+
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n", b"\r\n"])
+def test_what_comes_before_the_first_line_hides_no_other_log(before: bytes) -> None:
+    logs = [before + FORMER, before + PRESENT]
+    batches = [a_batch(0, len(log), name=str(number), log=log) for number, log in enumerate(logs)]
+    assert receive(batches) == (b"".join(logs), [])
 
 
 def test_the_byte_0_that_comes_late_is_of_the_same_log() -> None:
