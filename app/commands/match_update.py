@@ -235,13 +235,14 @@ async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
 
 
 def _rounds(changes: Iterable[c.MatchChange]) -> list[Round]:
-    found: list[Round] = []
+    """The latest version of each finished round."""
+    latest: dict[int, Round] = {}
     for change in changes:
         if isinstance(change, c.RoundFinished | c.RoundAmended):
-            found.append(change.round)
+            latest[change.round.id] = change.round
         elif isinstance(change, c.PlayRecorded):
-            found += change.rounds
-    return found
+            latest |= {played.id: played for played in change.rounds}
+    return list(latest.values())
 
 
 def _events(changes: Iterable[c.MatchChange]) -> list[TimelineEvent]:

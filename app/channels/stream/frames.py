@@ -23,6 +23,7 @@ from app.wire.views.meta import AliveView, alive_view
 _encode = msgspec.json.Encoder().encode
 _SNAPSHOT_FIELD = {None: b"", True: b',"snapshot":true', False: b',"snapshot":false'}
 _CHUNK = 65_536  #: bytes
+_PARTS_OF_MATCH = ("round", "event")  #: what clients put into the match that they were sent
 _WHOLE_MATCH = (frame_types.CREATED, frame_types.UPDATED, frame_types.FINISHED)
 
 
@@ -85,7 +86,8 @@ def render(
     sent: MutableMapping[UUID, str] | None = None,
 ) -> list[Frame]:
     """The frames of these updates for these entitlements, in order. `sent` has the hash of each match as it
-    was sent last: one that looks the same is not sent again."""
+    was sent last: one that looks the same is not sent again, unless its client has put a round or an event
+    into it since, which may be void by now."""
     sent_to = offered(updates, entitlements.types)
     typed = [(one, kind) for one in sent_to if (kind := entitlements.frame_type(one.kind, one.frame))]
     last = {one.match_id: one.seq for one, kind in typed if kind in _WHOLE_MATCH}
@@ -103,6 +105,8 @@ def render(
                 continue
         if one.data is not None:
             rendered.append(Frame(one.seq, _wire(one, kind, one.data, internal), one.conflation_key))
+            if sent is not None and one.kind in _PARTS_OF_MATCH:
+                sent.pop(one.match_id, None)
     return rendered
 
 

@@ -93,6 +93,15 @@ def test_a_match_is_sent_once_in_its_newest_state() -> None:
     assert sent(log, sent={MATCH.id: "another"}) == [("match.updated", log[-1].seq)]
 
 
+def test_a_match_is_sent_again_where_what_its_client_put_into_it_is_void() -> None:
+    """One that looks as it did before, or as `match.created` had it, since all of it was read at once."""
+    kill = c.EventAdded(event=KILL)
+    log = rows((MATCH, MATCH, (kill,), ()), (MATCH, MATCH, (c.EventAmended(event=KILL),), ()))
+    shown = {MATCH.id: "hash"}
+    assert sent(log, sent=shown) == [("event.kill", 1), ("match.updated", 2)]
+    assert sent(log[1:], sent=shown) == []
+
+
 def test_the_end_is_sent_whatever_follows() -> None:
     over = replace(MATCH, status=Status.FINISHED)
     later = replace(over, event="Another Cup")
