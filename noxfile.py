@@ -101,7 +101,7 @@ def restore(session: nox.Session) -> None:
 
 @nox.session
 def upgrade(session: nox.Session) -> None:
-    """From version 0.1.0 to the present one under load, both beside each other; 8 minutes."""
+    """From the newest released version to the present one under load, both beside each other; 8 minutes."""
     session.run("python", "-m", "scripts.upgrade", *session.posargs)
 
 

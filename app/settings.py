@@ -17,9 +17,6 @@ Positive = Annotated[int, Meta(ge=1)]
 DEVELOPMENT_SECRET = "development-only-secret-key-change-me"  # noqa: S105
 
 
-_OLD_NAMES = {"RESPONSE_CACHE_BYTES": "KEPT_BYTES"}  #: of settings that were renamed
-
-
 class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     """Defaults fit a developer's machine; production sets `DEPLOYMENT`, the URLs and `SECRET_KEY`."""
 
@@ -158,8 +155,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     metrics_host: str = "127.0.0.1"
     #: The file to which a demonstration's client reports; the page at / shows it. Empty: none.
     board_report: str = ""
-    #: The size of a web process's response cache, in bytes of rendered bodies; 0: no cache. Its name in
-    #: 0.1.0, `KEPT_BYTES`, is accepted, too, for one release.
+    #: The size of a web process's response cache, in bytes of rendered bodies; 0: no cache.
     response_cache_bytes: Annotated[int, Meta(ge=0)] = 64 * 1024 * 1024
     #: Log level of our own loggers.
     log_level: str = "INFO"
@@ -179,9 +175,6 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
 def load(environ: dict[str, str] | None = None) -> Settings:
     """Settings of this process; raises `SystemExit` with one clear line when a variable does not fit."""
     variables = dict(os.environ if environ is None else environ)
-    for name, old in _OLD_NAMES.items():
-        if old in variables:
-            variables.setdefault(name, variables[old])
     try:
         settings = msgspec.convert(variables, Settings, strict=False)
     except msgspec.ValidationError as error:

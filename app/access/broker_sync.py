@@ -8,7 +8,7 @@ harmless. So a revocation survives any outage, and any process may end at any mo
 
 import asyncio
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -55,14 +55,12 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
 async def repair(store: Store, management: Management, config: BrokerAccessConfig) -> list[str]:
     """Correct the permissions, limits and exchange for SDKs of every tenant for which the broker has others;
     the slugs of those tenants. Their connections are closed, since a channel caches permissions, and since a
-    client whose exchange was deleted has no bindings any more; those of tenants with the permissions of
-    version 0.1.0 only where they need to be (`_may_stay`). Raises `Unavailable`."""
+    client whose exchange was deleted has no bindings any more. Raises `Unavailable`."""
     provisioned = await _provisioned(store)
     await _limit_queues(management, provisioned)
     differing = await differing_tenants(management, provisioned, config)
-    staying = {tenant.slug for tenant, its in differing.items() if _may_stay(tenant, its, config)}
     # The permissions come last: as long as they are the former ones, an interrupted repair is begun anew.
-    without = await _restore_exchanges(management, provisioned, config.exchange, staying)
+    without = await _restore_exchanges(management, provisioned, config.exchange)
     for tenant, present in differing.items():
         if not present.tagged:
             await tenant_access.tag(management, tenant.vhost)
@@ -70,7 +68,7 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
             await tenant_access.restore(management, tenant.vhost, config.exchange, config.mode)
         else:
             await tenant_access.revoke(management, tenant.vhost)
-        if tenant.active and tenant.slug not in staying:
+        if tenant.active:
             await tenant_access.close_connections(
                 management, tenant.vhost, "the rights of this user have changed"
             )
@@ -91,15 +89,6 @@ async def _limit_queues(management: Management, provisioned: Iterable[Tenant]) -
             await provisioning.limit_queues(management, tenant.vhost, tenant.max_queues)
 
 
-def _may_stay(tenant: Tenant, present: "TenantPermissions", config: BrokerAccessConfig) -> bool:
-    """Whether the connections of a tenant stay when its permissions are replaced: during an upgrade from
-    0.1.0, so that no client loses messages by it. An open channel may repeat what it did by the former
-    permissions; exchanges that it declares are deleted all the same (`violations`). Connections that were
-    opened before the broker requests authorisation have no permissions of their own left in mode `http`, and
-    must be opened again."""
-    return config.mode == "patterns" and present.permission == permissions.former_permission(tenant.vhost)
-
-
 async def differing_tenants(
     management: Management, provisioned: Iterable[Tenant], config: BrokerAccessConfig
 ) -> dict[Tenant, "TenantPermissions"]:
@@ -110,18 +99,15 @@ async def differing_tenants(
     return {tenant: its for tenant, its in found.items() if its != _expected(tenant, config)}
 
 
-async def _restore_exchanges(
-    management: Management, tenants: Iterable[Tenant], exchange: str, staying: Collection[str]
-) -> set[str]:
-    """Restore the exchange for SDKs where it is not as we declare it; the slugs of those tenants. The
-    connections of `staying` ones stay: in their vhosts there was none yet."""
+async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], exchange: str) -> set[str]:
+    """Restore the exchange for SDKs where it is not as we declare it; the slugs of those tenants."""
     listed, without = await management.exchanges(), set()
     for tenant in tenants:
         vhost = tenant.vhost
         if await provisioning.has_sdk_exchange(management, listed, vhost, exchange):
             continue
         await provisioning.restore_sdk_exchange(management, vhost, exchange)
-        for user in await client_users(management, vhost) if tenant.slug not in staying else ():
+        for user in await client_users(management, vhost):
             await management.close_user_connections(user, "the exchange of this vhost was restored")
         log.warning("a tenant had no exchange for SDKs", tenant=tenant.slug)
         without.add(tenant.slug)

@@ -101,12 +101,6 @@ def permission(exchange: str, mode: AuthorisationMode) -> Permission | None:
     return Permission(configure=f"^{_SERVER_NAMED}$", write=f"^{_SERVER_NAMED}$", read=read)
 
 
-def former_permission(vhost: str) -> Permission:
-    """The tenant's permission by version 0.1.0, which had no topic permissions."""
-    own = rf"^(amq\.gen.*|amq_.*|{re.escape(vhost)}\..*)$"
-    return Permission(configure=own, write=own, read=".*")
-
-
 def topic_permission(exchange: str, mode: AuthorisationMode) -> TopicPermission | None:
     """The tenant's topic permission on the feed's exchange; None in mode `http`."""
     if mode == "http":

@@ -30,7 +30,6 @@ from app.cli.restored_command import restored
 from app.cli.simulate_command import simulate
 from app.cli.tail_command import tail
 from app.cli.tenant_commands import book, key, tenant, unbook
-from app.cli.upgraded_command import upgraded
 from app.cli.user_commands import user
 from app.kit.version import VERSION
 
@@ -51,7 +50,6 @@ for command in (
     demo_tenants,
     doctor,
     restored,
-    upgraded,
     alerts,
     alert,
     consents,

@@ -19,7 +19,6 @@ from app.commands.trading_commands import OfMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
-from app.domain.suspension_reasons import market_reason
 from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
@@ -127,7 +126,7 @@ def _market_title(market: Market) -> str:
 def _market_state(market: Market) -> str:
     return {
         MarketStatus.ACTIVE: f"open @{market.odds}",
-        MarketStatus.SUSPENDED: f"suspended: {market_reason(market)}",
+        MarketStatus.SUSPENDED: f"suspended: {market.reason}",
         MarketStatus.INACTIVE: "not on offer any more",
         MarketStatus.SETTLED: f"settled: {market.result}",
         MarketStatus.CANCELLED: f"void, reason {market.void_reason_id}",

@@ -23,7 +23,7 @@ DATABASE_RESTORED = "the database was restored from a backup"  #: a reason of su
 DATABASE_FAILED_OVER = "the database failed over and may have lost what came last"  #: the other one
 ENDED = "ended"  #: the kind since a map that had ended was played on
 BY_OPERATOR = "suspended by an operator"
-UNCOUNTED_ROUNDS = "unfollowed"  #: the kind while rounds are played in the log that cannot be counted
+UNCOUNTED_ROUNDS = "uncounted"  #: the kind while rounds are played in the log that cannot be counted
 #: How many rounds in a row cannot be counted before `UNCOUNTED_ROUNDS` is raised. One is common: a knife
 #: round, or the round during which a source was attached.
 UNCOUNTED_ROUNDS_LIMIT = 2

@@ -22,9 +22,9 @@ def player_number(account: int) -> int:
 
 
 def account_of(number: int) -> int | None:
-    """The Steam account of the player who has that number; None for a number that no account gave. Version
-    0.1.0 had another number for each match: with the match's own, times 2**32, added."""
-    return (number - _OF_ACCOUNTS) % _ACCOUNTS if number > _OF_ACCOUNTS else None
+    """The Steam account of the player who has that number; None for a number that no account gave."""
+    account = number - _OF_ACCOUNTS
+    return account if 0 < account < _ACCOUNTS else None
 
 
 MAX_STRENGTH = 100_000.0  #: strengths lie between 0 (none is known) and this

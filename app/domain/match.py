@@ -51,10 +51,10 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     at: int
     offset_ms: int
     actor: MatchPlayer | None = None
-    actor_team: Team | None = msgspec.field(default=None, name="actor_slot")
+    actor_team: Team | None = None
     side: Side | None = None
     target: MatchPlayer | None = None
-    target_team: Team | None = msgspec.field(default=None, name="target_slot")
+    target_team: Team | None = None
     target_side: Side | None = None
     assister: MatchPlayer | None = None
     weapon: str = ""
@@ -82,7 +82,7 @@ class OtherDeath(msgspec.Struct, frozen=True):
     map: int
     round: int
     player: MatchPlayer
-    team: Team = msgspec.field(name="slot")
+    team: Team
 
 
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -233,8 +233,8 @@ class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
     alive_away: int = 5
     opened_at: int = 0
     knife: bool = False
-    withheld: tuple[TimelineEvent, ...] = msgspec.field(default=(), name="held")
-    pending_result: RoundResult | None = msgspec.field(default=None, name="won")
+    withheld: tuple[TimelineEvent, ...] = ()
+    pending_result: RoundResult | None = None
     break_over: bool = False
     dead: tuple[MatchPlayer, ...] = ()
     defusers: tuple[MatchPlayer, ...] = ()
@@ -247,7 +247,7 @@ class RosterEntry(msgspec.Struct, frozen=True):
     """The team of a player, as seen in play; it survives reconnects and changes of name."""
 
     account: int
-    team: Team = msgspec.field(name="slot")
+    team: Team
 
 
 class PendingMapEnd(msgspec.Struct, frozen=True):
@@ -260,7 +260,7 @@ class PendingMapEnd(msgspec.Struct, frozen=True):
 
 class Doubt(msgspec.Struct, frozen=True):
     """A reason to suspend the match. One of each kind at a time: `teams`, `score`, `sides`, `source`,
-    `silent`, `restart`, `map`, `unfollowed`, `rival`, `format`, `players`, `operator`, `rating`, `price`,
+    `silent`, `restart`, `map`, `uncounted`, `rival`, `format`, `players`, `operator`, `rating`, `price`,
     `restored`, `restarted`, `unread`, `statistics`."""
 
     kind: str
@@ -276,7 +276,7 @@ class FormatStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     set_by: Literal["", "log", "operator"] = ""
-    doubted_maps: tuple[int, ...] = msgspec.field(default=(), name="open_maps")
+    doubted_maps: tuple[int, ...] = ()
     sides_round: int = 0
     confirmed_map: int = 0
 
@@ -285,15 +285,15 @@ class TeamPlayer(msgspec.Struct, frozen=True):
     """A player of one of the teams."""
 
     player: MatchPlayer
-    team: Team = msgspec.field(name="slot")
+    team: Team
 
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The map's players who left the server (stored as `away`, which is not the team), and the bots that
+    """The map's players who left the server, and the bots that
     replace them. `coaches` are on a side, and no players. `unseen`: how many of home's and away's others the
     server's list does not have; less than 0 where it has more, as with a substitute."""
 
-    absent: tuple[TeamPlayer, ...] = msgspec.field(default=(), name="away")
+    absent: tuple[TeamPlayer, ...] = ()
     bots: tuple[TeamPlayer, ...] = ()
     coaches: tuple[TeamPlayer, ...] = ()
     unseen: tuple[int, int] = (0, 0)
@@ -341,11 +341,11 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     away_id: int | None = None
     tournament_id: int | None = None
     #: The next unused `id` of a timeline event, a round or the end of a map.
-    next_history_id: int = msgspec.field(default=1, name="next_fact")
+    next_history_id: int = 1
     last_stamp: int = 0  #: the newest envelope timestamp of this match (docs/decisions/0009)
     last_seq: int = 0  #: the change-log number of its newest feed envelope (docs/decisions/0008)
     #: When the newest log batch that was applied arrived, also one without facts.
-    last_arrived_at: int = msgspec.field(default=0, name="last_fact_at")
+    last_arrived_at: int = 0
     doubts: tuple[Doubt, ...] = ()
     roster: tuple[RosterEntry, ...] = ()
     loaded: str = ""  #: the map that the server last named
@@ -359,33 +359,32 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     max_rounds: int = 24
     overtime_rounds: int = 6
     awarded: bool = False  #: an operator named the winner
-    info: MatchInfo = msgspec.field(default=MatchInfo(), name="about")
+    info: MatchInfo = MatchInfo()
     loadouts: tuple[Loadout, ...] = ()  #: the scoreboard: what each player carries in the current round
     #: Rounds last won in a row that could not be counted.
-    uncounted_rounds: int = msgspec.field(default=0, name="unfollowed")
+    uncounted_rounds: int = 0
     format_status: FormatStatus = FormatStatus()
     handed_over: bool = False  #: another log source is followed now, and has not reported its score yet
     named_side: Side | None = None  #: the side that home begins the next map on, where an operator named it
     #: The newest facts were applied too late to price by.
-    applied_late: bool = msgspec.field(default=False, name="behind")
+    applied_late: bool = False
     presence: Presence = Presence()
     other_deaths: tuple[OtherDeath, ...] = ()  #: deaths without a kill
     #: The standard deviation of the strength, in points; 0: that of a strength from outside.
-    home_strength_sd: float = msgspec.field(default=0.0, name="home_spread")
-    away_strength_sd: float = msgspec.field(default=0.0, name="away_spread")
+    home_strength_sd: float = 0.0
+    away_strength_sd: float = 0.0
     #: The teams whose strength is their rating, or was imported; no operator has set it.
     follows_ratings: tuple[Team, ...] = ()
     ratings_version: int = 0  #: of its teams' ratings when strengths were last taken from them
     #: The end of the map in play that waits for its sides.
-    pending_map_end: PendingMapEnd | None = msgspec.field(default=None, name="open_end")
+    pending_map_end: PendingMapEnd | None = None
     clock_rules: ClockRules = ClockRules()
     shown: RoundKnowledge = RoundKnowledge()  #: what is known of the current round beyond its events
     controls: TradingControls = NO_CONTROLS  #: what traders have set
     revision: int = 0  #: how many commands of operators have changed it
     statistics: StatisticsBlock | None = None  #: the game server's last statistics block
-    #: Of how many market types the process knew the rules that last settled its markets; 0: one of version
-    #: 0.1.0, which writes a match without this field.
-    types_known: int = msgspec.field(default=0, name="types")
+    #: Of how many market types the process knew the rules that last settled its markets.
+    types_known: int = 0
 
     @property
     def over(self) -> bool:

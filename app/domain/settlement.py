@@ -39,7 +39,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     specifiers: str
     previous_status: LedgerStatus
     new_status: LedgerStatus
-    result: Result | None = msgspec.field(name="outcome")
+    result: Result | None
     reason: str
     rests_on: tuple[int, ...] = ()
     settled_by: SettledBy = "engine"

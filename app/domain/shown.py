@@ -56,7 +56,7 @@ class RoundKnowledge(msgspec.Struct, frozen=True, omit_defaults=True):
 
     hits: bool = False
     items: bool = False
-    all_equipment_known: bool = msgspec.field(default=False, name="whole")
+    all_equipment_known: bool = False
     players: tuple[int | str, ...] = ()
     froze_at: int | None = None
     live_at: int | None = None

@@ -96,21 +96,11 @@ def code_of(reason: str) -> str | None:
     return next((code for pattern, code in _OF_PATTERNS if re.fullmatch(pattern, reason, re.DOTALL)), None)
 
 
-def market_reason(market: Market) -> str:
-    """The reason that stands with a market, for clients.
-
-    Suspended and without a code is a market whose result an operator rolled back, for a reason of their own,
-    and one that version 0.1.0 suspended in a pause: by the game server's word for it.
-    """
-    own = market.status is MarketStatus.SUSPENDED and code_of(market.reason) is None
-    return pauses.reason_of(market.reason) if own and not market.settled_by else market.reason
-
-
 def market_reason_code(market: Market) -> str | None:
     """The code of why a market is suspended; None if it is not."""
     if market.status is not MarketStatus.SUSPENDED:
         return None
-    return code_of(market_reason(market)) or (ROLLED_BACK if market.settled_by else OTHER)
+    return code_of(market.reason) or (ROLLED_BACK if market.settled_by else OTHER)
 
 
 def match_reason_code(match: Match) -> str | None:

@@ -7,7 +7,7 @@ import msgspec
 from app.commands.preview import Preview
 from app.domain.market import Market
 from app.domain.settlement import LedgerEntry
-from app.domain.suspension_reasons import market_reason, market_reason_code
+from app.domain.suspension_reasons import market_reason_code
 from app.kit.clock import iso_millis
 from app.wire.views.match import MatchView, basic_view
 
@@ -85,7 +85,7 @@ def traded_market(market: Market) -> TradedMarket:
         status=market.status,
         odds=str(market.odds),
         probability=market.probability,
-        reason=market_reason(market),
+        reason=market.reason,
         reason_code=market_reason_code(market),
         priced_at=iso_millis(market.priced_at),
     )

@@ -6,9 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from app.domain import suspension_reasons
 from app.domain.catalogue import Locale
-from app.domain.market import Market
 from app.domain.suspension_reasons import in_words, market_reason_code
 
 
@@ -47,17 +45,11 @@ def reason(text: str, locale: Locale) -> str:
     return in_words(text, locale)
 
 
-def market_reason(market: Market, locale: Locale) -> str:
-    """The reason that stands with a market, in the language of the page."""
-    return in_words(suspension_reasons.market_reason(market), locale)
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "clock": clock,
     "time_of_day": time_of_day,
     "measured": measured,
     "reason": reason,
-    "market_reason": market_reason,
     "reason_code": market_reason_code,
 }

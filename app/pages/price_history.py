@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.domain.catalogue import Locale
 from app.domain.market import Market
-from app.domain.suspension_reasons import in_words, market_reason, market_reason_code
+from app.domain.suspension_reasons import in_words, market_reason_code
 from app.pages.ledger_kinds import kind_of
 from app.store.market_changes import MarketChange
 
@@ -61,7 +61,7 @@ def price_history(changes: Iterable[MarketChange], locale: Locale, *, complete: 
 
 def _suspend(suspensions: list[Suspension], at: int, market: Market, locale: Locale) -> None:
     """Begin, continue or end a suspension; another reason begins another one."""
-    code, reason = market_reason_code(market), in_words(market_reason(market), locale)
+    code, reason = market_reason_code(market), in_words(market.reason, locale)
     last = suspensions[-1] if suspensions and suspensions[-1].until is None else None
     if last and (code, reason) == (last.code, last.reason):
         return

@@ -90,7 +90,7 @@ def _some(statuses: Collection[str], first: int, last: int) -> Count:
 
 
 def _position(row: Row) -> ListPosition:
-    return ListPosition(row["place"], row["number"])
+    return ListPosition(row["sort_time"], row["number"])
 
 
 def _outline(row: Row) -> Match:

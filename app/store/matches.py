@@ -32,48 +32,7 @@ from app.store.transaction import Row, Tx, Write
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
-#: The fields of `Match` that version 0.1.0 does not know: its processes, running beside ours, read a state
-#: and write it back without them, so they are stored in a column of their own. They are fields of `Match`
-#: itself, by their stored names. `types` is not one of them: without it a state was written last by such a
-#: process.
-LATER: tuple[str, ...] = (
-    "unfollowed",
-    "handed_over",
-    "named_side",
-    "format_status",
-    "behind",
-    "presence",
-    "other_deaths",
-    "open_end",
-    "home_spread",
-    "away_spread",
-    "clock_rules",
-    "shown",
-    "follows_ratings",
-    "ratings_version",
-    "controls",
-    "revision",
-    "restart_cause",
-    "restoring",
-    "restart",
-    "statistics",
-)
-_LATER_FIELDS = {field.name: field for field in msgspec.structs.fields(Match) if field.encode_name in LATER}
-_decode_later = msgspec.json.Decoder(
-    msgspec.defstruct(
-        "Later",
-        [
-            (
-                name,
-                field.type | msgspec.UnsetType,
-                msgspec.field(default=msgspec.UNSET, name=field.encode_name),
-            )
-            for name, field in _LATER_FIELDS.items()
-        ],
-    )
-).decode
-
-_STATE = (MatchTable.state, MatchTable.later, MatchTable.last_stamp, MatchTable.last_seq)
+_STATE = (MatchTable.state, MatchTable.last_stamp, MatchTable.last_seq)
 _OVER = MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
 _LIVE = MatchTable.status == Status.LIVE
 _RUNNING = (_LIVE, MatchTable.suspended == "")
@@ -88,13 +47,8 @@ class MatchPosition(msgspec.Struct, frozen=True):
 
 
 def _match(row: Row) -> Match:
-    later = _decode_later(row["later"])
-    return msgspec.structs.replace(
-        _decode(row["state"]),
-        **{name: value for name in _LATER_FIELDS if (value := getattr(later, name)) is not msgspec.UNSET},
-        last_stamp=row["last_stamp"],
-        last_seq=row["last_seq"],
-    )
+    numbers = {"last_stamp": row["last_stamp"], "last_seq": row["last_seq"]}
+    return msgspec.structs.replace(_decode(row["state"]), **numbers)
 
 
 async def next_number(tx: Tx) -> int:
@@ -222,11 +176,11 @@ async def listing(
 
 @reading_rows(_match)
 def quiet(before: int, /) -> Select[Any]:
-    """Live, not suspended matches with an active market whose last fact is older than `before` (ms)."""
+    """Live, not suspended matches with an active market, of whose log nothing came since `before` (ms)."""
     active = Market.select(Market.match_id).where(
         Market.match_id == MatchTable.id, Market.status == QueryString(f"{MarketStatus.ACTIVE:d}")
     )
-    query = MatchTable.select(*_STATE).where(*_RUNNING, MatchTable.last_fact_at < before, exists(active))
+    query = MatchTable.select(*_STATE).where(*_RUNNING, MatchTable.last_arrived_at < before, exists(active))
     return query.order_by(MatchTable.number)
 
 
@@ -235,15 +189,6 @@ def suspended_before_play(reason: str, /) -> Select[Any]:
     """Matches that have not begun and are suspended for `reason`: no log line will clear it."""
     waiting = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
     return MatchTable.select(MatchTable.id).where(waiting, MatchTable.suspended == reason)
-
-
-@reading_ids
-def written_last_by_0_1_0() -> Select[Any]:
-    """Matches that a process of version 0.1.0 wrote after one of ours had, unless one of ours has settled its
-    markets since; by number. Reads the state of every match: not for what runs often."""
-    written_by_both = "{} ->> 'revision' IS NOT NULL AND {} ->> 'types' IS NULL"
-    found = QueryString(written_by_both, MatchTable.later, MatchTable.state)
-    return MatchTable.select(MatchTable.id).where(found).order_by(MatchTable.number)
 
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
@@ -303,7 +248,6 @@ def _columns(match: Match) -> tuple[object, ...]:
         match.map.name if match.map else "",
         _encode(match),
         cache_invalidation.match_payload(match),
-        _encode({field.encode_name: getattr(match, name) for name, field in _LATER_FIELDS.items()}),
     )
 
 
@@ -335,7 +279,6 @@ def _state_unless(version: str | None) -> tuple[Column | QueryString, ...]:
     changed = "CASE WHEN xmin::text = {} THEN NULL ELSE {} END"
     return (
         QueryString(changed, version, MatchTable.state, alias="state"),
-        QueryString(changed, version, MatchTable.later, alias="later"),
         MatchTable.last_stamp,
         MatchTable.last_seq,
         QueryString("pg_current_xact_id()::xid::text", alias="own_version"),

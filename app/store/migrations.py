@@ -13,14 +13,21 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
+from app.kit.errors import Conflict
 from app.kit.logging import get_logger, redact
 from app.store import servers
+from app.store.statements import server
 from app.store.transaction import translate_errors
 
 #: The directory of `app`, for Piccolo's process to import it: a checkout, or an installation's site-packages.
 _PARENT = Path(__file__).parents[2]
 _LOCK = 7232652  #: the advisory lock for migrating
 _COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed", "--trace")
+_BASELINE = "2031-02-01T00:00:01:000000"  #: the migration that makes version 0.2.0
+_TOO_OLD = (
+    "A development version before 0.2.0 made this database, and no later one can read it: set DATABASE_URL "
+    "to a database that does not exist yet, or drop this one (`dropdb`), and run `matchfeed migrate`."
+)
 _TABLE_IN_USE = "LockNotAvailableError"  #: in Piccolo's output
 _PATIENCE_SECONDS, _RETRY_SECONDS = 120.0, 1.0
 log = get_logger(__name__)
@@ -32,15 +39,25 @@ async def migrate(database_url: str) -> None:
     Safe to run again, and by several processes at once: a lock serialises them. Processes of the service may
     run meanwhile: a migration that needs a table which another transaction uses, such as a dump, has them
     wait for half a second at most, and is tried again for two minutes. Raises `Unavailable` when PostgreSQL
-    is down, `RuntimeError` with Piccolo's output when a migration fails.
+    is down, `Conflict` for a database of a development version before 0.2.0, `RuntimeError` with Piccolo's
+    output when a migration fails.
     """
     async with translate_errors():
         connection = await _connect(database_url)
         try:
             await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+            await _refuse_development_state(connection)
             await _forwards(database_url)
         finally:
             await connection.close()
+
+
+async def _refuse_development_state(connection: asyncpg.Connection) -> None:
+    """Raise `Conflict` for a database that a development version before 0.2.0 has made."""
+    if await connection.fetchval(server.HAS_MIGRATIONS):
+        applied = [row["name"] for row in await connection.fetch(server.MIGRATIONS)]
+        if any(name < _BASELINE for name in applied):
+            raise Conflict(_TOO_OLD)
 
 
 async def _connect(database_url: str) -> asyncpg.Connection:

@@ -11,10 +11,8 @@ from uuid import UUID
 
 import msgspec
 from piccolo.query import Select
-from piccolo.querystring import QueryString
 
 from app.domain.match import Match, Status
-from app.domain.recovery import LATE_MILLIS
 from app.domain.settlement import LedgerEntry
 from app.store import cache_invalidation
 from app.store.matches import MatchPosition
@@ -45,8 +43,7 @@ class TimestampedMatch(msgspec.Struct, frozen=True):
 
     @property
     def match(self) -> Match:
-        """As far as 0.1.0 knew it, which a summary needs no more than (`store.matches` has the rest). Decoded
-        at each use: it may be large."""
+        """Decoded at each use: it may be large."""
         return _decode(self.state)
 
 
@@ -76,12 +73,9 @@ def reopened_matches(tenant_id: UUID, /) -> Select[Any]:
 @reading_ids
 def ended_matches(tenant_id: UUID, after: int, /) -> Select[Any]:
     """The booked matches whose end, or a settlement, void or rollback of a market, was published after
-    `after` (ms); by number. Matches that a process of version 0.1.0 closed have no `closed_at`, and
-    `finished_at` is their log's time."""
-    late = QueryString(f"{{}}::bigint - {LATE_MILLIS}", after)
-    old = MatchTable.closed_at.is_null() & (MatchTable.finished_at > late)
+    `after` (ms); by number."""
     settled = Entry.select(Entry.match_id).where(Entry.at > after)
-    published = (MatchTable.closed_at > after) | old | MatchTable.id.is_in(settled)
+    published = (MatchTable.closed_at > after) | MatchTable.id.is_in(settled)
     query = MatchTable.select(MatchTable.id).where(_OVER, booked(tenant_id), published)
     return query.order_by(MatchTable.number)
 

@@ -6,13 +6,10 @@ the change log from then on (`MARK`, of no match, and published to nobody) is th
 is read; what lies before it is pruned, so that a stream that resumes from before receives a snapshot.
 """
 
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
-import asyncpg
 import msgspec
 from piccolo.columns import Column
 from piccolo.query import Count, Insert, Select, Update
@@ -39,8 +36,6 @@ from app.store.tenant_rows import NO_MATCH
 from app.store.transaction import Tx
 
 MARK = "restored"  #: the `entity` of the row
-_MIGRATIONS = Path(__file__).with_name("piccolo_migrations")
-_MIGRATION_ID = re.compile(r'^ID = "(.+)"$', re.MULTILINE)
 _ALL = 2**63 - 1  #: later than every timestamp
 _OVER = literals((Status.FINISHED, Status.CANCELLED))
 _OPEN_JOBS = literals((RecoveryState.SCHEDULED, RecoveryState.RUNNING))
@@ -79,16 +74,6 @@ class Ended(msgspec.Struct, frozen=True):
 async def sessions(tx: Tx) -> list[DatabaseSession]:
     """The sessions of other processes of ours on this database, but for broker-authorisation."""
     return [DatabaseSession(**row) for row in await tx.fetch(statements.SESSIONS, SESSION_NAME)]
-
-
-async def missing_migrations(tx: Tx) -> list[str]:
-    """The migrations that this database lacks."""
-    known = {_MIGRATION_ID.findall(path.read_text())[0] for path in _MIGRATIONS.glob("matchfeed_*.py")}
-    try:
-        applied = {row["name"] for row in await tx.fetch(statements.MIGRATIONS)}
-    except asyncpg.UndefinedTableError:
-        applied = set()
-    return sorted(known - applied)
 
 
 async def known_numbers(tx: Tx) -> KnownNumbers:

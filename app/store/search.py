@@ -1,6 +1,6 @@
 """Search by name: trigrams, for suggestions while somebody types.
 
-The database stores the trigrams of each name (`name_piece`), so that a name is found by its parts and by
+The database stores the trigrams of each name (`name_trigram`), so that a name is found by its parts and by
 similarity without reading the others. A match is found by its teams and tournament.
 """
 

@@ -86,7 +86,7 @@ def _on_body(text: str) -> QueryString:
 _REVERSED = _on_body(
     "(({}->>'new_status' = 'pending' AND {}->'void_window' IS NULL) OR {}->>'window_rolled_back' = 'true')"
 )
-_SETTLED = "{}->'void_window' IS NULL AND {}->>'new_status' = 'settled' AND {}->>'outcome'"
+_SETTLED = "{}->'void_window' IS NULL AND {}->>'new_status' = 'settled' AND {}->>'result'"
 _RESULTS = {
     LedgerResult.WON: _on_body(f"{_SETTLED} = 'won'"),
     LedgerResult.LOST: _on_body(f"{_SETTLED} = 'lost'"),

@@ -37,7 +37,7 @@ WITHOUT_FRAME = "('match', 'market_type', 'tenant_market', 'booking', 'feed_mark
 NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1
 _LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as losing messages
 #: Whether the tenant of a cursor is losing messages.
-LOSING = f"(tenant_cursor.owed OR tenant_cursor.dropped_at > {NOW} - {_LOSS_MILLIS})"
+LOSING = f"(tenant_cursor.notice_pending OR tenant_cursor.dropped_at > {NOW} - {_LOSS_MILLIS})"
 
 
 #: Whether a market was offered to a tenant, by the columns of its intervals (`interval_columns`), and the

@@ -10,9 +10,8 @@ What explains a move of a probability since its price was set, the limits added 
   round goes live, a plant or a defuse that began: `_LARGE`;
 - what decides rounds: any move. That is a kill or another death, a plant, a defuse, a result, a round that is
   void, players who come or go, another format, other sides, an operator's command; a plant or defuse that
-  should have succeeded by now; and that nothing was known of the round, as after a process of 0.1.0, which
-  prices by another model. But kills and plants of one team explain a move of the round against it
-  only up to `_STATE`.
+  should have succeeded by now; and that nothing was known of the round. But kills and plants of one team
+  explain a move of the round against it only up to `_STATE`.
 
 The limits lie above what the model does in real and simulated play (`docs/pricing.md`).
 """

@@ -18,7 +18,7 @@ _MATCH = [
     *("best_of", "score_home", "score_away", "map_name", "last_stamp", "last_seq", "state"),
 ]
 _MARKET = [
-    *("match_id", "type_id", "specifiers", "status", "odds", "probability", "complement", "priced_at"),
+    *("match_id", "type_id", "specifiers", "status", "odds", "probability", "group", "priced_at"),
 ]
 _encode = msgspec.json.Encoder().encode
 Lines = Iterator[tuple[object, ...]]

@@ -44,18 +44,19 @@ SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
     t.slug, t.name, t.amqp, t.active AS tenant_active, t.probabilities
 FROM api_key k JOIN tenant t ON t.id = k.tenant_id WHERE k.hash = $1
 """
-_STATE = "SELECT state, later, last_stamp, last_seq FROM match"
-_MARKET = """type_id, specifiers, status, odds, probability, complement, reason, result, void_reason_id,
+_STATE = "SELECT state, last_stamp, last_seq FROM match"
+_MARKET = """type_id, specifiers, status, odds, probability, "group", reason, result, void_reason_id,
     rests_on, settled_by, opened_at, priced_at, offered_until"""
 _CHANGES = """
 SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body
 FROM change WHERE seq > $1 ORDER BY seq LIMIT 500
 """
 _LOG = """
-INSERT INTO log_source (match_id, instance, next_offset, last_batch_at, last_message, broken)
+INSERT INTO log_offset (match_id, instance, next_offset, last_batch_at, last_message_id, has_gap)
 VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (match_id) DO UPDATE SET instance = excluded.instance, next_offset = excluded.next_offset,
-    last_batch_at = excluded.last_batch_at, last_message = excluded.last_message, broken = excluded.broken
+    last_batch_at = excluded.last_batch_at, last_message_id = excluded.last_message_id,
+    has_gap = excluded.has_gap
 """
 
 

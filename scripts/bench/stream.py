@@ -234,7 +234,7 @@ async def clear(store: Store) -> None:
     """Nothing is live any more."""
     async with store.transaction() as tx:
         await tx.execute(
-            "TRUNCATE match, market, change, round, timeline_event, ledger_entry, log_source CASCADE"
+            "TRUNCATE match, market, change, round, timeline_event, ledger_entry, log_offset CASCADE"
         )
 
 

@@ -1,15 +1,13 @@
-"""The upgrade from version 0.1.0 to the present one, under load.
+"""The upgrade from the newest version that CHANGELOG.md names to the present one, under load.
 
-    python -m scripts.upgrade [--matches 6] [--speed 10] [--before 60] [--beside 30]
-                              [--authorisation patterns]
+    python -m scripts.upgrade [--matches 6] [--speed 10] [--before 60] [--beside 30] [--commit HASH]
 
-Takes 0.1.0 from the repository's history, with the packages that it pinned, into `var/upgrade`. It makes the
-database, the broker's vhosts, tenants and keys; its simulator plays matches; bookmakers, a stream and users
-of REST are clients. Then the present version's migrations run, and its processes replace the former ones in
-the order of docs/deploy.md, each beside the former one for `--beside` seconds. Fails with what is not as it
-must be. With `--authorisation http` the broker requests authorisation from the present version before its
-other processes start, which costs each client a reconnect. Everything that it starts ends with it; the
-processes' logs stay in `var/upgrade/run/log`.
+Takes that version (or another commit) from the repository's history, with the packages that it pinned, into
+`var/upgrade`. It makes the database, the broker's vhosts, tenants and keys; its simulator plays matches;
+bookmakers, a stream and users of REST are clients. Then the present version's migrations run, and its
+processes replace the former ones in the order of docs/deploy.md, each beside the former one for `--beside`
+seconds. Fails with what is not as it must be. Everything that it starts ends with it; the processes' logs
+stay in `var/upgrade/run/log`.
 """
 
 import argparse
@@ -19,14 +17,14 @@ import signal
 
 from scripts.local_services.processes import ServiceError
 from scripts.upgrade.drill import Drill, Outcome, Plan
-from scripts.upgrade.former_version import COMMIT, ROOT, VERSION, FormerVersion
+from scripts.upgrade.former_version import ROOT, FormerVersion, newest_release
 from scripts.upgrade.installation import Installation
 
 HOME = ROOT / "var" / "upgrade"
 
 
-async def drilled(plan: Plan) -> Outcome:
-    former = FormerVersion(HOME / VERSION)
+async def drilled(plan: Plan, commit: str) -> Outcome:
+    former = FormerVersion(HOME / commit, commit)
     shutil.rmtree(HOME / "run", ignore_errors=True)
     (HOME / "run").mkdir(parents=True)
     installation = Installation(HOME / "run", former)
@@ -40,11 +38,11 @@ async def drilled(plan: Plan) -> Outcome:
         installation.close()
 
 
-def summary(plan: Plan, found: Outcome) -> str:
+def summary(plan: Plan, commit: str, found: Outcome) -> str:
     """The outcome in figures, then what is wrong."""
     got = found.received
     lines = [
-        f"{VERSION} ({COMMIT}) to the present version: {plan.matches} matches at {plan.speed:g} times speed",
+        f"{commit} to the present version: {plan.matches} matches at {plan.speed:g} times speed",
         "| step | seconds | longest silence, s | repeated |",
         "|---|---|---|---|",
         *(
@@ -55,7 +53,6 @@ def summary(plan: Plan, found: Outcome) -> str:
         f"{got.missed} missed and recovered by clients that had to reconnect, "
         f"{got.invented} invented, {got.repeated} repeated, "
         f"{got.back} numbers went back, {got.ambiguous} had two meanings",
-        f"a queue of its own name, declared again after the upgrade: {found.named or 'accepted'}",
         f"longest time without an open market: {found.shut:.1f} s; "
         f"matchfeed migrate: {found.migrate_seconds:.1f} s",
         f"recoveries: {found.recoveries[0]} of everything, {found.recoveries[1]} of a match",
@@ -76,14 +73,16 @@ def main() -> None:
     parser.add_argument("--speed", type=float, default=10.0)
     parser.add_argument("--before", type=float, default=60.0, help="seconds")
     parser.add_argument("--beside", type=float, default=30.0, help="seconds")
-    parser.add_argument("--authorisation", choices=("patterns", "http"), default="patterns")
-    plan = Plan(**vars(parser.parse_args()))
+    parser.add_argument("--commit", default=newest_release(), help="of the former version")
+    options = vars(parser.parse_args())
+    commit = options.pop("commit")
+    plan = Plan(**options)
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # ends what was started, too
     try:
-        found = asyncio.run(drilled(plan))
+        found = asyncio.run(drilled(plan, commit))
     except ServiceError as error:
         raise SystemExit(f"upgrade: {error}") from error
-    print(summary(plan, found), flush=True)
+    print(summary(plan, commit, found), flush=True)
     raise SystemExit(1 if found.wrong else 0)
 
 

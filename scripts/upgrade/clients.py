@@ -13,10 +13,8 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import websockets
-from aio_pika.abc import AbstractConnection, AbstractIncomingMessage, AbstractQueue
-from aio_pika.exceptions import AMQPError
+from aio_pika.abc import AbstractIncomingMessage
 
-from app.broker.connection import FAILURES, open_connection
 from scripts.http_client import client
 from scripts.soak.bookmakers import Bookmaker
 
@@ -69,50 +67,6 @@ class Tenant(Bookmaker):
             ):
                 since = time.monotonic()
             self.shut = max(self.shut, time.monotonic() - since)
-
-
-class NamedQueue:
-    """A client with a durable queue of its own name."""
-
-    def __init__(self, slug: str, url: str, exchange: str) -> None:
-        self.slug, self._url, self._exchange = slug, url, exchange
-        self.messages = list[Message]()
-        self.connections = 0
-
-    async def run(self) -> None:
-        """Read it, without end; connect again when the connection is lost."""
-        while True:
-            with suppress(*FAILURES):
-                await self._read()
-            await asyncio.sleep(1)
-
-    async def _read(self) -> None:
-        closed = asyncio.Event()
-
-        async def receive(message: AbstractIncomingMessage) -> None:
-            self.messages.append(_read(message))
-            await message.ack()
-
-        async with open_connection(self._url, _CONNECT_SECONDS) as connection:
-            connection.close_callbacks.add(lambda *_: closed.set())
-            queue = await self._declare(connection)
-            await queue.bind(self._exchange, "#")
-            await queue.consume(receive)
-            self.connections += 1
-            await closed.wait()
-
-    async def declare_again(self) -> str:
-        """Declare the queue on another connection, as after a reconnect; how that was refused, else an empty
-        text."""
-        try:
-            async with open_connection(self._url, _CONNECT_SECONDS) as connection:
-                await self._declare(connection)
-        except AMQPError as error:
-            return str(error)
-        return ""
-
-    async def _declare(self, connection: AbstractConnection) -> AbstractQueue:
-        return await (await connection.channel()).declare_queue(f"{self.slug}.book", durable=True)
 
 
 def _read(message: AbstractIncomingMessage) -> Message:

@@ -10,31 +10,28 @@ from datetime import UTC, datetime
 import asyncpg
 import msgspec
 
-from app.broker.permissions import AuthorisationMode
 from app.store.connections import open_store
 from scripts.http_client import client
 from scripts.soak import verdict
 from scripts.soak.verdict import Verdict
 from scripts.upgrade import findings
 from scripts.upgrade.balancer import Counts
-from scripts.upgrade.clients import NamedQueue, Requester, Stream, Tenant
+from scripts.upgrade.clients import Requester, Stream, Tenant
 from scripts.upgrade.findings import Received
 from scripts.upgrade.installation import FORMER, FORMER_WEB, PRESENT, PRESENT_WEB, Installation
 
 EXCHANGE = "oddsfeed"
-SLUGS, NAMED = ("steady", "restless", "curious", "quiet"), "named"
+SLUGS = ("steady", "restless", "curious", "quiet")
 _RECOVERY_SECONDS, _SETTLE_SECONDS, _PATIENCE_SECONDS = 10.0, 15.0, 60.0
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How many matches are played at a time, how fast; seconds before the first step, and of each step; who
-    decides what tenants may do at the broker, as in the setting."""
+    """How many matches are played at a time, how fast; seconds before the first step, and of each step."""
 
     matches: int
     speed: float
     before: float
     beside: float
-    authorisation: AuthorisationMode
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -52,7 +49,6 @@ class Outcome(msgspec.Struct, kw_only=True, frozen=True):
     received: Received
     shut: float
     connections: int
-    named: str
     recoveries: tuple[int, int]
     stream: Stream
     requests: Counter[int]
@@ -84,10 +80,10 @@ class Drill:
         self._connect()
         await self._wait(
             "all tenants to receive alive: their cursors begin where the feed process first sees them",
-            lambda: all(each.messages for each in self._clients),
+            lambda: all(each.messages for each in self.everyone),
         )
         made.simulate(operator, self._plan.matches, self._plan.speed)
-        self._mark("0.1.0 alone")
+        self._mark("the former version alone")
         await self._play(self._plan.before)
         connection = await asyncpg.connect(made.settings["DATABASE_URL"])
         before = await findings.written(connection)
@@ -104,7 +100,7 @@ class Drill:
         made = self._installation
         made.matchfeed_former("migrate")
         self._logins, self._keys = {}, {}
-        for slug in (*SLUGS, NAMED):
+        for slug in SLUGS:
             made.matchfeed_former("tenant", "create", slug)
             self._logins[slug] = made.matchfeed_former("tenant", "provision", slug).strip()
             self._keys[slug] = self._issue(slug, "cs2.odds.basic")
@@ -122,11 +118,10 @@ class Drill:
         self.everyone = [
             Tenant(slug, self._logins[slug], EXCHANGE, client(url, self._keys[slug])) for slug in SLUGS
         ]
-        self.named = NamedQueue(NAMED, self._logins[NAMED], EXCHANGE)
         self.stream = Stream(url, self._keys["quiet"])
         self.reader, self.operator = Requester(url, self._keys["steady"]), Requester(url, self._keys["house"])
         self.curious = Requester(url, self._keys["curious"])
-        following = (*(each.watch() for each in self.everyone), self.named.run(), self.stream.run())
+        following = (*(each.watch() for each in self.everyone), self.stream.run())
         acting = (
             self.reader.read(),
             self.operator.command(),
@@ -138,15 +133,11 @@ class Drill:
 
     @property
     def _reconnected(self) -> list[str]:
-        return [each.slug for each in self._clients if each.connections > 1]
-
-    @property
-    def _clients(self) -> list[Tenant | NamedQueue]:
-        return [*self.everyone, self.named]
+        return [each.slug for each in self.everyone if each.connections > 1]
 
     @property
     def _messages(self) -> findings.Everyone:
-        return {each.slug: each.messages for each in self._clients}
+        return {each.slug: each.messages for each in self.everyone}
 
     async def _recoveries(self) -> None:
         """One tenant requests everything again and again."""
@@ -158,15 +149,10 @@ class Drill:
     async def _upgrade(self) -> None:
         """The order of docs/deploy.md."""
         made, restless = self._installation, self.everyone[SLUGS.index("restless")]
-        async with self._step("the broker reports events"):
-            await asyncio.to_thread(made.broker.report_events)
         async with self._step("migrations"):
             began = time.monotonic()
             await asyncio.to_thread(made.matchfeed, "migrate")
             self._migrate_seconds = time.monotonic() - began
-        if self._plan.authorisation == "http":
-            async with self._step("the broker requests authorisation"):
-                await asyncio.to_thread(made.request_authorisation)
         for number, (former, present) in enumerate(zip(FORMER_WEB, PRESENT_WEB, strict=True), 1):
             async with self._step(f"present web process {number} beside"):
                 await made.start_web(present)
@@ -181,7 +167,6 @@ class Drill:
             made.start("ingest-2", PRESENT, "ingest")
         async with self._step("former ingest process ended"):
             await made.end("ingest-1")
-            print(await asyncio.to_thread(made.matchfeed, "upgraded"), flush=True)
 
     @asynccontextmanager
     async def _step(self, name: str) -> AsyncIterator[None]:
@@ -224,8 +209,7 @@ class Drill:
         self.stream.complete.clear()
         await self._wait("an alive on the stream", self.stream.complete.is_set)
         wrong += got.wrong()
-        if self._plan.authorisation == "patterns":
-            wrong += [f"{slug} was disconnected" for slug in self._reconnected]
+        wrong += [f"{slug} was disconnected" for slug in self._reconnected]
         wrong += await findings.changed(connection, before)
         wrong += await findings.streamed(connection, self.stream)
         wrong += findings.unfinished(self._messages, self._accepted)
@@ -244,8 +228,7 @@ class Drill:
             steps=list(self._steps()),
             received=got,
             shut=self._shut,
-            connections=sum(each.connections for each in self._clients),
-            named=await self.named.declare_again(),
+            connections=sum(each.connections for each in self.everyone),
             recoveries=(sum(each.recoveries for each in self.everyone), len(self._accepted)),
             stream=self.stream,
             requests=sum((each.statuses for each in requesters), start=Counter[int]()),

@@ -1,6 +1,7 @@
 """The version that is upgraded from: files from the repository's history, with its own pinned packages."""
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,19 +9,24 @@ from pathlib import Path
 from scripts.local_services.processes import ServiceError, output_of
 
 ROOT = Path(__file__).resolve().parents[2]
-#: CHANGELOG.md names the commit of each version. This one is the last before the first change of the next
-#: version, the migration of the alerts (b6d988a).
-VERSION, COMMIT = "0.1.0", "1c3771e"
+_RELEASED = re.compile(r"^## \[\d.*\n\nCommit ([0-9a-f]{7,40})\b", re.MULTILINE)
 _MAKE = ". scripts/environment.sh; make_environment"
 
 
-class FormerVersion:
-    """An installation of it under `directory`, made unless it is there."""
+def newest_release() -> str:
+    """The commit of the newest version that CHANGELOG.md names."""
+    found = _RELEASED.search((ROOT / "CHANGELOG.md").read_text())
+    assert found
+    return found[1]
 
-    def __init__(self, directory: Path) -> None:
-        self.root = directory
+
+class FormerVersion:
+    """An installation of that commit under `directory`, made unless it is there."""
+
+    def __init__(self, directory: Path, commit: str) -> None:
+        self.root, self._commit = directory, commit
         if not (directory / "app").is_dir():
-            _export(directory)
+            _export(directory, commit)
         subprocess.run(["bash", "-c", _MAKE], cwd=directory, check=True)
 
     @property
@@ -30,20 +36,19 @@ class FormerVersion:
     def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         """Run its Python with these arguments; what it prints. Raises `ServiceError` with its errors."""
         return output_of(
-            f"{VERSION}: {' '.join(arguments)}",
+            f"{self._commit}: {' '.join(arguments)}",
             [self.python, *arguments],
             environment={**os.environ, **(environment or {})},
             directory=self.root,
         )
 
 
-def _export(directory: Path) -> None:
-    known = subprocess.run(["git", "cat-file", "-e", f"{COMMIT}^{{commit}}"], cwd=ROOT, check=False)
+def _export(directory: Path, commit: str) -> None:
+    known = subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT, check=False)
     if known.returncode:
         raise ServiceError(
-            f"this clone has no commit {COMMIT}, which is version {VERSION}: fetch the whole history "
-            "(git fetch --unshallow)"
+            f"this clone has no commit {commit}: fetch the whole history (git fetch --unshallow)"
         )
     directory.mkdir(parents=True, exist_ok=True)
-    archive = subprocess.run(["git", "archive", COMMIT], cwd=ROOT, capture_output=True, check=True)
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True)
     subprocess.run(["tar", "-x"], cwd=directory, input=archive.stdout, check=True)

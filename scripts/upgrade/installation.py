@@ -19,7 +19,6 @@ from scripts.local_services import ports, processes
 from scripts.local_services import state as states
 from scripts.local_services.processes import ServiceError
 from scripts.upgrade.balancer import Balancer, Listeners
-from scripts.upgrade.former_broker import FormerBroker
 from scripts.upgrade.former_version import ROOT, FormerVersion
 
 FORMER, PRESENT = "former", "present"
@@ -44,8 +43,7 @@ class Complaint(NamedTuple):
 
 
 class Installation:
-    """Under `directory`, which is emptied by its owner. `settings` are those of the former version; the
-    present one has `added` as well."""
+    """Under `directory`, which is emptied by its owner. `settings` are those of both versions."""
 
     def __init__(self, directory: Path, former: FormerVersion) -> None:
         self.directory, self.former = directory, former
@@ -53,14 +51,9 @@ class Installation:
         printed = former.run(script, "start", "--dir", str(directory / "servers"), environment=_NOWHERE)
         found = dict(line.split("=", 1) for line in printed.splitlines())
         web = (*FORMER_WEB, *PRESENT_WEB)
-        chosen = ports.free_ports([0] * (len(web) + len(PRESENT_WEB)))
-        operators = {
-            **dict(zip(web, chosen, strict=False)),
-            **dict(zip(PRESENT_WEB, chosen[len(web) :], strict=True)),
-        }
-        self._listeners = {
-            name: Listeners(port, operators[name]) for name, port in zip(web, chosen, strict=False)
-        }
+        chosen = ports.free_ports([0] * 2 * len(web))
+        pairs = zip(chosen[: len(web)], chosen[len(web) :], strict=True)
+        self._listeners = {name: Listeners(*pair) for name, pair in zip(web, pairs, strict=True)}
         self.balancer = Balancer(directory, self._listeners)
         self.settings = {
             **found,
@@ -68,8 +61,8 @@ class Installation:
             "SECRET_KEY": secrets.token_urlsafe(32),
             "PUBLIC_URL": self.balancer.url,
             "DEPLOYMENT": "production",
+            "TRUSTED_PROXIES": "127.0.0.1",
         }
-        self.added = {"TRUSTED_PROXIES": "127.0.0.1"}
         self._running: dict[str, psutil.Popen] = {}
 
     def matchfeed_former(self, *arguments: str) -> str:
@@ -81,14 +74,14 @@ class Installation:
         return processes.output_of(
             f"matchfeed {' '.join(arguments)}",
             [sys.executable, "-m", "app.cli", *arguments],
-            environment={**os.environ, **self.settings, **self.added},
+            environment={**os.environ, **self.settings},
             directory=ROOT,
         )
 
     async def start_web(self, name: str) -> None:
         """Start a web process, wait until it is ready, and have the balancer use it."""
         listeners = self._listeners[name]
-        more = {"OPERATOR_PORT": str(listeners.operators)} if name in PRESENT_WEB else {}
+        more = {"OPERATOR_PORT": str(listeners.operators)}
         version = PRESENT if name in PRESENT_WEB else FORMER
         self.start(name, version, "serve", "--port", str(listeners.public), more=more)
         async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(_START_SECONDS):
@@ -105,12 +98,9 @@ class Installation:
 
     def start(self, name: str, version: str, *command: str, more: Mapping[str, str] | None = None) -> None:
         """Start a process of this version; its lines go to a log of its name."""
-        python, root, added = (
-            (self.former.python, self.former.root, {})
-            if version == FORMER
-            else (Path(sys.executable), ROOT, {**self.added, **(more or {})})
-        )
-        self._launch(name, [str(python), "-m", "app.cli", *command], root, added)
+        former = version == FORMER
+        python, root = (self.former.python, self.former.root) if former else (Path(sys.executable), ROOT)
+        self._launch(name, [str(python), "-m", "app.cli", *command], root, more or {})
 
     def simulate(self, key: str, matches: int, speed: float) -> None:
         """Have the former version's simulator play, so many matches at a time, without end."""
@@ -129,23 +119,6 @@ class Installation:
         except psutil.TimeoutExpired as error:
             process.kill()
             raise ServiceError(f"{name} did not end within {_STOP_SECONDS:.0f} s") from error
-
-    @property
-    def broker(self) -> FormerBroker:
-        servers = self.directory / "servers"
-        return FormerBroker(servers / "rabbitmq", states.load(servers).ports["epmd"])
-
-    def request_authorisation(self) -> None:
-        """Start the process that decides what tenants may do, and have the broker ask it; the present
-        version's processes that start from now on know."""
-        [port] = ports.free_ports([0])
-        self.added["BROKER_AUTHORISATION"] = "http"
-        self.start("broker-authorisation", PRESENT, "broker-authorisation", "--port", str(port))
-        if not ports.wait_until(
-            lambda: ports.answers("127.0.0.1", port), alive=lambda: True, seconds=_START_SECONDS
-        ):
-            raise ServiceError("broker-authorisation does not answer")
-        self.broker.request_authorisation(port)
 
     def check(self) -> None:
         """Raises `ServiceError` when a process has ended by itself."""

@@ -124,6 +124,11 @@ async def waiting(store: Store) -> int:
     return await _of_sessions(store, "count(*) FILTER (WHERE wait_event_type = 'Lock')")
 
 
+async def create(url: str) -> None:
+    """Create an empty database."""
+    await _execute(url, f'CREATE DATABASE "{urlsplit(url).path[1:]}"')
+
+
 async def drop(server_url: str, name: str) -> None:
     await _execute(server_url, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 

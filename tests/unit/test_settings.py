@@ -79,15 +79,3 @@ def test_a_value_that_does_not_fit_is_named(variables: dict[str, str]) -> None:
 )
 def test_which_hosts_are_this_machine(host: str, local: bool) -> None:
     assert is_local(host) is local
-
-
-@pytest.mark.parametrize(
-    ("variables", "size"),
-    [
-        ({"KEPT_BYTES": "5"}, 5),
-        ({"RESPONSE_CACHE_BYTES": "6"}, 6),
-        ({"KEPT_BYTES": "5", "RESPONSE_CACHE_BYTES": "6"}, 6),
-    ],
-)
-def test_a_renamed_setting_is_accepted_under_its_old_name(variables: dict[str, str], size: int) -> None:
-    assert load(variables).response_cache_bytes == size

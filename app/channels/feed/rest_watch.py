@@ -21,7 +21,7 @@ log = get_logger(__name__)
 
 class RestWatch:
     """`answers`: whether a web process listens, False before the first check. Where none has ever announced
-    itself, as those of version 0.1.0 do not, nobody can tell, and it counts as listening. `outages` is how
+    itself, nobody can tell, and it counts as listening. `outages` is how
     many times REST was away and is back."""
 
     def __init__(self, store: Store) -> None:

@@ -3,7 +3,7 @@ one row. Piccolo repeats the values of each row in the text, which is another on
 
 from app.store.sql import LOSING, NOW
 
-_MARKET_COLUMNS = """type_id, specifiers, status, odds, probability, complement, reason, result,
+_MARKET_COLUMNS = """type_id, specifiers, status, odds, probability, "group", reason, result,
     void_reason_id, rests_on, settled_by, opened_at, priced_at, offered_until, first_opened_at"""
 _SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, first_seen, last_seen,
     end_offset, last_line, unread_lines, unread_line"""
@@ -32,15 +32,15 @@ SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $
     $16::bigint[])
 ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
     status = excluded.status, odds = excluded.odds, probability = excluded.probability,
-    complement = excluded.complement, reason = excluded.reason, result = excluded.result,
+    "group" = excluded."group", reason = excluded.reason, result = excluded.result,
     void_reason_id = excluded.void_reason_id, rests_on = excluded.rests_on,
     settled_by = excluded.settled_by, opened_at = excluded.opened_at, priced_at = excluded.priced_at,
     offered_until = excluded.offered_until
 """
 #: Senders, as one JSON value whose fields have the names of the columns.
 SAVE_SENDERS = f"""
-INSERT INTO match_source (match_id, {_SENDER_FIELDS})
-SELECT $1, {_SENDER_FIELDS} FROM json_populate_recordset(NULL::match_source, $2)
+INSERT INTO log_sender (match_id, {_SENDER_FIELDS})
+SELECT $1, {_SENDER_FIELDS} FROM json_populate_recordset(NULL::log_sender, $2)
 ON CONFLICT (match_id, source) DO UPDATE SET
     server = excluded.server, peer = excluded.peer, map = excluded.map, state = excluded.state,
     why = excluded.why, claims = excluded.claims, last_seen = excluded.last_seen,
@@ -55,7 +55,7 @@ FROM unnest($1::uuid[], $2::bigint[]) AS u (id, at) WHERE api_key.id = u.id
 #: The cursors of all tenants that a process publishes to, several times a second. No cursor goes back: a
 #: statement whose answer nobody awaits any more may be executed after a later one.
 CHECKPOINT = """
-UPDATE tenant_cursor c SET seq = checkpoint.seq, owed = checkpoint.notice_pending
+UPDATE tenant_cursor c SET seq = checkpoint.seq, notice_pending = checkpoint.notice_pending
 FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[])
     AS checkpoint (tenant_id, epoch, seq, notice_pending)
 WHERE c.tenant_id = checkpoint.tenant_id AND c.epoch = checkpoint.epoch AND c.holder = $1
@@ -65,9 +65,9 @@ RETURNING c.tenant_id
 #: What a process knows of all tenants that it publishes to.
 SAVE_REPORTS = f"""
 UPDATE tenant_cursor
-SET state = report.state, said_at = greatest(tenant_cursor.said_at, {NOW} - report.silent),
-    dropped = report.dropped, told_dead = report.notified_heartbeat, owed = report.notice_pending,
-    bound = report.bound_queues,
+SET state = report.state, last_alive_at = greatest(tenant_cursor.last_alive_at, {NOW} - report.silent),
+    dropped = report.dropped, notified_heartbeat = report.notified_heartbeat,
+    notice_pending = report.notice_pending, bound_queues = report.bound_queues,
     dropped_at = CASE WHEN report.dropped > tenant_cursor.dropped THEN {NOW}
         ELSE tenant_cursor.dropped_at END,
     dropped_before = CASE WHEN {LOSING} THEN tenant_cursor.dropped_before ELSE tenant_cursor.dropped END

@@ -9,7 +9,7 @@ _OPEN = f"state IN ('{RecoveryState.SCHEDULED}', '{RecoveryState.RUNNING}')"
 #: Inserts what it selects, in an order: two processes that insert the same rows in different orders would
 #: deadlock.
 CREATE_CURSORS = f"""
-INSERT INTO tenant_cursor (tenant_id, seq, said_at)
+INSERT INTO tenant_cursor (tenant_id, seq, last_alive_at)
 SELECT t.id, (SELECT coalesce(max(seq), 0) FROM change), {NOW} FROM tenant t
 WHERE t.amqp AND t.active AND NOT EXISTS (SELECT FROM tenant_cursor c WHERE c.tenant_id = t.id)
 ORDER BY t.id
@@ -31,8 +31,8 @@ UPDATE tenant_cursor c SET holder = $1, epoch = c.epoch + 1, expires_at = {NOW} 
     former_holders = array_remove(array_remove(c.former_holders || free.holder, NULL), $1)
 FROM free WHERE c.tenant_id = free.tenant_id
 RETURNING c.tenant_id, free.slug, free.vhost, c.seq, c.epoch, c.former_holders,
-    CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.said_at) ELSE 0 END AS silent, c.dropped,
-    c.told_dead AS notified_heartbeat, c.owed AS notice_pending, c.bound AS bound_queues
+    CASE WHEN c.epoch > 1 THEN greatest(0, {NOW} - c.last_alive_at) ELSE 0 END AS silent, c.dropped,
+    c.notified_heartbeat, c.notice_pending, c.bound_queues
 """
 
 
@@ -84,8 +84,7 @@ FROM next
 WHERE j.id = next.id AND (NOT next.wants_slot OR EXISTS (SELECT FROM acquired))
 RETURNING {_JOB_COLUMNS}
 """
-#: The holder of the slot $2, else the first that waits for it; $3 wait. The holder may be an event-level job
-#: that a process of 0.1.0 accepted. Joins on an expression of two tables
+#: The holder of the slot $2, else the first that waits for it; $3 wait. Joins on an expression of two tables
 #: and orders by columns of both.
 JOB_IN_FLIGHT = f"""
 SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,

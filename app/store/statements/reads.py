@@ -15,7 +15,7 @@ _SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, fir
     end_offset, last_line, unread_lines, unread_line"""
 #: All senders of the match $1, as one JSON value.
 _SENDERS = f"""coalesce((SELECT json_agg(t) FROM (
-    SELECT {_SENDER_FIELDS} FROM match_source WHERE match_id = $1 ORDER BY first_seen, source
+    SELECT {_SENDER_FIELDS} FROM log_sender WHERE match_id = $1 ORDER BY first_seen, source
 ) AS t), '[]')"""
 
 #: A row of each of two subqueries beside each cursor. The upper bound, which is none, has PostgreSQL estimate
@@ -23,7 +23,7 @@ _SENDERS = f"""coalesce((SELECT json_agg(t) FROM (
 _CURSOR_STATUS = f"""
 SELECT t.slug, coalesce(nullif(t.named_vhost, ''), t.slug) AS vhost,
     c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
-    greatest(0, {NOW} - c.said_at) AS silent,
+    greatest(0, {NOW} - c.last_alive_at) AS silent,
     (SELECT count(*) FROM (
         SELECT FROM change x WHERE x.seq > c.seq AND x.seq <= (SELECT max(seq) FROM change)
             AND x.seq = x.envelope_seq AND x.message <> ''
@@ -31,7 +31,7 @@ SELECT t.slug, coalesce(nullif(t.named_vhost, ''), t.slug) AS vhost,
     ) AS unpublished) AS behind,
     (SELECT {NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
         ORDER BY x.seq LIMIT 1) AS oldest,
-    c.bound = '[]' AS unbound, c.owed AS notice_pending
+    c.bound_queues = '[]' AS unbound, c.notice_pending
 FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 """
 #: The state of each tenant that is to be published to, by slug.
@@ -42,20 +42,20 @@ CURSOR_STATUS_OF = f"{_CURSOR_STATUS}WHERE t.id = $1"
 SENDERS = f"SELECT {_SENDERS}"
 #: What is known of a log, for every batch: three tables in one round trip, and a row even without any.
 LOG_STATE = f"""
-SELECT instance, next_offset, last_batch_at, last_message AS last_message_id, broken AS has_gap, log_began,
+SELECT instance, next_offset, last_batch_at, last_message_id, has_gap, log_began,
     first_line, another_log,
     EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS has_pending,
     {_SENDERS} AS known
-FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_source s ON s.match_id = wanted.id
+FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_offset s ON s.match_id = wanted.id
 """
 _LISTED = "id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at, started_at"
-_LISTED += ", finished_at, best_of, score_home, score_away, map_name, place"
-_PAGE = f"SELECT {_LISTED} FROM match WHERE listed AND status = $1 AND place >= $2 AND place <= $3"
+_LISTED += ", finished_at, best_of, score_home, score_away, map_name, sort_time"
+_PAGE = f"SELECT {_LISTED} FROM match WHERE in_lists AND status = $1 AND sort_time >= $2 AND sort_time <= $3"
 #: Pages of lists, the most frequent reads of clients: the position is a pair of columns, and the limit a
 #: parameter, so that one plan serves every size of page.
-PAGE_FORWARD = f"{_PAGE} AND (place, number) > ($4, $5) ORDER BY place, number LIMIT $6"
+PAGE_FORWARD = f"{_PAGE} AND (sort_time, number) > ($4, $5) ORDER BY sort_time, number LIMIT $6"
 #: The same in the other order.
-PAGE_BACKWARD = f"{_PAGE} AND (place, number) < ($4, $5) ORDER BY place DESC, number DESC LIMIT $6"
+PAGE_BACKWARD = f"{_PAGE} AND (sort_time, number) < ($4, $5) ORDER BY sort_time DESC, number DESC LIMIT $6"
 #: A union, so that either column is read by its index.
 PARTICIPANTS = """
 SELECT home_id AS id FROM match WHERE tournament_id = $1 AND status = ANY($2) AND home_id IS NOT NULL
@@ -90,7 +90,7 @@ MATCHES_TO_REFRESH = """
 SELECT DISTINCT match.id FROM match
 JOIN team_rating ON team_rating.team_id IN (match.home_id, match.away_id)
 WHERE match.status IN ('discovered', 'upcoming')
-    AND team_rating.version > coalesce((match.later->>'ratings_version')::bigint, 0)
+    AND team_rating.version > coalesce((match.state->>'ratings_version')::bigint, 0)
 LIMIT $1
 """
 #: A join with two arrays: for each match the entries up to its own seq.
@@ -206,14 +206,15 @@ _SCORE = """greatest(CASE WHEN folded = $2 THEN 1.0 WHEN starts_with(folded, $2)
 #: Names with all trigrams within the query, and names with many of its trigrams: a part of `search`.
 NEAR = f"""
 SELECT id, likeness FROM (
-    SELECT id, count(*) FILTER (WHERE piece = ANY($5::text[])) AS within,
-        count(*)::float8 / (pieces + cardinality($4::text[]) - count(*)) AS likeness
-    FROM name_piece WHERE shelf = $1 AND piece = ANY($4::text[]) GROUP BY id, pieces
+    SELECT id, count(*) FILTER (WHERE trigram = ANY($5::text[])) AS within,
+        count(*)::float8 / (trigrams + cardinality($4::text[]) - count(*)) AS likeness
+    FROM name_trigram WHERE entrant_table = $1 AND trigram = ANY($4::text[]) GROUP BY id, trigrams
 ) AS found WHERE within = cardinality($5::text[]) OR likeness >= {_MIN_SIMILARITY}
 """
 #: Two letters make no trigram, but begin one wherever they occur: a part of `search`.
 NEAR_SHORT = """
-SELECT DISTINCT id, 0.0::float8 AS likeness FROM name_piece WHERE shelf = $1 AND piece >= $4 AND piece < $5
+SELECT DISTINCT id, 0.0::float8 AS likeness FROM name_trigram
+WHERE entrant_table = $1 AND trigram >= $4 AND trigram < $5
 """
 
 

@@ -8,8 +8,6 @@ SELECT pid, coalesce(host(client_addr), 'this machine') AS address FROM pg_stat_
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = $1
 ORDER BY pid
 """
-#: Piccolo's own table.
-MIGRATIONS = "SELECT name FROM migration WHERE app_name = 'matchfeed'"
 #: Sequences, and the greatest of several tables.
 KNOWN = f"""
 SELECT pg_is_in_recovery() AS standby, {NOW} AS clock, head, numbers.match_number,

@@ -2,7 +2,6 @@
 
 The classes describe tables and build queries; they hold no connection (`Tx.run` runs the queries). The schema
 itself is in `piccolo_migrations`, because a class cannot express partial indexes, composite keys and
-functions; a test compares the two column by column. A column that a process of an earlier version uses keeps
-its name in the database (`db_column_name`). Times are bigint Unix milliseconds. Only `app.store` may
+functions; a test compares the two column by column. Times are bigint Unix milliseconds. Only `app.store` may
 import this package.
 """

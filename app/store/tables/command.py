@@ -13,7 +13,7 @@ class OperatorCommand(Table, tablename="operator_command", db=DIALECT):
     reference = Text()
     match_id = UUID()
     at = BigInt()
-    request = Json(db_column_name="asked")
+    request = Json()
 
 
 class MatchCommand(Table, tablename="match_command", db=DIALECT):

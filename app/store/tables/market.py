@@ -13,7 +13,7 @@ class Market(Table, tablename="market", db=DIALECT):
     status = SmallInt()
     odds = Numeric()
     probability = DoublePrecision()
-    complement = Text()
+    group = Text()
     reason = Text()
     result = Text(null=True, default=None)
     void_reason_id = Integer(null=True, default=None)

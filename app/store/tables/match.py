@@ -8,9 +8,8 @@ from app.store.tables.dialect import DIALECT
 class Match(Table, tablename="match", db=DIALECT):
     """One row per match: `state` is the whole `domain.match.Match`, the columns are those that queries use.
 
-    `later` holds the fields of the state that version 0.1.0 does not know, and takes precedence over `state`,
-    which a process of that version writes without them. `last_stamp` and `last_seq` take precedence over
-    those in `state`: `changes.append` writes both, and `recovery_queries.assign_timestamps` the first.
+    `last_stamp` and `last_seq` take precedence over those in `state`: `changes.append` writes both, and
+    `recovery_queries.assign_timestamps` the first.
     `closed_at`, which only `changes.append` writes, is the timestamp at which the feed published that the
     match is over.
     `reprice_at` is when (Unix ms) its prices may next change because time passes, NULL if not before
@@ -31,19 +30,18 @@ class Match(Table, tablename="match", db=DIALECT):
     started_at = BigInt(null=True, default=None)
     finished_at = BigInt(null=True, default=None)
     suspended = Text()
-    last_fact_at = BigInt()
+    last_arrived_at = BigInt()
     last_stamp = BigInt()
     last_seq = BigInt()
     closed_at = BigInt(null=True, default=None)
     reprice_at = BigInt(null=True, default=None)
     state = Json()
-    later = Json()
     best_of = SmallInt(default=1)
     score_home = SmallInt()
     score_away = SmallInt()
     map_name = Text()
-    sort_time = Computed(db_column_name="place")
-    in_lists = ComputedBoolean(db_column_name="listed")
+    sort_time = Computed()
+    in_lists = ComputedBoolean()
 
 
 class MatchCount(Table, tablename="match_count", db=DIALECT):
@@ -59,4 +57,4 @@ class MatchReference(Table, tablename="match_reference", db=DIALECT):
 
     reference = Text(primary_key=True)
     match_id = UUID()
-    request = Json(db_column_name="asked")
+    request = Json()

@@ -4,7 +4,7 @@ from piccolo.table import Table
 from app.store.tables.dialect import DIALECT
 
 
-class LogOffset(Table, tablename="log_source", db=DIALECT):
+class LogOffset(Table, tablename="log_offset", db=DIALECT):
     """`store.log_state.LogState`, but for what other tables hold; `next_offset` is -1 while the sender sends
     no offsets."""
 
@@ -12,8 +12,8 @@ class LogOffset(Table, tablename="log_source", db=DIALECT):
     instance = Text()
     next_offset = BigInt()
     last_batch_at = BigInt()
-    last_message_id = Text(db_column_name="last_message")
-    has_gap = Boolean(db_column_name="broken")
+    last_message_id = Text()
+    has_gap = Boolean()
     log_began = BigInt(default=0)
     first_line = Text(default="")
     another_log = Boolean(default=False)
@@ -45,7 +45,7 @@ class LogParked(Table, tablename="log_parked", db=DIALECT):
     error = Text()
 
 
-class LogSender(Table, tablename="match_source", db=DIALECT):
+class LogSender(Table, tablename="log_sender", db=DIALECT):
     """`store.log_senders.LogSender`, one column per field; the key is (match_id, source), the sender's
     name."""
 

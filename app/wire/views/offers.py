@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result, market_name
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
-from app.domain.suspension_reasons import market_reason, market_reason_code
+from app.domain.suspension_reasons import market_reason_code
 from app.wire.views.scalars import iso_time
 
 _STATUS = {
@@ -79,7 +79,7 @@ def market_view(market: Market) -> MarketView:
         specifiers=market.specifiers,
         status=_STATUS[market.status],
         suspended=market.status is not MarketStatus.ACTIVE,
-        suspended_reason=(market.status is MarketStatus.SUSPENDED and market_reason(market)) or UNSET,
+        suspended_reason=(market.status is MarketStatus.SUSPENDED and market.reason) or UNSET,
         suspended_reason_code=market_reason_code(market) or UNSET,
         odds=float(market.odds),
         group=market.group,

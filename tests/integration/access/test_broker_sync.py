@@ -172,40 +172,17 @@ async def test_credentials_that_do_not_work_are_not_the_tenants(
     assert await gets_in(old)
 
 
-async def as_made_by_0_1_0(broker: BrokerConfig, slug: str) -> None:
-    """Its rights, and no exchange for SDKs."""
+async def with_other_rights(broker: BrokerConfig, slug: str) -> None:
+    """The tenant's rights are wider than ours, and there is no exchange for SDKs."""
     user, management = permissions.tenant_user(slug), broker.management
-    former = permissions.former_permission(slug)
-    await management.set_permissions(slug, user, **msgspec.structs.asdict(former))
+    await management.set_permissions(slug, user, configure=".*", write=".*", read=".*")
     await management.delete_exchange(slug, permissions.SDK_EXCHANGE)
 
 
-async def test_an_upgrade_closes_no_connection(store: Store, broker: BrokerConfig, slug: str) -> None:
-    """Where the broker has the permissions itself; the client receives what is published afterwards."""
-    broker = msgspec.structs.replace(broker, mode="patterns")
-    url = await admin.provision_amqp(store, slug, broker, **BY)
-    await as_made_by_0_1_0(broker, slug)
-    async with open_connection(url, 5) as connection:
-        queue = await (await connection.channel()).declare_queue(exclusive=True)
-        await queue.bind(broker.exchange, "#")
-        assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]
-        assert broker.address
-        async with open_connection(broker.address.url(slug), 5) as ours:
-            exchange = await (await ours.channel()).get_exchange(broker.exchange, ensure=False)
-            await exchange.publish(aio_pika.Message(b"after"), "any")
-        async with queue.iterator(timeout=60) as messages:
-            assert (await anext(messages)).body == b"after"
-    held = (await broker.management.permissions()).get((slug, permissions.tenant_user(slug)))
-    assert held == permissions.permission(broker.exchange, "patterns")
-    assert await broker_sync.repair(store, broker.management, entry(broker)) == []
-
-
-async def test_permissions_of_an_earlier_version_are_corrected(
-    store: Store, broker: BrokerConfig, slug: str
-) -> None:
+async def test_other_permissions_are_corrected(store: Store, broker: BrokerConfig, slug: str) -> None:
     url = await admin.provision_amqp(store, slug, broker, **BY)
     user = permissions.tenant_user(slug)
-    await as_made_by_0_1_0(broker, slug)
+    await with_other_rights(broker, slug)
     async with open_connection(url, 5) as connection:
         over = ended(connection)
         assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]

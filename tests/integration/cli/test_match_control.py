@@ -89,18 +89,6 @@ async def _play(settings: Settings) -> None:
             await apply(store, batch, now + second, IngestConfig())
 
 
-def test_after_an_upgrade_the_matches_that_0_1_0_wrote_last_are_completed(
-    run: Run, settings: Settings
-) -> None:
-    for number in (1, 2):
-        assert run("match", "create", "--allow-unrated", f"Home {number}", f"Away {number}").exit_code == 0
-    without_types = "UPDATE match SET state = (state::jsonb - 'types')::json WHERE number = 2"
-    in_transaction(settings, lambda tx: tx.execute(without_types))
-    summary = "{} matches were written last by 0.1.0: 0 ledger entries added\n".format
-    assert run("upgraded").stdout == "od:match:2: 0 ledger entries added\n" + summary(1)
-    assert run("upgraded").stdout == summary(0)
-
-
 async def _age(tx: Tx, days: int) -> None:
     """As if the match had ended so many days earlier."""
     match = await matches.by_ref(tx, MATCH)

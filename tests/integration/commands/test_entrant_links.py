@@ -12,10 +12,9 @@ from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, Tournament
 from app.domain.player import MatchPlayer as Nick
 from app.kit.errors import Invalid
-from app.store import entrants, matches
+from app.store import entrants
 from app.store.connections import Store
 from app.store.entrants import PLAYERS, TEAMS, TOURNAMENTS
-from app.store.piccolo_migrations import matchfeed_0050_links as migration
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support import logs
 from tests.support.matches import create_match, execute
@@ -171,28 +170,3 @@ async def test_a_player_has_the_name_and_the_team_that_they_were_last_seen_with(
     (first,) = await seen("quill", 1)
     assert await seen("quill", 1) == [first]
     assert await seen("Quill!", 2) == [replace(first, name="Quill!", team_id=2)]
-
-
-async def test_older_matches_are_linked_by_the_migration(store: Store) -> None:
-    made = [await create(store), await create(store, home="Harbour ", away="NEW", event="Cup")]
-    async with store.transaction() as tx:
-        for shelf in ("team", "tournament"):
-            await tx.execute(f"DELETE FROM {shelf}")
-        for match in made:
-            await tx.write(
-                [matches.save_statement(replace(match, home_id=None, away_id=None, tournament_id=None))]
-            )
-        await entrants.put(tx, TEAMS, [Competitor(4, "new")])
-        for link in migration.LINKS:
-            for statement in migration.linked(*link):
-                await tx.execute(statement)
-        first, second = [await matches.get(tx, match.id) for match in made]
-        assert first and second
-        teams = await entrants.by_ids(
-            tx, TEAMS, [first.home_id or 0, first.away_id or 0, second.away_id or 0]
-        )
-        tournaments = await entrants.listing(tx, TOURNAMENTS, after=0, limit=9)
-    assert {team.name for team in teams} == {"new", "Northwind", "Harbour"}
-    assert (second.home_id, second.away_id) == (first.away_id, 4)
-    assert [(one.id, one.name) for one in tournaments] == [(first.tournament_id, "Cup")]
-    assert second.tournament_id == first.tournament_id > MAX_FILE_NUMBER

@@ -117,7 +117,7 @@ async def _noted(store: Store, dropped: int, *, owed: bool = False, bound: str =
 async def test_an_alert_about_losses_counts_from_its_beginning(store: Store) -> None:
     assert await _noted(store, 40, owed=True) == "40 messages lost since the alert began"
     async with store.transaction() as tx:
-        await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000, owed = false")
+        await tx.execute("UPDATE tenant_cursor SET dropped_at = dropped_at - 300000, notice_pending = false")
     assert await _noted(store, 40, bound='["q"]') == ""
     assert await _noted(store, 40, owed=True, bound="[]") == "live messages passed while no queue was bound"
     assert await _noted(store, 40, bound='["q"]') == ""

@@ -1,13 +1,11 @@
-"""How many rounds a map has: set at creation or by the log, in doubt, and compatible with version 0.1.0."""
+"""How many rounds a map has: set at creation or by the log, or in doubt."""
 
-import msgspec
 import pytest
 
 from app.commands import match_commands
 from app.domain.market import MarketStatus
-from app.domain.match import FormatStatus, Match
+from app.domain.match import Match
 from app.operators.alert_monitor import AlertMonitor
-from app.store import matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server
@@ -67,20 +65,6 @@ async def test_a_contradiction_suspends_and_is_an_alert_until_an_operator_sets_t
     assert (match.suspended, match.max_rounds) == ("", 30)
     assert await open_alerts(store) == []
     assert await offered(store, server.match)
-
-
-async def test_what_version_0_1_0_does_not_know_survives_its_writing(store: Store, server: Server) -> None:
-    """Its processes read `state`, and write it back without the fields that they do not know."""
-    await set_rounds(store, server.match, 24)
-    async with store.transaction() as tx:
-        state = msgspec.json.decode(await tx.value("SELECT state FROM match WHERE id = $1", server.match.id))
-        known = {name: value for name, value in state.items() if name not in matches.LATER} | {"pause": "p"}
-        await tx.execute(
-            "UPDATE match SET state = $2 WHERE id = $1", server.match.id, msgspec.json.encode(known)
-        )
-    found = await server.state()
-    assert (found.pause, found.format_status) == ("p", FormatStatus("operator"))
-    assert set(matches.LATER) <= {field.encode_name for field in msgspec.structs.fields(Match)}
 
 
 async def play_to_the_end_in_doubt(store: Store, server: Server) -> None:

@@ -64,7 +64,7 @@ async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
         await story.offer(kept, offer(1))
     await story.offer(given_back, offer(1))
     async with store.transaction() as tx:
-        await tx.execute("UPDATE tenant_cursor SET dropped = 17, owed = true, bound = '[]'")
+        await tx.execute("UPDATE tenant_cursor SET dropped = 17, notice_pending = true, bound_queues = '[]'")
     async with open_connection(url, 5) as connection:
         channel = await connection.channel()
         queue = await channel.declare_queue(f"{slug}.own", exclusive=True)

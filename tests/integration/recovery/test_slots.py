@@ -1,9 +1,8 @@
 """A slot is held by one request at a time, frees itself, and is freed only by its present holder."""
 
 import asyncio
-from uuid import uuid4
 
-from app.domain.recovery import MAX_ATTEMPTS, RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryState
+from app.domain.recovery import MAX_ATTEMPTS, RecoveryInFlight, RecoveryJob, RecoveryState
 from app.domain.tenant import Tenant
 from app.store import recovery_jobs
 from app.store.connections import Store
@@ -16,16 +15,6 @@ async def test_the_second_request_hears_of_the_first(jobs: Jobs) -> None:
     busy = await jobs.refused_for(request("8"))
     assert (busy.request_id, busy.after, busy.accepted_at) == ("7", 5, 1_000)
     assert 0 < busy.remaining <= 60_000
-
-
-async def test_an_event_level_recovery_of_the_former_version_holds_the_slot(jobs: Jobs) -> None:
-    """A process of 0.1.0 beside ours gave those a slot."""
-    held = await jobs.accepted(request("7"))
-    async with jobs.store.transaction() as tx:
-        query = "UPDATE recovery_job SET kind = 'event_odds', of_match = $2 WHERE id = $1"
-        await tx.execute(query, held.id, uuid4())
-    busy = await jobs.refused_for(request("8"))
-    assert (busy.request_id, busy.kind) == ("7", RecoveryKind.EVENT_ODDS)
 
 
 async def test_of_many_at_once_one_is_accepted(jobs: Jobs) -> None:

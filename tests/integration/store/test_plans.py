@@ -78,7 +78,7 @@ _FILL = (
 )
 #: After trigrams have selected rows, a sequential scan of a short table may still be cheaper.
 _NAMES = ("team", "tournament", "player")
-_LARGE = (*_NAMES, "match", "team_map", "player_map", "ledger_entry", "name_piece", "change")
+_LARGE = (*_NAMES, "match", "team_map", "player_map", "ledger_entry", "name_trigram", "change")
 
 
 class Explained(Tx):

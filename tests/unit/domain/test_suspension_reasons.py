@@ -21,7 +21,6 @@ from app.domain.suspension_reasons import (
     OFF_OFFER,
     code_of,
     in_words,
-    market_reason,
     market_reason_code,
     match_reason_code,
 )
@@ -117,19 +116,10 @@ def test_a_market_on_offer_has_no_code() -> None:
 def test_a_market_with_a_text_of_its_own_was_rolled_back() -> None:
     rolled_back = market("the wrong map was counted", settled_by=HELD)
     assert market_reason_code(rolled_back) == "rolled_back"
-    assert market_reason(rolled_back) == "the wrong map was counted"
     assert market_reason_code(market("")) == "other"
     # A known text goes before: the market has been on offer since its result was rolled back.
     assert market_reason_code(market("paused", settled_by="engine")) == "paused"
     assert market_reason_code(market(doubts.SERVER_SILENT, settled_by="engine")) == "silent_source"
-
-
-def test_what_a_book_has_of_a_pause_by_the_servers_word_is_shown_in_ours() -> None:
-    for word, code in (("TimeOutCTs", "tactical_timeout"), ("Technical pause", "paused")):
-        suspended = market(word)
-        assert market_reason_code(suspended) == code
-        assert word not in market_reason(suspended) and code_of(market_reason(suspended)) == code
-    assert market_reason(market("map won 13:5", status=MarketStatus.SETTLED)) == "map won 13:5"
 
 
 def test_an_operators_own_text_has_the_operators_code() -> None:

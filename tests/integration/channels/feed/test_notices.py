@@ -49,7 +49,7 @@ async def test_a_loss_is_recorded_before_its_count_is_cleared(
 
     async def cut_off(queues: QueueChannel, queue: str) -> int:
         async with rig.store.autocommit() as tx:
-            owed.append(await tx.value("SELECT owed FROM tenant_cursor"))
+            owed.append(await tx.value("SELECT notice_pending FROM tenant_cursor"))
         downs.append(consumer.downs)
         if emptied:
             await purge(queues, queue)
@@ -115,7 +115,7 @@ async def test_after_a_long_silence_the_notice_comes_before_anything_else(
 ) -> None:
     seqs = await rig.write_changes(await rig.match(), 100)
     async with rig.store.transaction() as tx:
-        await tx.execute("UPDATE tenant_cursor SET epoch = 1, said_at = said_at - 30000")
+        await tx.execute("UPDATE tenant_cursor SET epoch = 1, last_alive_at = last_alive_at - 30000")
     async with feed():
         await until("all published", lambda: consumer.seqs == set(seqs))
         assert b'subscribed="0"' in consumer.got[0].body
@@ -138,7 +138,7 @@ async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) ->
         for publisher in session.relay.publishers.values():
             publisher.connection, connection = None, publisher.connection
         async with rig.store.transaction() as tx:
-            await tx.execute("UPDATE tenant_cursor SET said_at = said_at - 60000")
+            await tx.execute("UPDATE tenant_cursor SET last_alive_at = last_alive_at - 60000")
         assert await feed_state() == "no tenant receives alive"
         for publisher in session.relay.publishers.values():
             publisher.connection = connection

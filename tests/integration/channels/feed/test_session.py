@@ -153,7 +153,7 @@ async def test_a_pending_loss_notice_is_published_by_the_next_holder(rig: Rig, f
 
         async def notified() -> bool:
             async with rig.store.autocommit() as tx:
-                return not await tx.value("SELECT owed FROM tenant_cursor")
+                return not await tx.value("SELECT notice_pending FROM tenant_cursor")
 
         await until("nothing is owed any more", notified)
 

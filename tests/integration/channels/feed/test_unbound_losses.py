@@ -289,7 +289,7 @@ async def test_queues_of_other_names_than_the_dead_process_knew_are_an_unbound_l
 
         async def noted() -> bool:
             async with rig.store.autocommit() as tx:
-                return bool(await tx.value("SELECT bound <> '' AND seq >= $1 FROM tenant_cursor", seq))
+                return bool(await tx.value("SELECT bound_queues <> '' AND seq >= $1 FROM tenant_cursor", seq))
 
         await until("noted", noted)
         await process.kill()
