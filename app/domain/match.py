@@ -41,7 +41,7 @@ RestartCause = Literal["server", "warmup", "command"]
 
 class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that happened in a round. `at` is Unix ms by our clock, derived from the arrival of its batch
-    and the log's own times (`ingest.fact_times`); `offset_ms` counts from the round's start. Team kills have
+    and the log's own times (`ingest.log_update`); `offset_ms` counts from the round's start. Team kills have
     equal teams. `late`: it came after the round was decided, so it is in the timeline and decides nothing."""
 
     id: int

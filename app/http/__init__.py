@@ -10,10 +10,10 @@ rendered by `response` in the format that `content_negotiation` chose.
 
 Every error is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of WebSocket upgrades
 in `upgrade`, those of unreadable requests in `protocol`, the server's HTTP below everything else. `headers`
-adds the request id and the rate limit to every response, has `response_counts` count it, and handles HEAD for
-every GET; `response_body` sends bodies, `response_cache` stores them. `listeners` hides what a listener does
-not serve; `tls` adds one with TLS. All hooks are asynchronous: the framework would run others in threads.
-`openapi` and `asyncapi` generate the documents, `pages` renders them as HTML.
+adds the request id and the rate limit to every response, counts it, and handles HEAD for every GET;
+`response_body` sends bodies, `response_cache` stores them. `listeners` hides what a listener does not serve;
+`tls` adds one with TLS. All hooks are asynchronous: the framework would run others in threads. `openapi` and
+`asyncapi` generate the documents, `pages` renders them as HTML.
 
 Imported by `doctor`, `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`,
 `channels.portal`, `channels.console`, `pages`, `operators`, `ingest`, `main` and `cli`; imports `access`,

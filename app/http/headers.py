@@ -1,11 +1,43 @@
-"""What is set in every response as it is sent: common headers, no body after HEAD, the methods of a path."""
+"""What is set in every response as it is sent: common headers, no body after HEAD, the methods of a path.
 
+Responses are counted here, by what was requested and the class of their status: how available the service
+is. `/v1/ready` responds 503 to monitors while a component is unhealthy, so their requests count apart.
+"""
+
+import re
 from typing import Any, cast
 
 from litestar.routes import HTTPRoute
 from litestar.types import Message, Scope
 
-from app.http import rate_limit, request_id, response_counts
+from app.http import rate_limit, request_id
+from app.kit.metrics import http_responses
+
+_MONITORING = re.compile(r"/v1/(?:health|ready|alive)(?:\.xml)?/?\Z")
+_LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
+_REST = ("/v1/", "/cs2/v1/", "/soccer/v1/")
+_APIS = ("rest", "log_sink", "operators", "pages", "monitoring")
+#: Known beforehand, so that each is exposed as 0 from the start.
+_COUNTERS = {
+    (api, hundreds): http_responses.labels(api, f"{hundreds}xx") for api in _APIS for hundreds in range(2, 6)
+}
+
+
+def count_response(path: str, status: int) -> None:
+    """Count a response."""
+    counter = _COUNTERS.get((requested_api(path), status // 100))
+    if counter is not None:
+        counter.inc()
+
+
+def requested_api(path: str) -> str:
+    """What a request was for, by its path."""
+    if path.startswith(_REST):
+        return "monitoring" if _MONITORING.match(path) else "rest"
+    if path.startswith("/ops/"):
+        return "log_sink" if _LOG_SINK.match(path) else "operators"
+    return "pages"
+
 
 _START_MESSAGES = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 
@@ -19,7 +51,7 @@ async def complete_response(message: Message, scope: Scope) -> None:
         return
     start = cast(Any, message)
     if message["type"] == "http.response.start":
-        response_counts.count(scope["path"], message["status"])
+        count_response(scope["path"], message["status"])
     start["headers"] = [*start["headers"], request_id.header(scope), *rate_limit.headers(scope)]
     if scope.get("method") == "OPTIONS" and start.get("status") == 204 and "path_template" in scope:
         _set_allow(start, scope)

@@ -1,21 +1,25 @@
 """The request guard: the checks that every request passes before its handler, in this order.
 
-1. The address: one with too many refused requests is refused, unless its key is known to be valid.
-2. Authentication; the request's `auth` is then the key's grant.
-3. The key's rate limit. All that follows counts against it, refused or not.
-4. Authorisation: operator, sport, scope, as the route requires.
-5. Content negotiation.
-6. Query parameters: every one must be known to the route.
-7. The response cache: a cached body is sent at once (see `response_cache`). For expensive routes, the limit
-   of concurrent requests (see `concurrency_limit`).
+1. The address: one with too many refused requests is refused, unless its key is known to be valid. 2.
+Authentication; the request's `auth` is then the key's grant. 3. The key's rate limit. All that follows
+counts against it, refused or not. 4. Authorisation: operator, sport, scope, as the route requires. 5.
+Content negotiation. 6. Query parameters: every one must be known to the route. 7. The response cache: a
+cached body is sent at once (see `response_cache`). For expensive routes, the limit of concurrent requests.
 
 Routes with `open` need no key: only 5 and 6 apply to them. WebSockets bypass it; `stream` guards its own
 upgrades.
+
+A route is expensive if its `opt` has `concurrency_limited`: a few of its requests are handled at a time of
+one key, and a few in total, so that they do not delay others. A request above the limit is refused at once
+(429), before its body is read.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
@@ -27,7 +31,6 @@ from app.access.refused_recoveries import RefusedRecoveries
 from app.domain.tenant import Grant
 from app.http import rate_limit, request_id
 from app.http.auth import authorize, client_address, read_api_key
-from app.http.concurrency_limit import ConcurrencyLimiter
 from app.http.content_negotiation import Format, negotiate, response_format, set_response_format
 from app.http.listeners import Listener, listener_of
 from app.http.query import refuse_long, refuse_nul_in_path, refuse_wrong
@@ -36,6 +39,34 @@ from app.http.response_cache import CachedPer, ResponseCache
 from app.kit.errors import TooManyRequests
 from app.kit.logging import bind
 from app.store.counters import Counters
+
+PER_KEY, IN_TOTAL = 2, 4
+_RETRY_SECONDS = 1
+
+
+class ConcurrencyLimiter:
+    """Counts the expensive requests that this process is handling."""
+
+    def __init__(self) -> None:
+        self._per_key: Counter[UUID] = Counter()
+
+    @contextmanager
+    def counted(self, key_id: UUID) -> Iterator[None]:
+        """Count one request of this key for as long as the context lasts; raises `TooManyRequests`."""
+        if self._per_key[key_id] >= PER_KEY:
+            what = f"{PER_KEY} such requests of this key are being answered already; wait for one of them."
+            raise TooManyRequests(what, retry_after=_RETRY_SECONDS)
+        if self._per_key.total() >= IN_TOTAL:
+            what = "Too many such requests are being answered at this moment; try again."
+            raise TooManyRequests(what, retry_after=_RETRY_SECONDS)
+        self._per_key[key_id] += 1
+        try:
+            yield
+        finally:
+            self._per_key[key_id] -= 1
+            if not self._per_key[key_id]:
+                del self._per_key[key_id]
+
 
 XML_SUFFIX = ".xml"  #: the suffix of the path that always answers XML, where a route has one
 

@@ -1,4 +1,6 @@
-"""The byte ranges of a log that one transaction applies: parsed in order, folded and written together."""
+"""The byte ranges of a log that one transaction applies: parsed in order, folded and written together. Each
+fact's time lies after the batch before it, at whatever speed the log is played.
+"""
 
 from collections.abc import Sequence
 
@@ -9,7 +11,7 @@ from app.domain.doubts import LOG_GAP, MISSING_DATA, SILENT
 from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted, SilenceEnded
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, fact_times, offsets, source_selection
+from app.ingest import cs2log, offsets, source_selection
 from app.ingest.config import IngestConfig
 from app.ingest.source_selection import SourceDecision
 from app.kit import metrics
@@ -17,6 +19,21 @@ from app.kit.logging import get_logger
 from app.store import log_senders, log_state
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
+
+
+def fit_between(facts: Sequence[Fact], after: int, until: int) -> list[Fact]:
+    """The facts with their times (ms) scaled into `after` … `until`.
+
+    The facts of a batch that arrives at the speed of play are in that interval already and stay unchanged.
+    A batch that covers more of the source's seconds than have passed here (a log played faster, a backlog)
+    would otherwise have facts earlier than those of the batch before it.
+    """
+    first = min((fact.at for fact in facts), default=until)
+    if first >= after or until <= after:
+        return [replace(fact, at=max(fact.at, after)) if fact.at < after else fact for fact in facts]
+    scale = (until - after) / (until - first)
+    return [replace(fact, at=until - round((until - fact.at) * scale)) for fact in facts]
+
 
 log = get_logger(__name__)
 _LOGGED = 5  #: unread lines of a body that are logged
@@ -49,7 +66,7 @@ class LogUpdate:
             log.warning("a log line about play was not understood", match_id=str(self.match.id), line=line)
         self.unread += unread
         before = max(self.arrived_at, self.state.last_batch_at)
-        self.facts += fact_times.fit_between(reading.facts, before, log_range.arrived_at)
+        self.facts += fit_between(reading.facts, before, log_range.arrived_at)
         self.arrived_at = max(self.arrived_at, log_range.arrived_at)
 
     async def add_pending(self) -> None:

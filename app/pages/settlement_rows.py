@@ -1,6 +1,8 @@
-"""Entries of the settlement ledger in words: what a page and a file show of each."""
+"""Entries of the settlement ledger in words: what a page and a file show of each, and the facts that it
+rests on, in the order in which they happened.
+"""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,16 +10,63 @@ import msgspec
 
 from app.domain.ids import match_urn
 from app.domain.market import MarketKey
-from app.domain.match import Match
+from app.domain.match import MapPlay, Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals
 from app.pages.ledger_kinds import is_reversal, kind_of, withdraws
 from app.pages.market_names import MarketNames, names_of, void_reason
-from app.pages.settlement_facts import facts_of
 from app.pages.texts import Texts
 from app.store import history, settlements
 from app.store.settlements import MatchEntry
 from app.store.transaction import Tx
+
+
+class RoundFacts(msgspec.Struct, frozen=True):
+    """A round, and those of its events that count here. `played` is its result, None where only its events
+    are known."""
+
+    map: int
+    round: int
+    played: Round | None
+    events: tuple[TimelineEvent, ...]
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """`unknown` are the ids of facts that are not stored (any more)."""
+
+    rounds: tuple[RoundFacts, ...]
+    map_ends: tuple[MapPlay, ...]
+    unknown: tuple[int, ...]
+
+
+def facts_of(
+    rests_on: Collection[int],
+    rounds: Iterable[Round],
+    events: Iterable[TimelineEvent],
+    maps: Iterable[MapPlay],
+) -> Facts:
+    """The facts with these history ids, of everything that happened in the match."""
+    ids = set(rests_on)
+    ended = tuple(each for each in maps if each.end_id in ids)
+    played = {each.id: each for each in rounds if each.id in ids}
+    happened = [each for each in events if each.id in ids]
+    known = played.keys() | {each.id for each in happened} | {each.end_id for each in ended}
+    results = {(each.map, each.number): each for each in played.values()}
+    places = sorted(results.keys() | {(each.map, each.round) for each in happened})
+    return Facts(
+        tuple(_round(place, results.get(place), happened) for place in places),
+        ended,
+        tuple(sorted(ids - known)),
+    )
+
+
+def _round(place: tuple[int, int], played: Round | None, happened: Iterable[TimelineEvent]) -> RoundFacts:
+    events = sorted((each for each in happened if (each.map, each.round) == place), key=_when)
+    return RoundFacts(*place, played, tuple(events))
+
+
+def _when(event: TimelineEvent) -> tuple[int, int]:
+    return event.at, event.id
 
 
 class SettlementRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,17 +1,68 @@
-"""A site: pages under one address for one kind of people, who sign in."""
+"""A site: pages under one address for one kind of people, who sign in; and the filters by which its
+templates show values.
+"""
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from litestar import Request
 from litestar.types import Scope
+from markupsafe import Markup
 
+from app.domain.catalogue import Locale
+from app.domain.suspension_reasons import in_words, market_reason_code
 from app.http.pages import environment
 from app.pages.assets import Assets
-from app.pages.filters import FILTERS
 from app.pages.texts import Catalogue
+
+
+def moment(millis: int | None) -> str | Markup:
+    """Unix ms as a time in UTC, empty for None."""
+    if millis is None:
+        return ""
+    at = datetime.fromtimestamp(millis / 1000, UTC)
+    shown = f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="milliseconds"), shown)
+
+
+def clock(millis: int) -> str:
+    """Milliseconds into a round as minutes and seconds."""
+    minutes, seconds = divmod(millis // 1000, 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def time_of_day(millis: int) -> Markup:
+    """Unix ms as a time of the day in UTC."""
+    at = datetime.fromtimestamp(millis / 1000, UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        at.isoformat(timespec="milliseconds"), f"{at:%H:%M:%S}"
+    )
+
+
+def measured(value: float | None) -> str:
+    """A number as a table shows it; a dash for None."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.1f}"
+
+
+def reason(text: str, locale: Locale) -> str:
+    """Why something is suspended, in the language of the page."""
+    return in_words(text, locale)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "moment": moment,
+    "clock": clock,
+    "time_of_day": time_of_day,
+    "measured": measured,
+    "reason": reason,
+    "reason_code": market_reason_code,
+}
+
 
 _SHARED = Path(__file__).parent
 _SITE = "matchfeed.site"

@@ -1,6 +1,7 @@
-"""A process's pool of connections to PostgreSQL."""
+"""A process's pool of connections to PostgreSQL; what the driver logs about it becomes lines of ours."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
@@ -11,11 +12,31 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import servers
 from app.store.match_cache import LockedMatches, MatchCache
-from app.store.pool_log import use_plain_lines
 from app.store.statements import session
 from app.store.timeline import Position
 from app.store.timeline_guard import Failover, TimelineGuard
-from app.store.transaction import Tx, call_translated, translate_errors
+from app.store.transaction import AWAY, Tx, call_translated, translate_errors
+
+
+class _PlainLines(logging.Filter):
+    """The driver shows a traceback each time that it cannot open a connection of the pool again. While the
+    database is away, as in a fail-over, where that happened says nothing: a line has the error alone."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, (*AWAY, Unavailable)):
+            return True
+        log.warning(record.getMessage(), error=repr(error))
+        return False
+
+
+_PLAIN_LINES = _PlainLines()
+
+
+def use_plain_lines() -> None:
+    """Have the driver's pools log a database that is away without a traceback."""
+    logging.getLogger("asyncpg.pool").addFilter(_PLAIN_LINES)
+
 
 log = get_logger(__name__)
 SESSION_NAME = "matchfeed"  #: how PostgreSQL lists our sessions (`application_name`)

@@ -1,5 +1,5 @@
 """Sliding-window counters in Redis: how often something happened in the last minute, exactly, in all
-processes.
+processes; and counters of one process, for limits that must hold while Redis is away.
 
 All counts that are requested while a reply is pending are sent together in the next script call, so the cost
 of a count falls as the load rises (decision 0040). Redis may lose its data at any moment; it holds nothing
@@ -7,6 +7,7 @@ but these rates.
 """
 
 import asyncio
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -20,7 +21,34 @@ from redis.exceptions import RedisError
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store.process_counters import ProcessCounters
+
+_MAX_NAMES = 20_000
+
+
+class ProcessCounters:
+    """How often things happened within `window` ms; only the newest `names` of them are counted."""
+
+    def __init__(self, window: int, clock: Clock = system_clock, names: int = _MAX_NAMES) -> None:
+        self._window = window
+        self._clock = clock
+        self._names = names
+        self._times: OrderedDict[str, deque[int]] = OrderedDict()
+
+    def count(self, name: str, limit: int) -> int:
+        """Count one more of `name` unless `limit` of them happened in the window: 0, or in how many ms one
+        may be counted again."""
+        now = self._clock()
+        times = self._times.pop(name, None) or deque()
+        self._times[name] = times
+        if len(self._times) > self._names:
+            self._times.popitem(last=False)
+        while times and times[0] <= now - self._window:
+            times.popleft()
+        if len(times) >= limit:
+            return times[0] + self._window - now
+        times.append(now)
+        return 0
+
 
 WINDOW_MILLIS = 60_000
 _REPLY_SECONDS = 0.08

@@ -1,4 +1,5 @@
-"""Matches: one row each, the whole state as one value, locked before anything of the match is written.
+"""Matches: one row each, the whole state as one value, locked before anything of the match is written; the
+rows of other tables that belong to a match are deleted with it.
 
 Every write here that a response shows also notifies caches of response bodies (`cache_invalidation`).
 """
@@ -13,6 +14,7 @@ import msgspec
 from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 from piccolo.querystring import QueryString
+from piccolo.table import Table
 
 from app.domain.ids import match_number, match_uuid
 from app.domain.market import Book, MarketStatus
@@ -20,15 +22,49 @@ from app.domain.match import Match, Status
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import cache_invalidation
 from app.store.cache_invalidation import CHANNEL
-from app.store.match_tables import DEPENDENT_TABLES
 from app.store.prepared import Statement, prepared
 from app.store.query_functions import reading_ids, reading_row, reading_rows, writing
 from app.store.sql import any_of, exists, literals
 from app.store.statements import combined_writes, session
-from app.store.tables.change import Change
+from app.store.tables.alert import Alert
+from app.store.tables.change import Change, PastFixture, PastSeq
+from app.store.tables.command import MatchCommand, OperatorCommand
+from app.store.tables.consent import ConsentRequest
+from app.store.tables.history import LedgerEntry, Round, TimelineEvent
 from app.store.tables.market import Market
 from app.store.tables.match import Match as MatchTable
+from app.store.tables.match import MatchReference
+from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
+from app.store.tables.statistics import PlayerMap, TeamMap
+from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.transaction import Row, Tx, Write
+
+_NAMING_MATCH = (
+    Change,
+    PastFixture,
+    PastSeq,
+    LedgerEntry,
+    TimelineEvent,
+    Round,
+    Market,
+    Unbooked,
+    BookingGap,
+    LogOffset,
+    LogPending,
+    LogParked,
+    MatchReference,
+    OperatorCommand,
+    MatchCommand,
+    ConsentRequest,
+    TeamMap,
+    PlayerMap,
+    Alert,
+    LogSender,
+)
+
+#: By name.
+DEPENDENT_TABLES: dict[str, type[Table]] = {table._meta.tablename: table for table in _NAMING_MATCH}
+
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode

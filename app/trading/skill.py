@@ -14,10 +14,30 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from app.domain.match import MapPlay, Match
+from app.domain.team_rating import TeamRating
 from app.trading.half_walk import Results, log_likelihood
 from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
 from app.trading.model import Skill, logit
-from app.trading.skill_prior import skill_of_points, skill_prior
+from app.trading.ratings import Normal, rating_model
+
+
+def skill_prior(match: Match) -> Normal:
+    """How much better home is than away in a round, in logits. A team without a rating counts as one that the
+    public ranking does not list."""
+    home = _rated(match.home_strength, match.home_strength_sd)
+    away = _rated(match.away_strength, match.away_strength_sd)
+    return rating_model().skill(home, away, match.max_rounds)
+
+
+def skill_of_points(points: float, max_rounds: int) -> float:
+    """How much better so many points make a team in a round, in logits."""
+    model = rating_model()
+    return model.skill(model.of_strength(points, 0), model.of_strength(0.0, 0), max_rounds).mean
+
+
+def _rated(points: float, spread: float) -> TeamRating:
+    return rating_model().of_strength(points, 0, spread) if points else rating_model().unlisted(0)
+
 
 _STEP = 0.2  #: logits between two skills of the grid
 _REACH = 3.5  #: standard deviations of the prior to either side

@@ -22,7 +22,7 @@ from app.domain.facts import DefuseBegun, Fact
 from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
-from app.ingest import cs2log, fact_times
+from app.ingest import cs2log, log_update
 from app.trading.engine import react
 from app.trading.forecast import Forecast
 from app.trading.match_facts import facts_from_events
@@ -124,7 +124,7 @@ class Observation:
 
     def _pass_second(self, second: int, text: str) -> None:
         now = self.begin + second * 1000
-        facts = fact_times.fit_between(cs2log.read(text, now).facts, self._last_batch, now)
+        facts = log_update.fit_between(cs2log.read(text, now).facts, self._last_batch, now)
         self.match, changes = fold(self.match, facts)
         if text:
             self._last_batch = now

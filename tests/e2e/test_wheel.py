@@ -17,7 +17,7 @@ import httpx
 import msgspec
 import pytest
 
-from app.channels.rest.console.files import FILES
+from app.channels.rest.console.routes import FILES
 from app.kit.version import VERSION
 from app.settings import Settings
 from app.store.connections import open_store

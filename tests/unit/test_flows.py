@@ -23,7 +23,6 @@ INDIRECT = {
     ("http.request_guard", "pages.session_guard"),
     ("pages.session_guard", "channels.console.commands"),
     ("pages.session_guard", "pages.people"),
-    ("pages.rendering", "pages.filters"),
     ("channels.rest.recovery", "http.response"),
     ("channels.rest.matches", "store.connections"),
     ("channels.console.commands", "store.connections"),

@@ -1,21 +1,56 @@
 """Reads what the page of one match shows and moves: its open alerts, its row of the live page, the model's
-inputs, its open markets.
+inputs (what the model knows of the match when it prices it, one row for each value), its open markets.
 """
 
 from uuid import UUID
 
+import msgspec
+
 from app.channels.console.live_reader import ALERTS
 from app.channels.console.live_rows import alert_row, live_row
 from app.channels.console.market_rows import market_rows
-from app.channels.console.model_inputs import input_rows
 from app.channels.console.row_feed import Tables
 from app.domain.market import Book
+from app.domain.match import Match
 from app.kit.clock import Clock
 from app.kit.errors import NotFound
 from app.pages.market_names import players_of
 from app.store import alerts, live_matches, markets, matches
 from app.store.connections import Store
 from app.store.match_names import MatchName
+from app.trading.round_state import RoundState, SideState
+from app.trading.round_view import round_state
+
+Value = float | int | None  #: None: the log has not shown it
+
+
+class InputRow(msgspec.Struct, frozen=True):
+    """A value of home and one of away, by the name of its text."""
+
+    name: str
+    home: Value
+    away: Value
+
+
+_OF_SIDES = ("alive", "health", "armour", "helmets", "weapons", "utility", "money", "kits", "losses")
+
+
+def input_rows(match: Match, now: int) -> dict[str, InputRow]:
+    """Strengths and, in a round, what each team has in it."""
+    rows = [
+        InputRow("strength", match.home_strength or None, match.away_strength or None),
+        InputRow("strength_sd", match.home_strength_sd or None, match.away_strength_sd or None),
+    ]
+    state = round_state(match, now) if match.current and match.status == "live" else None
+    if state is not None and match.map is not None:
+        home, away = _by_team(state, match.map.home_side == "CT")
+        rows += [InputRow(name, getattr(home, name), getattr(away, name)) for name in _OF_SIDES]
+    return {row.name: row for row in rows}
+
+
+def _by_team(state: RoundState, home_is_ct: bool) -> tuple[SideState, SideState]:
+    return (state.ct, state.t) if home_is_ct else (state.t, state.ct)
+
 
 STATE, INPUTS, MARKETS = "state", "inputs", "markets"  #: the tables, beside that of alerts
 

@@ -1,10 +1,11 @@
-"""Frames as bytes: each is encoded once and shared by all connections that are sent it.
+"""Frames as bytes: each is encoded once and shared by all connections that are sent it. Which updates that
+are depends on the entitlements of their keys.
 
-`wire` is the WebSocket frame with its header. It is the same for every client, because a server does not mask
-what it sends.
+`wire` is the WebSocket frame with its header. It is the same for every client, because a server does not
+mask what it sends.
 """
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from hashlib import blake2b
 from uuid import UUID
 
@@ -12,13 +13,40 @@ import msgspec
 from websockets.frames import Frame as WebSocketFrame
 from websockets.frames import Opcode
 
-from app.channels.stream.entitlements import Entitlements
-from app.channels.stream.offered_updates import offered
-from app.channels.stream.updates import Update
+from app.channels.stream.entitlements import Entitlements, TenantTypes
+from app.channels.stream.updates import Update, market_data
 from app.domain import frame_types
+from app.domain.market import Market
+from app.domain.types_off import changed_market, entry_offered, off_at_seq
 from app.kit.clock import iso_millis
 from app.wire.fields import Group
 from app.wire.views.meta import AliveView, alive_view
+
+
+def offered(updates: Sequence[Update], types: TenantTypes | None) -> Iterator[Update]:
+    """The updates as this tenant is sent them, or all tenants without a switched market type (None): without
+    those of another tenant alone, and without what types that were off hide."""
+    if types is None:
+        return (one for one in updates if one.tenant_id is None)
+    return (seen for one in updates if (seen := _offered(one, types)))
+
+
+def _offered(update: Update, types: TenantTypes) -> Update | None:
+    if update.tenant_id is not None:
+        return update if update.tenant_id == types.tenant_id else None
+    if update.about is None:
+        return update
+    if not isinstance(update.about, Market):
+        return update if entry_offered(update.about, types.intervals) else None
+    off = off_at_seq(types.intervals, update.seq)
+    shown = changed_market(update.about, off, update.frame)
+    if shown is None or shown is update.about:
+        return update if shown else None
+    data = market_data(update.match_id, shown)
+    return msgspec.structs.replace(
+        update, frame=frame_types.MARKET_SUSPENDED, data=data, wire=b"", about=shown
+    )
+
 
 _encode = msgspec.json.Encoder().encode
 _SNAPSHOT_FIELD = {None: b"", True: b',"snapshot":true', False: b',"snapshot":false'}

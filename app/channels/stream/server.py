@@ -1,9 +1,15 @@
-"""Accepts the process's stream connections, runs the pollers they need, and closes those of ended keys."""
+"""Accepts the process's stream connections, runs the pollers they need, and closes those of ended keys.
+
+An upgrade request must pass checks of its origin, rate, key, sport and parameters. The key is the query
+parameter `api_key`; headers do not count, because browsers cannot send them. Addresses with too many refused
+requests are rejected as on REST, and both share one count.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -13,22 +19,84 @@ from litestar.types import Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
 from app.access.grants import Grants, PresentedKey
-from app.access.rate_limit import UnauthenticatedLimiter
+from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
 from app.channels.stream.config import StreamConfig
 from app.channels.stream.connection import CloseCode, StreamConnection
-from app.channels.stream.handshake import api_key, authenticate, check_origin, resume_seq
 from app.channels.stream.poller import Poller
 from app.channels.stream.transports import EXTENSION, AsgiTransport, RawFrameProtocol
 from app.domain.tenant import Grant
 from app.http import request_id
+from app.http.auth import authorize, client_address
+from app.http.query import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
 from app.http.upgrade import internal_error, refuse
 from app.kit.clock import Clock
-from app.kit.errors import Refusal, TooManyRequests, Unavailable
+from app.kit.errors import (
+    BadRequest,
+    Field,
+    Forbidden,
+    Invalid,
+    Refusal,
+    TooManyRequests,
+    Unauthenticated,
+    Unavailable,
+    with_others,
+)
 from app.kit.logging import bind, get_logger
 from app.kit.metrics import stream_connections
 from app.kit.retry import wait_for_event
 from app.store import matches
 from app.store.connections import Store
+
+KEY, SINCE = "api_key", "since"
+_MOST_DIGITS = 18
+
+
+async def authenticate(scope: Scope, grants: Grants, limiter: UnauthenticatedLimiter) -> PresentedKey:
+    """The client's key and what it grants; raises the refusal."""
+    refuse_long(scope)
+    address = client_address(scope)
+    grant = await authenticate_key(grants, limiter, address, partial(api_key, scope))
+    authorize(grant, scope["route_handler"].opt)
+    refuse_nul_in_path(scope)
+    return PresentedKey(grant, address)
+
+
+def api_key(scope: Scope) -> str:
+    """The key in the query; raises `Unauthenticated` for none, `BadRequest` for two."""
+    keys = set(_parameter(scope, KEY)) - {""}
+    if not keys:
+        raise Unauthenticated("Send your API key as the query parameter api_key.")
+    if len(keys) > 1:
+        raise BadRequest("The query carries different keys as api_key: send one.")
+    return keys.pop()
+
+
+def resume_seq(scope: Scope) -> int | None:
+    """The seq after which a client resumes (`since`), None when it starts afresh; raises `Invalid` naming
+    everything that is wrong in the query."""
+    pairs, values = pairs_of(scope), _parameter(scope, SINCE)
+    found = [*with_nul(pairs), *unknown(pairs, (KEY, SINCE))]
+    if wrong := with_others(found, _wrong_seq(values[-1]) if values else ()):
+        raise Invalid(*wrong)
+    return int(values[-1]) if values else None
+
+
+def _wrong_seq(text: str) -> Iterator[Field]:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        what = "This must be the seq of a frame, a whole number."
+        yield Field(("query", SINCE), what, "value_error", text)
+
+
+def check_origin(scope: Scope, allowed: Collection[str]) -> None:
+    """Raise `Forbidden` for a web page of an origin that is not allowed; programs send no origin."""
+    origins = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"origin"]
+    if "*" not in allowed and any(origin not in allowed for origin in origins):
+        raise Forbidden("Web pages of this origin may not connect; ask your account manager to add it.")
+
+
+def _parameter(scope: Scope, name: str) -> list[str]:
+    return [value for key, value in pairs_of(scope) if key == name]
+
 
 _CHECK_SECONDS = 0.25
 _RETRY_AFTER = 30

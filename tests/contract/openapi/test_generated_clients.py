@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.http.openapi.operation_ids import OPERATION_IDS
+from app.http.openapi.route_table import OPERATION_IDS
 from tests.contract.openapi.present import Json, followed, made, operations
 
 _METHOD = re.compile(r"(get|list|search|request|compare)(_[a-z0-9]+){1,4}")

@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 
 from app.domain.doubts import LOG_GAP
 from app.ingest import apply as applying
-from app.ingest import cs2log, health, missing_ranges
+from app.ingest import cs2log, health, worker
 from app.ingest.attempts import ATTEMPTS
 from app.ingest.consumer import Consumer
 from app.kit.errors import Unavailable
@@ -101,7 +101,7 @@ async def test_a_pending_range_that_cannot_be_applied_is_parked_alone(
         await consumer.handle(between)
         kills = 3
     else:
-        assert await missing_ranges.skip_missing(store, server.now + CONFIG.gap_millis + 1, CONFIG) == 1
+        assert await worker.skip_missing(store, server.now + CONFIG.gap_millis + 1, CONFIG) == 1
         kills = 2
     async with store.autocommit() as tx:
         (parked,) = await tx.fetch("SELECT match_id, body, error FROM log_parked")

@@ -14,7 +14,7 @@ from app.domain.match import Match
 from app.ingest.apply import apply
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
-from app.ingest.repricing import reprice_due
+from app.ingest.worker import reprice_due
 from app.kit.errors import Unavailable
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate

@@ -10,7 +10,7 @@ import pytest
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Status
 from app.ingest.config import IngestConfig
-from app.ingest.repricing import reprice_due
+from app.ingest.worker import reprice_due
 from app.operators.alert_monitor import AlertMonitor
 from app.store.alerts import AlertKind
 from app.store.connections import Store

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
-from app.ingest import missing_ranges
+from app.ingest import worker
 from app.ingest.batch import Batch
 from app.store import history
 from app.store.connections import Store
@@ -145,7 +145,7 @@ async def bytes_that_never_came(server: GameServer) -> End:
     server.cut(*logs.live(), *logs.ct_win(3, 0))
     late = server.cut(*logs.freeze(3, 0))
     assert await server.deliver(late) == ["early"]
-    await missing_ranges.skip_missing(server.store, late.arrived_at + CONFIG.gap_millis + 1, CONFIG)
+    await worker.skip_missing(server.store, late.arrived_at + CONFIG.gap_millis + 1, CONFIG)
     await server.rounds((4, 0))
     return End((4, 0), (1, 2, 4))
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from lxml import etree
 
-from app.channels.rest.console.files import FILES, PACKAGE
+from app.channels.rest.console.routes import FILES, PACKAGE
 from tests.support.web import Headers
 
 FOLDER = Path(__file__).resolve().parents[3] / "app" / "channels" / "rest" / "console"

@@ -9,18 +9,18 @@ from structlog.testing import capture_logs
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.settings import Settings
-from app.store import pool_log
+from app.store import connections
 from app.store.connections import open_store
 from tests.support.eventually import eventually, succeeds
 from tests.support.route import Route
 
-DRIVER, OURS = "asyncpg.pool", "app.store.pool_log"
+DRIVER, OURS = "asyncpg.pool", "app.store.connections"
 
 
 async def test_a_database_that_is_away_is_one_line_without_a_traceback(
     settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool_log, "log", get_logger(OURS))  # one that no earlier test has configured
+    monkeypatch.setattr(connections, "log", get_logger(OURS))  # one that no earlier test has configured
     parts = urlsplit(settings.database_url)
     login = parts.netloc.rpartition("@")[0]
     async with Route(parts.hostname or "127.0.0.1", parts.port or 5432).open() as route:

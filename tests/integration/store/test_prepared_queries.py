@@ -19,7 +19,7 @@ from app.store.keys import Key
 from app.store.links import Link
 from app.store.log_state import ParkedBatch
 from app.store.match_commands import ExecutedCommand
-from app.store.match_tables import DEPENDENT_TABLES
+from app.store.matches import DEPENDENT_TABLES
 from app.store.prepared import Statement
 from app.store.tables.history import Round, TimelineEvent
 from app.store.tables.statistics import PlayerMap, TeamMap

@@ -7,7 +7,7 @@ import pytest
 
 from app.kit.errors import Conflict
 from app.store.connections import Store, open_store
-from app.store.match_tables import DEPENDENT_TABLES
+from app.store.matches import DEPENDENT_TABLES
 from app.store.migrations import migrate
 from app.store.piccolo_app import APP_CONFIG
 from tests.support import databases

@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import REGISTRY
 
-from app.http import response_counts
+from app.http import headers
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ from app.http import response_counts
     ],
 )
 def test_a_path_belongs_to_an_api(path: str, api: str) -> None:
-    assert response_counts.requested_api(path) == api
+    assert headers.requested_api(path) == api
 
 
 @pytest.mark.parametrize(("status", "counted"), [(200, "2xx"), (304, "3xx"), (404, "4xx"), (503, "5xx")])
 def test_a_response_is_counted_by_the_class_of_its_status(status: int, counted: str) -> None:
     labels = {"api": "rest", "status": counted}
     before = REGISTRY.get_sample_value("matchfeed_http_responses_total", labels)
-    response_counts.count("/cs2/v1/matches", status)
+    headers.count_response("/cs2/v1/matches", status)
     assert before is not None
     assert REGISTRY.get_sample_value("matchfeed_http_responses_total", labels) == before + 1

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.store.process_counters import ProcessCounters
+from app.store.counters import ProcessCounters
 from tests.support.clocks import ManualClock
 
 WINDOW, LIMIT = 1000, 3

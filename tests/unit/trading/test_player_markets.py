@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.domain import facts as f
 from app.domain.entrants import account_of, player_number
 from app.domain.market import Market, MarketStatus, Result
-from app.trading.player_model import Moments, kills_to_come, rate
+from app.trading.player_markets import Moments, kill_rate, kills_to_come
 from app.trading.specifiers import parse
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import TEAMS, new_match
@@ -147,7 +147,7 @@ def test_simulated_maps_settle_as_the_truth_says() -> None:
 def test_kills_to_come_are_a_distribution_with_the_mean_of_rate_and_rounds(
     kills: int, rounds: int, mean: float, variance: float
 ) -> None:
-    of_round = rate(min(kills, 2 * rounds), rounds)
+    of_round = kill_rate(min(kills, 2 * rounds), rounds)
     chances = kills_to_come(of_round, Moments(mean, variance))
     assert sum(chances) == pytest.approx(1)
     assert all(chance >= 0 for chance in chances)

@@ -16,7 +16,7 @@ from app.pages.texts import LANGUAGES
 from tests.support.refusals import Raised, refusals_of
 
 #: What is wrong with a digest has texts of its own, with its place in the digest.
-_DIGEST = ("app.wire.views.selfcheck.", "app.access.selfcheck.", "app.channels.portal.digest_input.")
+_DIGEST = ("app.wire.views.selfcheck.", "app.access.selfcheck.", "app.channels.portal.selfcheck.")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import io
 import pytest
 from msgspec.structs import replace
 
-from app.channels.portal import settlement_file
+from app.channels.portal import settlements as settlement_file
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.pages.settlement_rows import SettlementRow
 
@@ -24,7 +24,7 @@ ROW = SettlementRow(
 
 
 def cells(row: SettlementRow) -> dict[str, str]:
-    text = settlement_file.header() + settlement_file.lines([row])
+    text = settlement_file.csv_header() + settlement_file.csv_lines([row])
     (found,) = csv.DictReader(io.StringIO(text, newline=""))
     return found
 
@@ -38,5 +38,5 @@ def test_no_cell_begins_as_a_formula_does(first: str) -> None:
 
 def test_every_column_has_its_cell() -> None:
     found = cells(ROW)
-    assert tuple(found) == settlement_file.COLUMNS
+    assert tuple(found) == settlement_file.CSV_COLUMNS
     assert found["rests_on"] == "1 2" and found["id"] == "9" and found["rolled_back_by"] == ""
