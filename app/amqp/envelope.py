@@ -20,7 +20,7 @@ import msgspec
 
 from app.amqp import routing
 from app.amqp.frames import AmqpMessage, marshal
-from app.domain.fixture_change import FixtureChange
+from app.domain.fixture import FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Market, market_type
 from app.domain.match_summary import MatchSummary

@@ -10,11 +10,10 @@ import click
 
 from app.cli.alert_commands import alert, alerts
 from app.cli.consent_commands import consents
-from app.cli.demo_commands import demo_tenants
+from app.cli.demo_commands import demo_tenants, fault
 from app.cli.doctor_command import doctor
-from app.cli.fault_commands import fault
-from app.cli.feed_commands import feed
-from app.cli.import_commands import imports
+from app.cli.feed_commands import feed, tail
+from app.cli.import_commands import imports, ratings
 from app.cli.match_control_commands import (
     match_audit,
     match_command,
@@ -25,10 +24,8 @@ from app.cli.match_control_commands import (
 from app.cli.match_lifecycle_commands import match
 from app.cli.operator_commands import operator
 from app.cli.process_commands import PROCESSES
-from app.cli.rating_commands import ratings
 from app.cli.restored_command import restored
 from app.cli.simulate_command import simulate
-from app.cli.tail_command import tail
 from app.cli.tenant_commands import book, key, tenant, unbook
 from app.cli.user_commands import user
 from app.kit.version import VERSION

@@ -1,15 +1,70 @@
-"""Reference data from files."""
+"""Reference data from files, and teams' ratings."""
 
 import gzip
 from pathlib import Path
 
 import click
+import msgspec
 
 from app.cli.runtime import actor, async_command, command_store, load_settings
+from app.commands import rating_import
+from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location
 from app.ingest.reference import importing, openfootball, profiles
+from app.ingest.reference.profiles import read_lines
 from app.ingest.reference.rows import Row
-from app.kit.clock import system_clock
+from app.kit.clock import iso_millis, system_clock
 from app.kit.errors import Field, Invalid
+from app.store import ratings as stored_ratings
+
+_KINDS: dict[str, type[Imported]] = {"result": ImportedResult, "strength": ImportedStrength}
+
+
+@click.group("ratings")
+def ratings() -> None:
+    """Ratings of teams, from the results of maps in order of time."""
+
+
+@ratings.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@async_command
+async def import_file(file: Path) -> None:
+    """Import results and strengths from FILE (.jsonl); docs/imports.md describes the format.
+
+    Rows that are known already change nothing; those with a known id and other fields correct it.
+    """
+    rows = _read(file)
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        counts = await rating_import.import_ratings(tx, rows, by=actor(), now=system_clock())
+    for name, count in msgspec.to_builtins(counts).items():
+        click.echo(f"{name}: {count}")
+
+
+@ratings.command("list")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100)
+@async_command
+async def list_ratings(limit: int) -> None:
+    """Print the rated teams, strongest first."""
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
+        found = await stored_ratings.listing(tx, limit)
+    for one in found:
+        rating = one.rating
+        click.echo(
+            f"{rating.points:7.0f} ±{rating.spread:4.0f}  {rating.maps:4} maps  "
+            f"{iso_millis(rating.at)}  {one.name}"
+        )
+
+
+def _read(file: Path) -> list[tuple[Location, Imported]]:
+    return read_lines(file.name, file.read_bytes(), lambda place, line: (place, _row(line)))
+
+
+def _row(line: bytes) -> Imported:
+    fields = msgspec.json.decode(line, type=dict[str, object])
+    kind = fields.pop("kind", None)
+    if kind not in _KINDS:
+        raise msgspec.ValidationError(f"`kind` is one of {', '.join(_KINDS)}, not {kind!r}")
+    return msgspec.convert(fields, _KINDS[str(kind)])
+
 
 _FILES = click.Path(exists=True, dir_okay=False, path_type=Path)
 

@@ -11,7 +11,7 @@ import msgspec
 
 from app.domain import changes as c
 from app.domain import frame_types
-from app.domain.fixture_change import CANCELLATION, KICK_OFF, FixtureChange
+from app.domain.fixture import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Book, Market, MarketStatus, market_name
 from app.domain.match import Match, Status

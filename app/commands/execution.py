@@ -1,8 +1,11 @@
 """Execution of operators' commands on a match.
 
 Each command is one transaction that ends as one of a log batch does: trading reacts, all of it is written.
+Which published results it changes, and when they were published, is found before.
 """
 
+import hashlib
+from collections.abc import Iterable
 from uuid import UUID
 
 import msgspec
@@ -14,11 +17,11 @@ from app.commands.command_state import CommandState, state_of
 from app.commands.effects import Effect, effect_of
 from app.commands.match_commands import AnyCommand, FollowSource, OnBets, RollBackMarket
 from app.commands.match_update import MatchUpdate
-from app.commands.published_results import fingerprint, oldest_changed
 from app.commands.trading_commands import Undo
 from app.commands.undo import undo_effect
+from app.domain.market import MarketKey
 from app.domain.match import Match
-from app.domain.settlement import void_windows
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, void_windows
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, history, match_commands, matches, operator_commands
 from app.store.audit import AuditRecord
@@ -27,6 +30,64 @@ from app.store.match_commands import ExecutedCommand
 from app.store.operator_commands import RecordedCommand
 from app.store.transaction import Tx, Write
 from app.trading.pricing_config import PricingConfig
+
+_encode_result = msgspec.json.encode
+
+
+def oldest_changed(entries: Iterable[LedgerEntry], ledger: Iterable[LedgerEntry]) -> int | None:
+    """When the oldest of the results was published (Unix ms) that `entries` would change, if they were added
+    to this ledger; None if they change none.
+
+    A result is that of a market, or the void of the bets of a window. Bets that are voided on a market with a
+    result change that result.
+    """
+    results, windows = _published(ledger)
+    changed = []
+    for entry in entries:
+        if entry.void_window is not None and entry.window_rolled_back:
+            changed.append(windows.get((entry.key, entry.void_window)))
+        elif entry.void_window is not None or entry.previous_status is not LedgerStatus.PENDING:
+            changed.append(results.get(entry.key))
+    return min((at for at in changed if at is not None), default=None)
+
+
+def _published(
+    ledger: Iterable[LedgerEntry],
+) -> tuple[dict[MarketKey, int], dict[tuple[MarketKey, VoidWindow], int]]:
+    """When the present result of each market, and the void of each window, was published."""
+    results: dict[MarketKey, int] = {}
+    windows: dict[tuple[MarketKey, VoidWindow], int] = {}
+    for entry in ledger:
+        if entry.void_window is not None:
+            if entry.window_rolled_back:
+                windows.pop((entry.key, entry.void_window), None)
+            else:
+                windows[entry.key, entry.void_window] = entry.at
+        elif entry.new_status is LedgerStatus.PENDING:
+            results.pop(entry.key, None)
+        else:
+            results[entry.key] = entry.at
+    return results, windows
+
+
+def fingerprint(entries: Iterable[LedgerEntry]) -> str:
+    """A short text that is another one if the effect of a command on results is: which entries it would add
+    to the ledger."""
+    effect = [
+        (
+            entry.type_id,
+            entry.specifiers,
+            entry.previous_status,
+            entry.new_status,
+            entry.result,
+            entry.void_reason_id,
+            entry.void_window,
+            entry.window_rolled_back,
+        )
+        for entry in entries
+    ]
+    return hashlib.sha256(_encode_result(effect)).hexdigest()[:16]
+
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 _decode_command = msgspec.json.Decoder(AnyCommand).decode

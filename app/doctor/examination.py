@@ -1,9 +1,10 @@
-"""The whole examination, and the checks of this machine: its disk, the certificate, which addresses answer to
-whom.
+"""The whole examination, with the checks of this machine (its disk, the certificate, which addresses answer
+to whom) and of our processes, as the database knows them: heartbeats, parked batches, the delivery to
+each tenant.
 """
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,14 +15,63 @@ from cryptography import x509
 
 from app.access.broker_sync import BrokerAccessConfig
 from app.access.rate_limit import health as rate_limits
+from app.amqp.delivery_status import CONNECTED, TenantStatus, tenant_statuses
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
-from app.doctor import broker, database, processes
+from app.channels.feed import health as feed_health
+from app.doctor import broker, database
 from app.doctor.findings import Finding, State, examined, ill, judged, unknown, well
 from app.http.health import OK
-from app.kit.clock import system_clock, to_datetime
+from app.ingest import health as ingest_health
+from app.kit.clock import Clock, system_clock, to_datetime
 from app.store.connections import Store
 from app.store.counters import Counters
+
+_BEHIND_SECONDS = 30.0
+DEPENDENT = ("ingest process", "feed process", "log batches", "tenants' delivery")
+
+
+async def examine_processes(
+    store: Store, management: Management, clock: Clock, dead_seconds: int, *, broker_answers: bool
+) -> list[Finding]:
+    ingest = await ingest_health.worker_beats(store, clock, dead_seconds)
+    feed = await feed_health.process_state(store, clock)
+    parked = await ingest_health.nothing_parked(store)
+    return [
+        _beats("ingest process", ingest, "Start `matchfeed ingest`; read its log."),
+        _beats("feed process", feed, "Start `matchfeed feed`; read its log."),
+        judged(
+            "log batches",
+            [] if parked == OK else [parked],
+            "all could be applied",
+            "`matchfeed alerts --kind parked_batch` names the matches; ingest's log has the error.",
+        ),
+        _delivery(await tenant_statuses(store, management), feeds=feed == OK and broker_answers),
+    ]
+
+
+def _beats(part: str, state: str, action: str) -> Finding:
+    return judged(part, [] if state == OK else [state], "it sends heartbeats", action)
+
+
+def _delivery(tenants: Sequence[TenantStatus], *, feeds: bool) -> Finding:
+    """Without a feed process, or without the broker, nothing is delivered, which has findings of its own."""
+    if not feeds:
+        return unknown(
+            "tenants' delivery", "nothing is published now", "See the broker and the feed process."
+        )
+    wrong = [f"{each.tenant}: {reason}" for each in tenants if (reason := _trouble(each))]
+    action = "`matchfeed feed status` shows all tenants; read the feed process's log."
+    return judged("tenants' delivery", wrong, f"{len(tenants)} tenants are up to date", action)
+
+
+def _trouble(tenant: TenantStatus) -> str:
+    if tenant.state != CONNECTED:
+        return tenant.state
+    if tenant.behind_seconds > _BEHIND_SECONDS:
+        return f"{tenant.behind} messages, {tenant.behind_seconds:.0f} s behind"
+    return ""
+
 
 _EXPIRY = timedelta(days=14)
 _FREE_SHARE = 0.05
@@ -147,7 +197,7 @@ async def examine(config: DoctorConfig) -> list[Finding]:
 
 
 _AT_BROKER = "tenants at the broker"
-_OF_DATABASE = (*database.DEPENDENT, *processes.DEPENDENT, _AT_BROKER)
+_OF_DATABASE = (*database.DEPENDENT, *DEPENDENT, _AT_BROKER)
 
 
 async def _redis(redis_url: str) -> Finding:
@@ -171,7 +221,7 @@ async def _stored(
 ) -> list[Finding]:
     """What a migrated database tells, with the broker or without."""
     found = await database.examine(store, system_clock, config.retained_millis)
-    found += await processes.examine(
+    found += await examine_processes(
         store, management, system_clock, config.ingest_dead_seconds, broker_answers=broker_answers
     )
     if not broker_answers:

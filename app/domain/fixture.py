@@ -1,4 +1,5 @@
-"""What an operator sets before and during play: teams, sides, format and maps.
+"""What an operator sets before and during play: teams, sides, format and maps; and which changes of a match
+the feed publishes as `fixture_change`.
 
 A change that the match's state forbids raises `Conflict`, which names that state. Setting the same value
 again changes nothing.
@@ -7,6 +8,7 @@ again changes nothing.
 from collections.abc import Sequence
 from functools import partial
 
+import msgspec
 from msgspec.structs import replace
 
 from app.domain import formats
@@ -21,6 +23,16 @@ from app.domain.series import end_map_at_pending_score, series_over
 from app.domain.sides import apply_team_line, set_home_side
 from app.domain.strength import require_strengths
 from app.kit.errors import Conflict
+
+KICK_OFF = 1
+CANCELLATION = 3
+
+
+class FixtureChange(msgspec.Struct, frozen=True):
+    """The change log's row of such a change: `change_type` is KICK_OFF or CANCELLATION."""
+
+    change_type: int
+
 
 _SIDES_UNKNOWN = ("teams", "sides")  #: the kinds of doubts that named sides clear
 

@@ -1,6 +1,6 @@
 """Alerts that follow from stored state: dead processes, losses of tenants, parked batches.
 
-Alerts about a doubt of a match begin and end with the doubt (`app.commands.doubt_alerts`). Any number of
+Alerts about a doubt of a match begin and end with the doubt (`app.commands.match_update`). Any number of
 processes may run the monitor at once: an alert begins and ends once.
 """
 

@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from app.amqp.envelope import MatchMessage
-from app.domain.fixture_change import FixtureChange
+from app.domain.fixture import FixtureChange
 from app.domain.market import Market
 from app.domain.match_summary import summarize
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.commands.published_results import fingerprint, oldest_changed
+from app.commands.execution import fingerprint, oldest_changed
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 

@@ -10,9 +10,9 @@ from app.commands.change_drafts import compose
 from app.commands.command_fields import Command
 from app.commands.command_state import CommandState, state_of
 from app.commands.effects import Effect, effect_of
+from app.commands.execution import oldest_changed
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.commands.match_update import decide
-from app.commands.published_results import oldest_changed
 from app.commands.undo import undo_effect
 from app.domain.changes import MatchChange
 from app.domain.market import Book, Market, MarketKey, with_offer_end
