@@ -9,8 +9,9 @@ from piccolo.query import Delete, Select
 
 from app.store.prepared import prepared
 from app.store.query_functions import reading_ids
+from app.store.row_mapping import RowMapping
 from app.store.sql import holds, not_exists
-from app.store.statements import bulk_writes, reads
+from app.store.statements import reads
 from app.store.tables.alert import Alert
 from app.store.tables.source import LogSender as LogSenderTable
 from app.store.transaction import Tx, Write
@@ -48,6 +49,13 @@ class LogSender(msgspec.Struct, frozen=True, kw_only=True):
     unread_line: str = ""
 
 
+ROWS = RowMapping(
+    LogSenderTable,
+    LogSender,
+    ("match_id", "source"),
+    beside=("match_id",),
+    lasting=("instance", "first_seen"),
+)
 _decode = msgspec.json.Decoder(tuple[LogSender, ...]).decode
 
 
@@ -58,7 +66,7 @@ def decoded(rows: bytes) -> tuple[LogSender, ...]:
 
 async def listing(tx: Tx, match_id: UUID) -> tuple[LogSender, ...]:
     """The senders of a match's log, by the time when each was first seen."""
-    return decoded(await tx.value(reads.SENDERS, match_id))
+    return decoded(await tx.value(reads.senders(ROWS.names), match_id))
 
 
 def save_statements(
@@ -66,9 +74,7 @@ def save_statements(
 ) -> list[Write]:
     """The statements that write these senders and delete the record of the one that is forgotten."""
     gone = [Write.of(_delete(match_id, forgotten.source))] if forgotten else []
-    if not changed:
-        return gone
-    return [*gone, Write(bulk_writes.SAVE_SENDERS, (match_id, msgspec.json.encode(changed)))]
+    return [*gone, *ROWS.save(changed, match_id)]
 
 
 @reading_ids

@@ -14,6 +14,7 @@ from app.store.alerts import AlertKind
 from app.store.log_senders import LogSender
 from app.store.prepared import prepared
 from app.store.query_functions import reading_ids, reading_number, reading_rows
+from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import fails
 from app.store.statements import reads
 from app.store.tables.alert import Alert
@@ -52,6 +53,18 @@ class LogState(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, instance=instance, next_offset=next_offset, **none)
 
 
+_ROWS = RowMapping(
+    LogOffset,
+    LogState,
+    ("match_id",),
+    stored={
+        "next_offset": Stored(
+            lambda offset: -1 if offset is None else offset, lambda stored: None if stored < 0 else stored
+        )
+    },
+)
+
+
 class LogRange(msgspec.Struct, frozen=True):
     """Bytes `begin` to `end` of the log of one run (`instance`), which came at `arrived_at` (ms). Those
     that come before the bytes that they follow are stored as pending."""
@@ -79,25 +92,14 @@ class ParkedBatch(msgspec.Struct, frozen=True):
 
 async def get(tx: Tx, match_id: UUID) -> LogState:
     """The log state of a match; an empty one before its first batch. Lock the match first."""
-    row = await tx.row(reads.LOG_STATE, match_id)
+    row = await tx.row(reads.log_state(_ROWS.names, log_senders.ROWS.names), match_id)
     return _log_state(match_id, row or {})
 
 
 def save_statement(state: LogState) -> Write:
     """The statement that writes the log state."""
-    return Write.of(
-        _save(
-            state.match_id,
-            state.instance,
-            -1 if state.next_offset is None else state.next_offset,
-            state.last_batch_at,
-            state.last_message_id,
-            state.has_gap,
-            state.log_began,
-            state.first_line,
-            state.another_log,
-        )
-    )
+    (write,) = _ROWS.save([state])
+    return write
 
 
 async def has_room_for(tx: Tx, match_id: UUID, pending: LogRange) -> bool:
@@ -155,39 +157,8 @@ def _log_state(match_id: UUID, row: Row) -> LogState:
     known = log_senders.decoded(row["known"]) if row else ()
     if not row or row["instance"] is None:
         return LogState(match_id=match_id, known=known)
-    fields = dict(row) | {"known": known}
-    if fields["next_offset"] < 0:
-        fields["next_offset"] = None
-    return LogState(match_id=match_id, **fields)
-
-
-@prepared
-def _save(
-    match_id: UUID,
-    instance: str,
-    next_offset: int,
-    last_batch_at: int,
-    last_message_id: str,
-    has_gap: bool,
-    log_began: int,
-    first_line: str,
-    another_log: bool,
-) -> Insert[Any]:
-    row = LogOffset(
-        match_id=match_id,
-        instance=instance,
-        next_offset=next_offset,
-        last_batch_at=last_batch_at,
-        last_message_id=last_message_id,
-        has_gap=has_gap,
-        log_began=log_began,
-        first_line=first_line,
-        another_log=another_log,
-    )
-    changing = [LogOffset.instance, LogOffset.next_offset, LogOffset.last_batch_at]
-    changing += [LogOffset.last_message_id, LogOffset.has_gap]
-    changing += [LogOffset.log_began, LogOffset.first_line, LogOffset.another_log]
-    return LogOffset.insert(row).on_conflict(LogOffset.match_id, action="DO UPDATE", values=changing)
+    stored = _ROWS.read(row)
+    return msgspec.structs.replace(stored, has_pending=row["has_pending"], known=known)
 
 
 @prepared

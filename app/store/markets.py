@@ -11,28 +11,24 @@ from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.domain.types_off import Intervals, markets_in_list, off_now
 from app.store.prepared import prepared
 from app.store.query_functions import reading_ids
+from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
-from app.store.statements import bulk_writes, reads
+from app.store.statements import reads
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Row, Tx, Write
 
 _NOW = QueryString("9223372036854775807::bigint")  #: a place that is in the intervals without an end only
-_COLUMNS = (
-    MarketTable.type_id,
-    MarketTable.specifiers,
-    MarketTable.status,
-    MarketTable.odds,
-    MarketTable.probability,
-    MarketTable.group,
-    MarketTable.reason,
-    MarketTable.result,
-    MarketTable.void_reason_id,
-    MarketTable.rests_on,
-    MarketTable.settled_by,
-    MarketTable.opened_at,
-    MarketTable.priced_at,
-    MarketTable.offered_until,
-    MarketTable.first_opened_at,
+_ROWS = RowMapping(
+    MarketTable,
+    Market,
+    ("match_id", "type_id", "specifiers"),
+    beside=("match_id",),
+    lasting=("first_opened_at",),
+    stored={
+        "status": Stored(int, MarketStatus),
+        "result": Stored(lambda result: result, lambda text: Result(text) if text else None),
+        "rests_on": Stored(lambda ids: " ".join(map(str, ids)), lambda text: tuple(map(int, text.split()))),
+    },
 )
 
 
@@ -41,14 +37,14 @@ async def book(tx: Tx, match_id: UUID) -> Book:
     cached = tx.cache.book(match_id) if tx.cache else None
     if cached is not None:
         return cached
-    markets = map(_market, await tx.run(_of_match(match_id, only_open=False)))
+    markets = map(_ROWS.read, await tx.run(_of_match(match_id, only_open=False)))
     return {market.key: market for market in markets}
 
 
 async def open_of_match(tx: Tx, match_id: UUID) -> list[Market]:
     """The match's open markets, by type and specifiers."""
     rows = await tx.run(_of_match(match_id, only_open=True))
-    return [_market(row) for row in rows]
+    return [_ROWS.read(row) for row in rows]
 
 
 async def open_of_matches(tx: Tx, match_ids: Collection[UUID]) -> dict[UUID, list[Market]]:
@@ -68,12 +64,12 @@ async def page_of_match(
     specifiers, as a tenant sees them for which types were off in these intervals."""
     off = interval_columns(types_off)
     rows = await tx.run(_page_of_match(match_id, *after, *off, limit=limit))
-    return markets_in_list([_market(row) for row in rows], off_now(types_off))
+    return markets_in_list([_ROWS.read(row) for row in rows], off_now(types_off))
 
 
 async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
     row = await tx.first(_get(match_id, *key))
-    return _market(row) if row else None
+    return _ROWS.read(row) if row else None
 
 
 async def open_of_types(tx: Tx, type_ids: Collection[int]) -> dict[UUID, list[Market]]:
@@ -102,60 +98,18 @@ async def _of(tx: Tx, match_ids: Collection[UUID], *, are_open: bool) -> dict[UU
 def _by_match(rows: Iterable[Row]) -> dict[UUID, list[Market]]:
     found: dict[UUID, list[Market]] = {}
     for row in rows:
-        found.setdefault(row["match_id"], []).append(_market(row))
+        found.setdefault(row["match_id"], []).append(_ROWS.read(row))
     return found
 
 
 def save_statements(match_id: UUID, markets: Iterable[Market]) -> list[Write]:
     """The statement that inserts or updates these markets; of two with one key the later is written."""
-    rows = [_values(market) for market in {market.key: market for market in markets}.values()]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return [Write(bulk_writes.SAVE_MARKETS, (match_id, *columns))] if rows else []
-
-
-def _values(market: Market) -> tuple[object, ...]:
-    return (
-        market.type_id,
-        market.specifiers,
-        int(market.status),
-        market.odds,
-        market.probability,
-        market.group,
-        market.reason,
-        market.result,
-        market.void_reason_id,
-        " ".join(map(str, market.rests_on)),
-        market.settled_by,
-        market.opened_at,
-        market.priced_at,
-        market.offered_until,
-        market.first_opened_at,
-    )
-
-
-def _market(row: Row) -> Market:
-    return Market(
-        type_id=row["type_id"],
-        specifiers=row["specifiers"],
-        status=MarketStatus(row["status"]),
-        odds=row["odds"],
-        probability=row["probability"],
-        group=row["group"],
-        reason=row["reason"],
-        result=Result(row["result"]) if row["result"] else None,
-        void_reason_id=row["void_reason_id"],
-        rests_on=tuple(map(int, row["rests_on"].split())),
-        settled_by=row["settled_by"],
-        opened_at=row["opened_at"],
-        priced_at=row["priced_at"],
-        offered_until=row["offered_until"],
-        first_opened_at=row["first_opened_at"],
-    )
+    return _ROWS.save({market.key: market for market in markets}.values(), match_id)
 
 
 @prepared
 def _of_match(match_id: UUID, *, only_open: bool) -> Select[Any]:
-    query = MarketTable.select(*_COLUMNS).where(MarketTable.match_id == match_id)
+    query = MarketTable.select(*_ROWS.columns).where(MarketTable.match_id == match_id)
     if not only_open:
         return query
     query = query.where(MarketTable.status.is_in(OPEN_CODES))
@@ -166,7 +120,7 @@ def _of_match(match_id: UUID, *, only_open: bool) -> Select[Any]:
 def _page_of_match(match_id: UUID, type_id: int, specifiers: str, *off: object, limit: int) -> Select[Any]:
     place = (MarketTable.type_id, MarketTable.specifiers)
     later = QueryString("({}, {}) > ({}, {})", *place, type_id, specifiers)
-    query = MarketTable.select(*_COLUMNS).where(MarketTable.match_id == match_id, later)
+    query = MarketTable.select(*_ROWS.columns).where(MarketTable.match_id == match_id, later)
     if off:
         query = query.where(offered(off, MarketTable.type_id, _NOW, MarketTable.first_opened_at))
     return query.order_by(*place).limit(limit)
@@ -175,19 +129,19 @@ def _page_of_match(match_id: UUID, type_id: int, specifiers: str, *off: object, 
 @prepared
 def _get(match_id: UUID, type_id: int, specifiers: str) -> Select[Any]:
     key = (MarketTable.type_id == type_id, MarketTable.specifiers == specifiers)
-    return MarketTable.select(*_COLUMNS).where(MarketTable.match_id == match_id, *key)
+    return MarketTable.select(*_ROWS.columns).where(MarketTable.match_id == match_id, *key)
 
 
 @prepared
 def _of_matches(match_ids: Collection[UUID], *, are_open: bool) -> Select[Any]:
     codes = MarketTable.status.is_in(OPEN_CODES if are_open else CLOSED_CODES)
-    query = MarketTable.select(MarketTable.match_id, *_COLUMNS)
+    query = MarketTable.select(MarketTable.match_id, *_ROWS.columns)
     query = query.where(any_of(MarketTable.match_id, match_ids), codes)
     return query.order_by(MarketTable.match_id, MarketTable.type_id, MarketTable.specifiers)
 
 
 @prepared
 def _open_of_types(type_ids: Collection[int]) -> Select[Any]:
-    query = MarketTable.select(MarketTable.match_id, *_COLUMNS)
+    query = MarketTable.select(MarketTable.match_id, *_ROWS.columns)
     query = query.where(MarketTable.status.is_in(OPEN_CODES), any_of(MarketTable.type_id, type_ids))
     return query.order_by(MarketTable.match_id, MarketTable.type_id, MarketTable.specifiers)

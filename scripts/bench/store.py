@@ -27,10 +27,9 @@ from app.access.properties import KeyProperties
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.settings import Settings
-from app.store import keys, log_state, markets, matches, stream_queries
+from app.store import keys, markets, matches, stream_queries
 from app.store.connections import Store, open_store
 from app.store.keys import Key
-from app.store.log_state import LogState
 from app.store.prepared import Statement, compiled, prepared
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Tx, Write
@@ -50,13 +49,6 @@ _MARKET = """type_id, specifiers, status, odds, probability, "group", reason, re
 _CHANGES = """
 SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body
 FROM change WHERE seq > $1 ORDER BY seq LIMIT 500
-"""
-_LOG = """
-INSERT INTO log_offset (match_id, instance, next_offset, last_batch_at, last_message_id, has_gap)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (match_id) DO UPDATE SET instance = excluded.instance, next_offset = excluded.next_offset,
-    last_batch_at = excluded.last_batch_at, last_message_id = excluded.last_message_id,
-    has_gap = excluded.has_gap
 """
 
 
@@ -95,7 +87,6 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
     raw = await issue_key(store, settings, KeyProperties(bundles=("cs2.stats",)))
     digest = keyed_hash(raw, settings.secret_key)
     (bulk,) = markets.save_statements(match.id, offered)
-    log = log_state.save_statement(LogState(match_id=match.id)).args
     return [
         built("a key by its hash", _KEY, keys.by_hash, digest),
         built("a match", f"{_STATE} WHERE id = $1", matches.get, match.id),
@@ -107,7 +98,6 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
             only_open=False,
         ),
         built("changes for the stream", _CHANGES, stream_queries._changes, 0, limit=500),
-        built("write the state of a log", _LOG, log_state._save, *log),
         Subject(
             f"write {_MARKETS} markets",
             lambda: Statement(bulk.sql, bulk.args),

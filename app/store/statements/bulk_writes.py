@@ -3,10 +3,6 @@ one row. Piccolo repeats the values of each row in the text, which is another on
 
 from app.store.sql import LOSING, NOW
 
-_MARKET_COLUMNS = """type_id, specifiers, status, odds, probability, "group", reason, result,
-    void_reason_id, rests_on, settled_by, opened_at, priced_at, offered_until, first_opened_at"""
-_SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, first_seen, last_seen,
-    end_offset, last_line, unread_lines, unread_line"""
 _RATING = "points, spread, at, maps, anchored"
 
 #: Finished rounds, within the one statement of a log batch.
@@ -22,30 +18,6 @@ INSERT INTO timeline_event (match_id, id, map, round, void, body)
 SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
 ON CONFLICT (match_id, id) DO UPDATE
 SET map = excluded.map, round = excluded.round, void = excluded.void, body = excluded.body
-"""
-#: Markets, within the one statement of a log batch: up to some ninety. When a market was first opened never
-#: changes.
-SAVE_MARKETS = f"""
-INSERT INTO market (match_id, {_MARKET_COLUMNS})
-SELECT $1, * FROM unnest($2::int[], $3::text[], $4::smallint[], $5::numeric[], $6::float8[], $7::text[],
-    $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[],
-    $16::bigint[])
-ON CONFLICT (match_id, type_id, specifiers) DO UPDATE SET
-    status = excluded.status, odds = excluded.odds, probability = excluded.probability,
-    "group" = excluded."group", reason = excluded.reason, result = excluded.result,
-    void_reason_id = excluded.void_reason_id, rests_on = excluded.rests_on,
-    settled_by = excluded.settled_by, opened_at = excluded.opened_at, priced_at = excluded.priced_at,
-    offered_until = excluded.offered_until
-"""
-#: Senders, as one JSON value whose fields have the names of the columns.
-SAVE_SENDERS = f"""
-INSERT INTO log_sender (match_id, {_SENDER_FIELDS})
-SELECT $1, {_SENDER_FIELDS} FROM json_populate_recordset(NULL::log_sender, $2)
-ON CONFLICT (match_id, source) DO UPDATE SET
-    server = excluded.server, peer = excluded.peer, map = excluded.map, state = excluded.state,
-    why = excluded.why, claims = excluded.claims, last_seen = excluded.last_seen,
-    end_offset = excluded.end_offset, last_line = excluded.last_line,
-    unread_lines = excluded.unread_lines, unread_line = excluded.unread_line
 """
 #: When keys were last used: all of the last seconds.
 RECORD_LAST_USED = """

@@ -11,12 +11,6 @@ _MAX_BEHIND = 100_000  #: more envelopes than this are not counted
 _WHEN = "status = 'finished' AND finished_at >= $2 AND finished_at < $3"
 _NEWEST = "ORDER BY finished_at DESC LIMIT $4"
 _MAP = "match_id, map_name, finished_at, body"
-_SENDER_FIELDS = """source, server, instance, peer, map, state, why, claims, first_seen, last_seen,
-    end_offset, last_line, unread_lines, unread_line"""
-#: All senders of the match $1, as one JSON value.
-_SENDERS = f"""coalesce((SELECT json_agg(t) FROM (
-    SELECT {_SENDER_FIELDS} FROM log_sender WHERE match_id = $1 ORDER BY first_seen, source
-) AS t), '[]')"""
 
 #: A row of each of two subqueries beside each cursor. The upper bound, which is none, has PostgreSQL estimate
 #: a range instead of a third of the log, so that it uses the index whatever it knows of the log.
@@ -38,16 +32,6 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 CURSOR_STATUS = f"{_CURSOR_STATUS}ORDER BY t.slug"
 #: The same of one tenant.
 CURSOR_STATUS_OF = f"{_CURSOR_STATUS}WHERE t.id = $1"
-#: JSON that the database makes of all rows, which msgspec decodes at once.
-SENDERS = f"SELECT {_SENDERS}"
-#: What is known of a log, for every batch: three tables in one round trip, and a row even without any.
-LOG_STATE = f"""
-SELECT instance, next_offset, last_batch_at, last_message_id, has_gap, log_began,
-    first_line, another_log,
-    EXISTS (SELECT FROM log_pending p WHERE p.match_id = $1) AS has_pending,
-    {_SENDERS} AS known
-FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_offset s ON s.match_id = wanted.id
-"""
 _LISTED = "id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at, started_at"
 _LISTED += ", finished_at, best_of, score_home, score_away, map_name, sort_time"
 _PAGE = f"SELECT {_LISTED} FROM match WHERE in_lists AND status = $1 AND sort_time >= $2 AND sort_time <= $3"
@@ -226,3 +210,25 @@ def search(table: str, near: str, condition: str) -> str:
     WHERE (likeness >= {_MIN_SIMILARITY} OR position($2 IN folded) > 0) AND {condition}
     ORDER BY score DESC, length(folded), id LIMIT $3
     """
+
+
+def senders(columns: str) -> str:
+    """JSON that the database makes of these columns of all senders of a match, which msgspec decodes at
+    once."""
+    return f"SELECT {_senders(columns)}"
+
+
+def log_state(columns: str, of_senders: str) -> str:
+    """What is known of a log, for every batch: three tables in one round trip, and a row even without any."""
+    return f"""
+    SELECT {columns}, EXISTS (SELECT FROM log_pending p WHERE p.match_id = wanted.id) AS has_pending,
+        {_senders(of_senders)} AS known
+    FROM (SELECT $1::uuid AS id) AS wanted LEFT JOIN log_offset s ON s.match_id = wanted.id
+    """
+
+
+def _senders(columns: str) -> str:
+    """All senders of the match $1, as one JSON value."""
+    return f"""coalesce((SELECT json_agg(t) FROM (
+        SELECT {columns} FROM log_sender WHERE match_id = $1 ORDER BY first_seen, source
+    ) AS t), '[]')"""
