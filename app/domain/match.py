@@ -4,7 +4,7 @@ Every fact that something can rest on (a finished round, a kill, a bomb event, a
 running number `id` (its history id), unique within the match and never used again, so that a settlement
 can name it and can be recomputed. Rounds voided by a restart or a restore keep their ids and leave the score.
 
-The structs are stored as JSON by field name: a field that is renamed is stored under its old name.
+The structs are stored as JSON by field name; from 0.2.0 on a field that is renamed keeps its stored name.
 """
 
 from typing import Literal

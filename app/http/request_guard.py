@@ -1,10 +1,13 @@
 """The request guard: the checks that every request passes before its handler, in this order.
 
-1. The address: one with too many refused requests is refused, unless its key is known to be valid. 2.
-Authentication; the request's `auth` is then the key's grant. 3. The key's rate limit. All that follows
-counts against it, refused or not. 4. Authorisation: operator, sport, scope, as the route requires. 5.
-Content negotiation. 6. Query parameters: every one must be known to the route. 7. The response cache: a
-cached body is sent at once (see `response_cache`). For expensive routes, the limit of concurrent requests.
+1. The address: one with too many refused requests is refused, unless its key is known to be valid.
+2. Authentication; the request's `auth` is then the key's grant.
+3. The key's rate limit. All that follows counts against it, refused or not.
+4. Authorisation: operator, sport, scope, as the route requires.
+5. Content negotiation.
+6. Query parameters: every one must be known to the route.
+7. The response cache: a cached body is sent at once (see `response_cache`). For expensive routes, the limit
+   of concurrent requests.
 
 Routes with `open` need no key: only 5 and 6 apply to them. WebSockets bypass it; `stream` guards its own
 upgrades.

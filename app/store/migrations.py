@@ -25,7 +25,7 @@ _LOCK = 7232652  #: the advisory lock for migrating
 _COMMAND = ("-m", "piccolo.main", "migrations", "forwards", "matchfeed", "--trace")
 _BASELINE = "2031-02-01T00:00:01:000000"  #: the migration that makes version 0.2.0
 _TOO_OLD = (
-    "A development version before 0.2.0 made this database, and no later one can read it: set DATABASE_URL "
+    "A version before 0.2.0 made this database, and no later one can read it: set DATABASE_URL "
     "to a database that does not exist yet, or drop this one (`dropdb`), and run `matchfeed migrate`."
 )
 _TABLE_IN_USE = "LockNotAvailableError"  #: in Piccolo's output
@@ -39,7 +39,7 @@ async def migrate(database_url: str) -> None:
     Safe to run again, and by several processes at once: a lock serialises them. Processes of the service may
     run meanwhile: a migration that needs a table which another transaction uses, such as a dump, has them
     wait for half a second at most, and is tried again for two minutes. Raises `Unavailable` when PostgreSQL
-    is down, `Conflict` for a database of a development version before 0.2.0, `RuntimeError` with Piccolo's
+    is down, `Conflict` for a database of a version before 0.2.0, `RuntimeError` with Piccolo's
     output when a migration fails.
     """
     async with translate_errors():
@@ -53,7 +53,7 @@ async def migrate(database_url: str) -> None:
 
 
 async def _refuse_development_state(connection: asyncpg.Connection) -> None:
-    """Raise `Conflict` for a database that a development version before 0.2.0 has made."""
+    """Raise `Conflict` for a database that a version before 0.2.0 has made."""
     if await connection.fetchval(server.HAS_MIGRATIONS):
         applied = [row["name"] for row in await connection.fetch(server.MIGRATIONS)]
         if any(name < _BASELINE for name in applied):

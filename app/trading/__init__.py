@@ -22,13 +22,11 @@ to the same state changes nothing.
     coefficients       what was fitted to real play, read from its file
     ratings            teams' ratings from results in order of time, and the chance of the next map
     rating_history     ratings of many teams, from events in order of time
-    skill_prior        the skill of a match before its first round, from its teams' ratings
-    skill              how much better home is after the rounds so far, as a distribution
+    skill              how much better home is, as a distribution: by its ratings, after the rounds so far
     economy            both sides' money and equipment in few levels, and how they go on
     half_walk          the rounds that are left of a half, from each state of the economy
     map_scores         halves to a map, overtimes included
     match_scores       maps to a match
-    player_model       a player's kills in the rounds to come
     lines              the values that a count may come to, and the lines between them
     forecast           these together, for one state of one match, each computed once
     ladder             which lines of a total or a handicap are on offer

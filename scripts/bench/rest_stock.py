@@ -104,7 +104,7 @@ async def load(database_url: str, numbers: range) -> None:
         await connection.execute("ALTER TABLE match ENABLE TRIGGER USER")
         await connection.execute("DELETE FROM match_count")
         await connection.execute(
-            "INSERT INTO match_count SELECT status, 0, count(*) FROM match WHERE listed GROUP BY status"
+            "INSERT INTO match_count SELECT status, 0, count(*) FROM match WHERE in_lists GROUP BY status"
         )
         for table in ("match", "round", "timeline_event", "market"):
             await connection.execute(f"VACUUM ANALYZE {table}")

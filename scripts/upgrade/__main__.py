@@ -73,12 +73,15 @@ def main() -> None:
     parser.add_argument("--speed", type=float, default=10.0)
     parser.add_argument("--before", type=float, default=60.0, help="seconds")
     parser.add_argument("--beside", type=float, default=30.0, help="seconds")
-    parser.add_argument("--commit", default=newest_release(), help="of the former version")
+    parser.add_argument(
+        "--commit", help="of the former version (default: the newest that CHANGELOG.md names)"
+    )
     options = vars(parser.parse_args())
     commit = options.pop("commit")
     plan = Plan(**options)
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # ends what was started, too
     try:
+        commit = commit or newest_release()
         found = asyncio.run(drilled(plan, commit))
     except ServiceError as error:
         raise SystemExit(f"upgrade: {error}") from error

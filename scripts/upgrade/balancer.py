@@ -1,7 +1,7 @@
 """HAProxy before the web processes of both versions: one address for game servers, operators and clients.
 
-Operators' addresses have a listener of their own in the present version; where they lead is decided here, so
-that callers keep theirs. A process that is to end receives nothing new first (`drain`).
+Operators' addresses have a listener of their own; where they lead is decided here, so that callers keep
+theirs. A process that is to end receives nothing new first (`drain`).
 """
 
 import csv
@@ -20,7 +20,7 @@ BACKENDS = (SINK, OPERATORS, REST)
 
 
 class Listeners(NamedTuple):
-    """The ports of a web process; the same one twice where it has one listener for everything."""
+    """The ports of a web process."""
 
     public: int
     operators: int

@@ -9,15 +9,21 @@ from pathlib import Path
 from scripts.local_services.processes import ServiceError, output_of
 
 ROOT = Path(__file__).resolve().parents[2]
-_RELEASED = re.compile(r"^## \[\d.*\n\nCommit ([0-9a-f]{7,40})\b", re.MULTILINE)
+_RELEASED = re.compile(r"^## \[(\d+)\.(\d+).*\n\nCommit ([0-9a-f]{7,40})\b", re.MULTILINE)
+_BASELINE = (0, 2)  #: the first version whose database later ones keep
 _MAKE = ". scripts/environment.sh; make_environment"
 
 
 def newest_release() -> str:
-    """The commit of the newest version that CHANGELOG.md names."""
-    found = _RELEASED.search((ROOT / "CHANGELOG.md").read_text())
-    assert found
-    return found[1]
+    """The commit of the newest version that CHANGELOG.md names; raises `ServiceError` where that is none that
+    can be upgraded."""
+    for major, minor, commit in _RELEASED.findall((ROOT / "CHANGELOG.md").read_text())[:1]:
+        if (int(major), int(minor)) >= _BASELINE:
+            return str(commit)
+    raise ServiceError(
+        "CHANGELOG.md names no version yet whose database this one keeps (0.2.0 or later): rehearse the "
+        "upgrade from a commit (-- --commit HASH)"
+    )
 
 
 class FormerVersion:

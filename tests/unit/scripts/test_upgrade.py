@@ -75,16 +75,27 @@ def test_only_errors_since_the_upgrade_began_are_complaints(tmp_path: Path) -> N
 
 def test_a_clone_without_its_history_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
-    (tmp_path / "CHANGELOG.md").write_text((ROOT / "CHANGELOG.md").read_text())
     monkeypatch.setattr(former_version, "ROOT", tmp_path)
     with pytest.raises(ServiceError, match="git fetch --unshallow"):
-        FormerVersion(tmp_path / "former", newest_release())
+        FormerVersion(tmp_path / "former", "1c3771e")
 
 
-def test_the_repository_has_the_version_that_the_changelog_names() -> None:
-    git = ["git", "-C", str(ROOT)]
-    asked = [*git, "rev-parse", "--is-shallow-repository"]
-    shallow = subprocess.run(asked, capture_output=True, text=True, check=False)
-    if shallow.stdout.strip() != "false":
-        pytest.skip("the repository's history is not here: upgrades from it cannot be rehearsed")
-    subprocess.run([*git, "cat-file", "-e", f"{newest_release()}^{{commit}}"], check=True)
+@pytest.mark.parametrize(
+    ("versions", "commit"),
+    [("0.1.0", None), ("0.2.0 0.1.0", "abcdef0"), ("1.10.3 0.2.0", "abcdef0")],
+)
+def test_the_version_to_upgrade_from_is_the_newest_that_the_changelog_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: str, commit: str | None
+) -> None:
+    """None before the first whose database later versions keep."""
+    monkeypatch.setattr(former_version, "ROOT", tmp_path)
+    sections = [
+        f"## [{version}] - 2026-11-22\n\nCommit abcdef{at}, a version.\n"
+        for at, version in enumerate(versions.split())
+    ]
+    (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\nMore.\n\n" + "\n".join(sections))
+    if commit:
+        assert newest_release() == commit
+    else:
+        with pytest.raises(ServiceError, match="--commit"):
+            newest_release()
