@@ -138,13 +138,14 @@ async def test_of_two_processes_the_one_that_was_cut_off_is_notified(rig: Rig, b
     async with started(rig, broker, key) as (_, stays), started(rig, broker, key, node=2) as (_, cut):
         for each in (stays, cut):
             await each.until("up", lambda each=each: each.producer.up, 60)
-        began = len(cut.log)
+        began, of_other = len(cut.log), len(stays.log)
         cut.cut(1)
         await until("cut off", lambda: not cut.connected)
         missed = await rig.write_changes(match, 3)
         name = f"od:match:{match.number}"
         await until("the other one misses nothing", lambda: stays.book.seqs.get(name) == missed[-1])
         await cut.until("recovered", lambda: cut.count("snapshot_complete", began), 60)
+        await stays.until("so has the other", lambda: stays.count("snapshot_complete", of_other), 60)
         assert cut.count("down: alive with subscribed=0", began) == 1
         assert cut.book.digest() == stays.book.digest()
 
