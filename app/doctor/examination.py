@@ -28,7 +28,7 @@ from app.store.connections import Store
 from app.store.counters import Counters
 
 _BEHIND_SECONDS = 30.0
-DEPENDENT = ("ingest process", "feed process", "log batches", "tenants' delivery")
+_OF_PROCESSES = ("ingest process", "feed process", "log batches", "tenants' delivery")
 
 
 async def examine_processes(
@@ -197,7 +197,7 @@ async def examine(config: DoctorConfig) -> list[Finding]:
 
 
 _AT_BROKER = "tenants at the broker"
-_OF_DATABASE = (*database.DEPENDENT, *DEPENDENT, _AT_BROKER)
+_OF_DATABASE = (*database.DEPENDENT, *_OF_PROCESSES, _AT_BROKER)
 
 
 async def _redis(redis_url: str) -> Finding:

@@ -289,9 +289,9 @@ class TeamPlayer(msgspec.Struct, frozen=True):
 
 
 class Presence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The map's players who left the server, and the bots that
-    replace them. `coaches` are on a side, and no players. `unseen`: how many of home's and away's others the
-    server's list does not have; less than 0 where it has more, as with a substitute."""
+    """The map's players who left the server, and the bots that replace them. `coaches` are on a side, and no
+    players. `unseen`: how many of home's and away's others the server's list does not have; less than 0 where
+    it has more, as with a substitute."""
 
     absent: tuple[TeamPlayer, ...] = ()
     bots: tuple[TeamPlayer, ...] = ()

@@ -94,9 +94,9 @@ class RowMapping(Generic[S]):
         changing = [name for name in self._fields if name not in key and name not in lasting]
         changes = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in changing)
         return (
-            f"INSERT INTO {table} ({', '.join((*beside, self.names))})"
+            f"INSERT INTO {table} ({', '.join((*map(_quoted, beside), self.names))})"
             f" SELECT {', '.join((*given, '*'))} FROM unnest({', '.join(arrays)})"
-            f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
+            f" ON CONFLICT ({', '.join(map(_quoted, key))}) DO UPDATE SET {changes}"
         )
 
 
@@ -107,8 +107,8 @@ def _places(struct: type[msgspec.Struct]) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """A column's name in SQL, where `group` is a word of the language."""
-    return f'"{name}"' if name == "group" else name
+    """A column's name in SQL, which may be a keyword, as `group` is."""
+    return f'"{name}"'
 
 
 def _type(column: Column) -> str:

@@ -15,7 +15,7 @@ from app.http.openapi.route_table import JSON, XML, Route
 from app.http.openapi.schemas import Json, ref
 from app.http.openapi.tags import tag
 
-EXAMPLES: dict[str, Any] = {
+_BODY_EXAMPLES: dict[str, Any] = {
     "Booking": {"booked": False},
     "Consent": {"decision": "consent", "fingerprint": "8e41e8490e304f58"},
     "Digest": {
@@ -71,7 +71,7 @@ EXAMPLES: dict[str, Any] = {
 def example_of(body_type: Any) -> Any:
     """The example for a type, or for the first member of a union that has one; None without any."""
     names = [getattr(one, "__name__", "") for one in getattr(body_type, "__args__", (body_type,))]
-    return next((EXAMPLES[name] for name in names if name in EXAMPLES), None)
+    return next((_BODY_EXAMPLES[name] for name in names if name in _BODY_EXAMPLES), None)
 
 
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)

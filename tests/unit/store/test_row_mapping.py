@@ -55,8 +55,9 @@ def test_the_statement_names_each_column_and_changes_what_may_change() -> None:
     rows = mapping(ByName)
     (write,) = rows.save([ByName(name="a", group=(), share=0.0, first=1)], 4)
     assert write.sql == (
-        'INSERT INTO kept (match_id, name, "group", share, first)'
+        'INSERT INTO kept ("match_id", "name", "group", "share", "first")'
         " SELECT $1, * FROM unnest($2::text[], $3::text[], $4::float8[], $5::bigint[])"
-        ' ON CONFLICT (match_id, name) DO UPDATE SET "group" = excluded."group", share = excluded.share'
+        ' ON CONFLICT ("match_id", "name") DO UPDATE'
+        ' SET "group" = excluded."group", "share" = excluded."share"'
     )
-    assert rows.names == 'name, "group", share, first'
+    assert rows.names == '"name", "group", "share", "first"'
