@@ -63,7 +63,7 @@ class Book:
     def apply(self, root: ET.Element, seq: int, prev: int) -> None:
         match, at, replay = root.get("event_id", ""), int(root.get("timestamp", "0")), root.get("request_id")
         if not replay and prev > self.seqs[match]:  # since its last message; others may have come meanwhile
-            had = max((each for each, _ in self.offers[match].values()), default=self.after)
+            had = max((each for each, _ in self.offers[match].values()), default=0)
             self.after = min(self.after, max(had, at - DAY_MILLIS))
             self.suspend(match)
         self.seqs[match] = max(self.seqs[match], seq)

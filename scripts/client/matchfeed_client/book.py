@@ -160,7 +160,7 @@ class Book:
 
     def _go_back(self, match: str, now: int) -> None:
         """What is missing of a match may be as old as its last message, however much came of others since."""
-        newest = max((offer.timestamp for offer in self.offers.get(match, {}).values()), default=self.after)
+        newest = max((offer.timestamp for offer in self.offers.get(match, {}).values()), default=0)
         self.after = min(self.after, max(newest, now - _DAY_MILLIS))
 
     def digest(self) -> dict[str, Any]:

@@ -91,3 +91,17 @@ def test_void_bets_of_a_window_end_no_offer() -> None:
         4,
     )
     assert book.offers["od:match:7"] == {("1", "team=home"): (7, consumer.CLOSED)}
+
+
+def test_what_is_missing_of_a_match_without_markets_may_be_older_than_what_came_of_others() -> None:
+    """Messages 4 and 5 are lost, the settlement of another match among them; 7 shows it, after 6."""
+    book, begin = consumer.Book(), 1_800_000_000_000
+    book.after = begin
+    status = b'<odds_change event_id="od:match:%d" timestamp="%d"><odds/></odds_change>'
+    book.receive(status % (8, begin + 100_000), 2, 0)
+    book.receive(status % (9, begin + 100_001), 3, 0)
+    settled_at = begin + 200_000
+    book.receive(status % (8, begin + 500_000), 6, 2)
+    book.receive(status % (9, begin + 500_001), 7, 5)
+    assert book.due.is_set()
+    assert book.after < settled_at
