@@ -16,6 +16,9 @@ from app.kit.servers import listed_servers
 
 _SECONDS = 10.0
 _CONNECTIONS = 32  #: to all nodes together
+#: How long an idle connection is kept. RabbitMQ's HTTP server closes one after five seconds (Cowboy's
+#: `request_timeout`): kept as long, a request would meet the connection as it closes.
+_KEEPALIVE_SECONDS = 2.0
 _PORTS = {"http": 15672, "https": 15671}
 log = get_logger(__name__)
 
@@ -45,7 +48,11 @@ class ManagementApi:
             # That a request waits for its turn is no failure of the node: a feed process that starts connects
             # to hundreds of tenants at once.
             timeout=httpx.Timeout(_SECONDS, connect=_SECONDS / len(servers), pool=None),
-            limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
+            limits=httpx.Limits(
+                max_connections=_CONNECTIONS,
+                max_keepalive_connections=_CONNECTIONS,
+                keepalive_expiry=_KEEPALIVE_SECONDS,
+            ),
             verify=_tls_context(),
             trust_env=False,
         )
@@ -93,7 +100,11 @@ class ManagementApi:
         self, method: str, path: str, body: Any, headers: Mapping[str, str] | None
     ) -> httpx.Response:
         url = f"{self._scheme}://{self._nodes[0]}/api/{path}"
-        return await self._http.request(method, url, json=body, headers=headers)
+        try:
+            return await self._http.request(method, url, json=body, headers=headers)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            # The node closed a kept connection as the request was on its way (RFC 9112, 9.3.1).
+            return await self._http.request(method, url, json=body, headers=headers)
 
     @asynccontextmanager
     async def _http_errors(self) -> AsyncIterator[None]:

@@ -23,7 +23,7 @@ LISTS: list[Callable[[Management], Awaitable[object]]] = [
 ]
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 EMPTY = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-SLOW = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]"
+KEPT = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]"
 NAMELESS = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\n[{}]"
 
 
@@ -62,9 +62,30 @@ async def test_a_list_that_is_not_complete_is_unavailable() -> None:
             await management.inventory()
 
 
+async def test_a_kept_connection_that_closes_under_a_request_is_no_failure_of_the_node() -> None:
+    """The node answers one request a connection and closes it at the second, as its HTTP server does with
+    a connection that has been idle for too long."""
+    connections = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        with suppress(asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(KEPT)
+            await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1]
+        async with Management(f"http://guest:guest@127.0.0.1:{port}") as management:
+            assert [await management.vhosts() for _ in range(3)] == [[], [], []]
+    assert connections == 3
+
+
 async def test_a_request_that_waits_for_its_turn_does_not_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """A node whose responses arrive, slowly, for longer than one may be silent."""
     monkeypatch.setattr(management_api, "_SECONDS", 0.5)
     monkeypatch.setattr(management_api, "_CONNECTIONS", 1)
-    async with answering(SLOW, pause=1.2 / len(SLOW)) as management:
+    async with answering(KEPT, pause=1.2 / len(KEPT)) as management:
         assert await asyncio.gather(management.vhosts(), management.vhosts()) == [[], []]
