@@ -24,24 +24,11 @@ from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.board.routes import ROUTES as BOARD
-from app.channels.board.routes import Board
-from app.channels.console.dependencies import ConsoleDependencies
-from app.channels.console.live_reader import LiveReader
-from app.channels.console.match_feeds import MatchFeeds
-from app.channels.console.moving_rows import render
-from app.channels.console.routes import console_router
-from app.channels.console.row_feed import RowFeed
-from app.channels.console.site import CONSOLE
 from app.channels.facade import icon
 from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
-from app.channels.portal.delivery_reader import DeliveryReader
-from app.channels.portal.dependencies import PortalDependencies
-from app.channels.portal.routes import portal_router
-from app.channels.portal.site import PORTAL
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.openapi import OpenApiDocuments, generate_documents
@@ -67,14 +54,27 @@ from app.ingest.routes import LogSink
 from app.kit import logging
 from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
-from app.operators.alert_monitor import AlertMonitor, alerts_state
-from app.operators.dependencies import OperatorDependencies
-from app.operators.routes import ROUTES as OPERATORS
-from app.pages import error_pages
-from app.pages.open_streams import OpenStreams
+from app.operations.api.alert_monitor import AlertMonitor, alerts_state
+from app.operations.api.dependencies import OperatorDependencies
+from app.operations.api.routes import ROUTES as OPERATORS
+from app.operations.restoration.failover import DatabaseFailover
 from app.recovery.request import RecoveryService
-from app.restoration.failover import DatabaseFailover
 from app.settings import Settings, load
+from app.sites.board.routes import ROUTES as BOARD
+from app.sites.board.routes import Board
+from app.sites.console.dependencies import ConsoleDependencies
+from app.sites.console.live_reader import LiveReader
+from app.sites.console.match_feeds import MatchFeeds
+from app.sites.console.moving_rows import render
+from app.sites.console.routes import console_router
+from app.sites.console.row_feed import RowFeed
+from app.sites.console.site import CONSOLE
+from app.sites.pages import error_pages
+from app.sites.pages.open_streams import OpenStreams
+from app.sites.portal.delivery_reader import DeliveryReader
+from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.routes import portal_router
+from app.sites.portal.site import PORTAL
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
 from app.store.stalled_sessions import end_stalled_regularly

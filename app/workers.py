@@ -31,7 +31,7 @@ from app.kit.background import run_forever
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.kit.retry import retry_while_unavailable
-from app.restoration.failover import DatabaseFailover
+from app.operations.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
 from app.store.stalled_sessions import end_stalled_regularly

@@ -17,8 +17,4 @@ work.
 
 What a tenant sees: `reach` says how far its people see of matches, `selfcheck` compares a client's book with
 the tenant's.
-
-Imported by `doctor`, `operators`, `channels.rest`, `channels.stream`, `channels.portal`, `pages`, `ingest`,
-`restoration`, `http`, `main`, `workers`, `sandbox` and `cli`; imports `store`, `wire`, `broker`, `domain` and
-`kit`.
 """

@@ -23,7 +23,4 @@ Invariants:
 - nothing is published without a lease that is certainly still held, and a new holder publishes only after
   the former holder's connections are gone from the broker;
 - within a vhost, envelopes are published in the order of the change log.
-
-Imported by `doctor`, `recovery`, `channels.feed`, `channels.portal`, `channels.console`, `main`, `operators`,
-`cli`, `workers` and `sandbox`; imports `broker`, `store`, `wire`, `domain` and `kit`.
 """

@@ -8,7 +8,4 @@ restores a tenant's login without changing its password. `publisher_users` are t
 one a process, so that one process can be cut off whatever it is doing. `connection` opens a plain AMQP
 connection that is always closed; `integers` makes headers use integer types that every client reads.
 Nothing here publishes an envelope: that is `amqp`.
-
-Imported by `doctor`, `access`, `amqp`, `channels.feed`, `channels.portal`, `channels.console`, `ingest`,
-`restoration`, `main`, `workers`, `sandbox` and `cli`; imports `domain` and `kit`.
 """

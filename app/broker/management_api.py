@@ -16,9 +16,6 @@ from app.kit.servers import listed_servers
 
 _SECONDS = 10.0
 _CONNECTIONS = 32  #: to all nodes together
-#: How long an idle connection is kept. RabbitMQ's HTTP server closes one after five seconds (Cowboy's
-#: `request_timeout`): kept as long, a request would meet the connection as it closes.
-_KEEPALIVE_SECONDS = 2.0
 _PORTS = {"http": 15672, "https": 15671}
 log = get_logger(__name__)
 
@@ -48,11 +45,7 @@ class ManagementApi:
             # That a request waits for its turn is no failure of the node: a feed process that starts connects
             # to hundreds of tenants at once.
             timeout=httpx.Timeout(_SECONDS, connect=_SECONDS / len(servers), pool=None),
-            limits=httpx.Limits(
-                max_connections=_CONNECTIONS,
-                max_keepalive_connections=_CONNECTIONS,
-                keepalive_expiry=_KEEPALIVE_SECONDS,
-            ),
+            limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
             verify=_tls_context(),
             trust_env=False,
         )
@@ -103,7 +96,8 @@ class ManagementApi:
         try:
             return await self._http.request(method, url, json=body, headers=headers)
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
-            # The node closed a kept connection as the request was on its way (RFC 9112, 9.3.1).
+            # The node closed the connection instead of answering on it, which says nothing about the node:
+            # a client may send the request again on another one (RFC 9112, 9.3.1).
             return await self._http.request(method, url, json=body, headers=headers)
 
     @asynccontextmanager

@@ -1,5 +1,5 @@
-"""What clients receive: `rest`, `facade`, `stream` and `feed`; `board` is the page at /.
+"""What machines of tenants receive: `rest`, `facade`, `stream` and `feed`.
 
-A read is handler → store → wire. Channels import neither each other nor `ingest`: what they
-share is in the store. Each package's docstring states who imports it.
+A read is handler → store → wire. Channels import neither each other nor `ingest`: what they share is in the
+store.
 """

@@ -6,10 +6,10 @@ import click
 import msgspec
 
 from app.cli.runtime import async_command, load_settings
-from app.doctor.examination import DoctorConfig, examine
-from app.doctor.findings import Finding, State, ill
 from app.kit import logging
 from app.kit.control_characters import escape_control_characters
+from app.operations.doctor.examination import DoctorConfig, examine
+from app.operations.doctor.findings import Finding, State, ill
 
 _MARKS = {State.WELL: "well   ", State.ILL: "ILL    ", State.UNKNOWN: "unknown"}
 

@@ -8,8 +8,8 @@ from app.cli.runtime import actor, async_command, broker_config, load_settings
 from app.domain.ids import match_urn
 from app.kit.clock import iso_millis
 from app.kit.control_characters import escape_control_characters
-from app.restoration.checks import Audit
-from app.restoration.procedure import Restored, RestoreOptions, put_in_order
+from app.operations.restoration.checks import Audit
+from app.operations.restoration.procedure import Restored, RestoreOptions, put_in_order
 from app.store.connections import open_store
 
 _SHOWN = 20  #: names in a line; the rest is counted

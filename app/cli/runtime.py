@@ -20,7 +20,7 @@ from app.broker.management import Management
 from app.kit import logging
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
-from app.restoration.failover import DatabaseFailover
+from app.operations.restoration.failover import DatabaseFailover
 from app.sandbox.demonstration import DemoUnavailable
 from app.sandbox.simulator.log_sender import SinkRefused
 from app.sandbox.simulator.operator_client import OperatorRequestFailed

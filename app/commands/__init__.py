@@ -15,7 +15,4 @@ the log source. `alert_handling` has what operators do about alerts.
 (one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts,
 and state, ledger and change log (`change_drafts`) are written together or not at all. `entrant_links`
 resolves team, tournament and player names to numbers. Alerts about the match begin and end with its doubts.
-
-Imported by `operators`, `channels.console`, `ingest`, `restoration` and `cli`; imports `trading`,
-`store`, `domain` and `kit`.
 """

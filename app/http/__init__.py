@@ -13,9 +13,5 @@ in `upgrade`, those of unreadable requests in `protocol`, the server's HTTP belo
 adds the request id and the rate limit to every response, counts it, and handles HEAD for every GET;
 `response_body` sends bodies, `response_cache` stores them. `listeners` hides what a listener does not serve;
 `tls` adds one with TLS. All hooks are asynchronous: the framework would run others in threads. `openapi` and
-`asyncapi` generate the documents, `pages` renders them as HTML.
-
-Imported by `doctor`, `channels.rest`, `channels.facade`, `channels.stream`, `channels.board`,
-`channels.portal`, `channels.console`, `pages`, `operators`, `ingest`, `main` and `cli`; imports `access`,
-`wire`, `store`, `domain` and `kit`.
+`asyncapi` generate the documents, `sites.pages` renders them as HTML.
 """

@@ -21,6 +21,5 @@ that never came; `suspension` suspends matches whose source is silent, or all wh
 others. `source_selection` decides which of several senders is followed, and `rival_sources` records what the
 others send. `reference` imports reference data.
 
-Ingest imports no channel; only `routes` imports Litestar. Imported by `doctor`, `main`, `workers` and `cli`;
-imports `commands`, `trading`, `store`, `broker`, `access`, `http`, `domain` and `kit`.
+Ingest imports no channel; only `routes` imports Litestar.
 """

@@ -13,7 +13,4 @@ Invariants:
 - applying what is replayed, in its order, ends in the state at those timestamps; what happens meanwhile is
   published live, with a higher `x-seq`;
 - no lock is held during publishing.
-
-Imported by `channels.rest`, `channels.facade`, `channels.feed`, `channels.portal` and `main`; imports `amqp`,
-`wire`, `store`, `domain` and `kit`.
 """

@@ -3,6 +3,4 @@
 `simulator` invents matches and sends their server logs over HTTP. `demonstration` is a running demo as a
 command sees it, `demo_tenants` its tenants, `faults` the fault menu, and `healing` runs one fault and waits
 until the demo's bookmaker has healed.
-
-Imported by `cli`, and by scripts and tests; imports `access`, `amqp`, `broker`, `domain`, `kit` and `store`.
 """

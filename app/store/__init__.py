@@ -13,9 +13,4 @@ Invariants: a match's row is locked before anything of the match is written, and
 that changes the match or its markets (`match_cache` relies on it); `changes.append` is a transaction's last
 statement; a change-log number is visible only when every lower one is; the ledger is only appended to; no
 process uses a promoted server before the service has gone on from it (`timeline_guard`).
-
-Imported by `doctor`, `access`, `amqp`, `recovery`, `http`, `channels.rest`, `channels.facade`,
-`channels.stream`, `channels.feed`, `channels.portal`, `channels.console`, `pages`, `operators`, `commands`,
-`ingest`, `restoration`, `main`, `workers`, `sandbox` and `cli`; imports `domain`, `kit` and, for Piccolo's
-own commands, `settings`.
 """

@@ -2,9 +2,9 @@
 
 A server begins a new timeline when it is promoted, or restored to a moment of its past. It may then lack
 commits that were already published: each of their numbers would mean two things if it was assigned again.
-`timeline_guard` lets nobody use such a server before `restoration.failover` has gone on with higher numbers
-and stored the new timeline. The seq from which the change log is read since then, the *mark*, tells one
-history of the database from the other.
+`timeline_guard` lets nobody use such a server before `operations.restoration.failover` has gone on with
+higher numbers and stored the new timeline. The seq from which the change log is read since then, the *mark*,
+tells one history of the database from the other.
 """
 
 from typing import Any

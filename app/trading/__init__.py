@@ -52,6 +52,4 @@ to the same state changes nothing.
 
 Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to
 1 + margin; every entry names the facts it rests on; related prices come from one distribution.
-Imported by `commands`, for the check by `cli`, and for how prices are made (`pricing_config`) by `main`,
-`workers`, `operators`, `channels.console` and `ingest`; imports `domain` and `kit`.
 """

@@ -8,7 +8,5 @@ writer needs for a single value, `sanitize` drops external values that no docume
 one builder per message: live and replay differ by timestamp and request id only. `json_schema` describes
 the same messages for the AsyncAPI document.
 
-Nothing here uses a clock, a database or a framework. Imported by `channels.rest`, `channels.facade`,
-`channels.stream`, `channels.feed`, `channels.portal`, `access`, `amqp`, `http`, `operators`, `recovery` and
-`main`; imports `domain` and `kit`.
+Nothing here uses a clock, a database or a framework.
 """

@@ -103,14 +103,14 @@ _OTHERS = """
 
 | what | licence | where, and why |
 |---|---|---|
-| htmx and its extension for server-sent events | 0BSD | `app/pages/assets`: pages that move |
-| uPlot | MIT | `app/pages/assets`: plots |
+| htmx and its extension for server-sent events | 0BSD | `app/sites/pages/assets`: pages that move |
+| uPlot | MIT | `app/sites/pages/assets`: plots |
 | Swagger UI | Apache-2.0 | `app/channels/rest/console/swagger_ui`: the API console |
 
-`app/pages/assets/THIRD_PARTY.md` and `app/channels/rest/console/swagger_ui/package.toml` name their versions
-and digests. Tests bring along what is not in the wheel: axe-core (MPL-2.0), from npm, for accessibility
-(`tests/e2e/axe`); spin (BSD-3-Clause), and where the machine has no C compiler tcc (LGPL-2.1) with the
-headers of Debian's C library (LGPL-2.1), for the models (`docs/models`).
+`app/sites/pages/assets/THIRD_PARTY.md` and `app/channels/rest/console/swagger_ui/package.toml` name their
+versions and digests. Tests bring along what is not in the wheel: axe-core (MPL-2.0), from npm, for
+accessibility (`tests/e2e/axe`); spin (BSD-3-Clause), and where the machine has no C compiler tcc (LGPL-2.1)
+with the headers of Debian's C library (LGPL-2.1), for the models (`docs/models`).
 
 ## Servers
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import grimp
 
 ROW, WIDTH, HEIGHT, GAP, WRAP = 130, 176, 80, 14, 28
+#: Packages whose packages are drawn each for itself.
+_DIVIDED = {"channels", "sites", "operations"}
 Links = dict[str, set[str]]
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #1b2733; text-anchor: middle }
@@ -47,19 +49,20 @@ def picture() -> str:
 
 
 def links_between_packages() -> Links:
-    """The direct imports of each package; each channel is a package of its own."""
+    """The direct imports of each package; each channel and each site is a package of its own, and so
+    is each part of operations."""
     graph = grimp.build_graph("app", cache_dir=None)
     links: Links = {_package(module): set() for module in graph.modules if module != "app"}
     for module in graph.modules - {"app"}:
         for imported in graph.find_modules_directly_imported_by(module) - {"app"}:
             if _package(imported) != _package(module):
                 links[_package(module)].add(_package(imported))
-    return {package: imported for package, imported in links.items() if package != "channels" or imported}
+    return {package: imported for package, imported in links.items() if package not in _DIVIDED or imported}
 
 
 def _package(module: str) -> str:
     _, first, *rest = module.split(".")
-    return f"{first}.{rest[0]}" if first == "channels" and rest else first
+    return f"{first}.{rest[0]}" if first in _DIVIDED and rest else first
 
 
 def rows(links: Links) -> Iterator[list[str]]:

@@ -13,8 +13,8 @@ from app.broker.management import Management
 from app.broker.permissions import tenant_user
 from app.broker.provisioning import USER_LIMITS
 from app.cli import main
-from app.doctor.examination import DoctorConfig, examine
-from app.doctor.findings import Finding, State
+from app.operations.doctor.examination import DoctorConfig, examine
+from app.operations.doctor.findings import Finding, State
 from app.settings import Settings
 from app.store.connections import Store
 from tests.faults.broker import PrivateBroker

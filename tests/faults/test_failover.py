@@ -21,7 +21,7 @@ import websockets
 
 from app.domain.match import Match
 from app.kit.errors import Unavailable
-from app.restoration.failover import DatabaseFailover
+from app.operations.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from app.pages.event_streams import NOTHING_NEW
+from app.sites.pages.event_streams import NOTHING_NEW
 
 
 class EventStream:

@@ -15,6 +15,4 @@ again.
 
 The same handlers serve the SDK address, for unmodified SDKs of this layout: `wire.xml.dialect` is the table
 of what is different there, and `FacadeDependencies.dialect` the address's column of it.
-
-Imported by `main`; imports `recovery`, `http`, `store`, `wire`, `domain` and `kit`.
 """

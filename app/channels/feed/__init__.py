@@ -7,7 +7,4 @@ alive; `retention` prunes the change log.
 
 `health` reports the state of the feed to any process, `asyncapi` documents what tenants receive, `tail`
 prints it on a terminal.
-
-Imported by `doctor`, `main`, `workers` and `cli`; imports `amqp`, `broker`, `recovery`, `store`, `wire`,
-`domain` and `kit`.
 """

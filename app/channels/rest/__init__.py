@@ -6,11 +6,9 @@ the others have the noun of their resource. `recovery` and `selfcheck` are for c
 requests. `routes` is the list of all.
 Handlers work with `dependencies`; `route_options` and `match_access` hold what routes about matches share,
 `parameters` the query parameters of several routes, `entrants` how path parameters name teams, players and
-tournaments. The operators' API is in `app.operators`.
+tournaments. The operators' API is in `app.operations.api`.
 
 The rights that a route requires stand in its `opt` (see `http.auth`), the fields that a key sees in
 `wire.fields`. Keys limited to finished matches get 404 for all others; entrants known only from such a match
 are 404 for them too, and statistics count finished matches only, for every key.
-
-Imported by `main`; imports `recovery`, `access`, `http`, `store`, `wire`, `domain` and `kit`.
 """

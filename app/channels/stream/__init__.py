@@ -15,7 +15,4 @@ sent the same bytes over its transport (`transports`), after a snapshot, which i
 - A slow client delays only itself: each connection has a bounded queue, in which a newer state replaces an
   older one.
 - When a key ends, its connections are closed within a second, whether or not NOTIFY works.
-
-Imported by `main`, and by `cli` for the server protocol (`transports.RawFrameProtocol`); imports `access`,
-`http`, `store`, `wire`, `domain` and `kit`.
 """

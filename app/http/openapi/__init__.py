@@ -5,6 +5,5 @@ schemas of bodies, because it also decodes and encodes them (`schemas`), the rou
 (`operation`, which has one request body of each type) and the error responses (`problems`), recorded
 responses of a running service the examples (`response_examples`). `components` describes parameters
 and headers by name; a new name needs a line there, which a test checks. `document` assembles it, `page`
-renders it as HTML. The recorded documents are in `docs/`; `nox -s documents` records them again. Imported by
-`channels.rest`; imports `http` and `domain`.
+renders it as HTML. The recorded documents are in `docs/`; `nox -s documents` records them again.
 """

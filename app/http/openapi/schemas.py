@@ -21,9 +21,9 @@ _PUBLISHED_NAMES = {
     "RecoveryState": "State",
     "TenantStatus": "Told",
     "Many_TenantStatus": "Many_Told",
-    "Single_list_app.operators.alerts.AlertView": "Single_list_app.ingest.operator_routes.AlertView",
-    "Single_list_app.operators.matches.Recorded": "Single_list_app.ingest.operator_routes.Recorded",
-    "Single_list_app.operators.source_view.SourceView": "Single_list_app.ingest.source_view.SourceView",
+    "Single_list_app.operations.api.alerts.AlertView": "Single_list_app.ingest.operator_routes.AlertView",
+    "Single_list_app.operations.api.matches.Recorded": "Single_list_app.ingest.operator_routes.Recorded",
+    "Single_list_app.operations.api.source_view.SourceView": "Single_list_app.ingest.source_view.SourceView",
 }
 
 

@@ -7,9 +7,7 @@ of the line and a player's name contains no quote, so a chat message cannot be p
 are ASCII (`re.ASCII`), as all is that a server writes itself: other digits are no numbers. Unknown lines are
 counted and skipped; none is an error.
 
-Source times have no time zone: they only spread a body's facts backwards from its arrival. Imported by
-`ingest` and by tools that analyse logs; imports from the domain the facts, and the names of sides, players
-and reasons.
+Source times have no time zone: they only spread a body's facts backwards from its arrival.
 """
 
 from app.ingest.cs2log.reader import Reading, read

@@ -4,5 +4,4 @@
 
 A row has a kind and the fields of one entity, identified by its `id`, or else by its name; fields that it
 leaves out stay unchanged. If one row is invalid, nothing of the command is imported.
-Imported by `cli`.
 """

@@ -5,6 +5,4 @@ its builder (`prepared`).
 lock, `claims` takes what several processes want, `reads` joins what the builder cannot, `session` concerns no
 table, `server` PostgreSQL itself. A reason is a feature of SQL or a measurement (`scripts.bench.store`). A
 test knows this package as the only place of SQL.
-
-Imported by the modules of `store`; imports `domain` and `store.sql`.
 """

@@ -11,7 +11,7 @@ from litestar import Litestar, get
 from litestar.response import Stream
 
 from app.cli.process_commands import GRACE_SECONDS
-from app.pages.event_streams import NOTHING_NEW, stream_response
+from app.sites.pages.event_streams import NOTHING_NEW, stream_response
 from tests.support.wire import listening
 
 

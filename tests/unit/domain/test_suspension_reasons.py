@@ -46,7 +46,7 @@ PASSED_ON = {
 #: Where a variable is passed on: a new place is added here, and its texts above.
 PASSING = {
     "app.ingest.suspension",
-    "app.restoration.suspension",
+    "app.operations.restoration.suspension",
     "app.domain.series",
     "app.domain.lifecycle",
     "app.domain.formats",

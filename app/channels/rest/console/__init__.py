@@ -7,6 +7,4 @@ and sends that key with every request; it is in the page's memory only, until th
 `package.toml` there names the npm package, the version and the digest of each file. `files` finds them and
 their addresses, `routes` serves them. No other page loads anything of this, or has its content security
 policy.
-
-Imported by `channels.rest.routes`; imports `http` and `kit`.
 """

@@ -1,0 +1,237 @@
+"""Operators' commands on tenants: create, revoke, AMQP access, bookings, audit; under /ops/v1/tenants.
+
+Each change is one audited transaction, in force in every process when the response is sent. A repeated
+command changes nothing and returns the present state.
+"""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from litestar import post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+from msgspec import Meta
+
+from app.access import admin, bookings
+from app.domain.tenant import Tenant
+from app.http.auth import AuthenticatedRequest
+from app.http.reading import get
+from app.kit.clock import iso_seconds
+from app.operations.api.dependencies import OperatorDependencies
+from app.operations.api.key_views import Name, Text
+from app.operations.api.shared import OPERATOR, audit_fields, invalid_in_body, many
+from app.store import audit, tenants
+from app.store.audit import AuditRecord
+from app.wire.views.meta import Many, Single
+
+_TENANTS = "/ops/v1/tenants"
+TENANT = f"{_TENANTS}/{{slug:str}}"
+_AUDIT: dict[str, Any] = {"operator": True, "query": ("limit",)}
+#: For the OpenAPI document only; `access` validates the value, with its own message.
+Slug = Annotated[Text, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9-]{0,29}[a-z0-9]$"})]
+
+
+class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The slug is the operator's own id of the tenant: a repeated request returns the same tenant. `vhost` is
+    what names its vhost: `bookmaker_id` for clients that have `/oddinfeed/{bookmaker_id}` built in."""
+
+    slug: Slug
+    name: Name
+    vhost: admin.VhostName = "slug"
+
+
+class TenantView(msgspec.Struct, frozen=True):
+    """A tenant: `amqp` once it has a vhost, whose name is `vhost` and in which it may have `max_queues`
+    queues; `probabilities`: its odds come with the model's probabilities."""
+
+    tenant_id: UUID
+    slug: str
+    name: str
+    active: bool
+    amqp: bool
+    vhost: str
+    max_queues: int
+    probabilities: bool
+
+
+class AmqpView(msgspec.Struct, frozen=True):
+    """The tenant's access to its vhost. The URL contains a password that is shown once."""
+
+    amqp_url: str
+    exchange: str
+
+
+class RecordView(msgspec.Struct, frozen=True):
+    """Who did what, to which tenant, key or match."""
+
+    at: str
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+
+
+class Probabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    probabilities: bool
+
+
+class Queues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many queues a tenant may have."""
+
+    max_queues: Annotated[int, Meta(ge=1, le=1_000)]
+
+
+class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    booked: bool
+
+
+@post(_TENANTS, opt=OPERATOR)
+async def create_tenant(
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewTenant]
+) -> Single[TenantView]:
+    """Create a tenant; a repeated request with the same slug and name returns the same tenant."""
+    with invalid_in_body():
+        async with ops.grants.changing() as tx:
+            made = await admin.create_tenant(
+                tx,
+                data.slug,
+                data.name,
+                internal_vhost=ops.internal_vhost,
+                vhost=data.vhost,
+                **audit_fields(request, ops.clock),
+            )
+    return Single(tenant_view(made))
+
+
+@get(_TENANTS, opt=OPERATOR)
+async def list_tenants(ops: NamedDependency[OperatorDependencies]) -> Many[TenantView]:
+    """Every tenant, by slug."""
+    async with ops.store.autocommit() as tx:
+        return many([tenant_view(tenant) for tenant in await tenants.listing(tx)])
+
+
+@get(TENANT, opt=OPERATOR)
+async def show_tenant(ops: NamedDependency[OperatorDependencies], slug: FromPath[str]) -> Single[TenantView]:
+    async with ops.store.autocommit() as tx:
+        return Single(tenant_view(await tenants.by_slug(tx, slug)))
+
+
+@post(f"{TENANT}/revoke", opt=OPERATOR, status_code=200)
+async def revoke_tenant(
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+) -> Single[TenantView]:
+    """Revoke a tenant's access, all its keys and its AMQP user included, until it is reactivated."""
+    return await _set_active(request, ops, slug, False)
+
+
+@post(f"{TENANT}/reactivate", opt=OPERATOR, status_code=200)
+async def reactivate_tenant(
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+) -> Single[TenantView]:
+    """Restore the access of a revoked tenant, with the keys and the AMQP password that it had."""
+    return await _set_active(request, ops, slug, True)
+
+
+@post(f"{TENANT}/amqp", opt=OPERATOR)
+async def provision(
+    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+) -> Single[AmqpView]:
+    """Create a tenant's vhost, or a new password for it; answered once a login with it has succeeded."""
+    url = await admin.provision_amqp(ops.store, slug, ops.broker, **audit_fields(request, ops.clock))
+    return Single(AmqpView(url, ops.broker.exchange))
+
+
+@put(f"{TENANT}/probabilities", opt=OPERATOR)
+async def set_probabilities(
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    data: JSONBody[Probabilities],
+) -> Single[TenantView]:
+    """Send a tenant the model's probabilities with the odds, or no longer; in force within a second."""
+    async with ops.grants.changing() as tx:
+        tenant = await admin.set_probabilities(
+            tx, slug, data.probabilities, **audit_fields(request, ops.clock)
+        )
+    return Single(tenant_view(tenant))
+
+
+@put(f"{TENANT}/queues", opt=OPERATOR)
+async def set_max_queues(
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    data: JSONBody[Queues],
+) -> Single[TenantView]:
+    """Let a tenant have so many queues; in force within seconds. Queues beyond that stay."""
+    async with ops.grants.changing() as tx:
+        fields = audit_fields(request, ops.clock)
+        tenant = await admin.set_max_queues(tx, slug, data.max_queues, **fields)
+    return Single(tenant_view(tenant))
+
+
+@get(f"{TENANT}/audit", opt=_AUDIT)
+async def show_audit(
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
+) -> Many[RecordView]:
+    """Changes of a tenant, its keys and its bookings, newest first."""
+    async with ops.store.autocommit() as tx:
+        tenant = await tenants.by_slug(tx, slug)
+        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit)])
+
+
+@put("/ops/v1/tenants/{slug:str}/bookings/{match_id:str}", opt=OPERATOR)
+async def set_booking(
+    request: AuthenticatedRequest,
+    ops: NamedDependency[OperatorDependencies],
+    slug: FromPath[str],
+    match_id: FromPath[str],
+    data: JSONBody[Booking],
+) -> Single[Booking]:
+    """Hide a match from a tenant, or show it again."""
+    async with ops.store.transaction() as tx:
+        by = request.auth.actor
+        await bookings.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
+    return Single(data)
+
+
+async def _set_active(
+    request: AuthenticatedRequest, ops: OperatorDependencies, slug: str, active: bool
+) -> Single[TenantView]:
+    async with ops.grants.changing() as tx:
+        tenant = await admin.set_tenant_active(tx, slug, active, **audit_fields(request, ops.clock))
+    return Single(tenant_view(tenant))
+
+
+def tenant_view(tenant: Tenant) -> TenantView:
+    return TenantView(
+        tenant.id,
+        tenant.slug,
+        tenant.name,
+        tenant.active,
+        tenant.amqp,
+        tenant.vhost,
+        tenant.max_queues,
+        tenant.probabilities,
+    )
+
+
+def record_view(record: AuditRecord) -> RecordView:
+    return RecordView(iso_seconds(record.at), record.actor, record.action, record.subject, record.details)
+
+
+HANDLERS = (
+    create_tenant,
+    list_tenants,
+    show_tenant,
+    revoke_tenant,
+    reactivate_tenant,
+    provision,
+    set_probabilities,
+    set_max_queues,
+    show_audit,
+    set_booking,
+)

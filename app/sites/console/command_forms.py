@@ -1,0 +1,161 @@
+"""Operators' commands as forms: their fields, and the command that a submitted form makes."""
+
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from app.commands.command_fields import Command
+from app.commands.match_commands import AnyCommand
+from app.domain.user import OperatorRole
+from app.kit.errors import Field, Invalid
+from app.sites.console.permissions import Permission, allowed
+from app.sites.pages import moments
+from app.sites.pages.forms import Form
+
+Kind = Literal["text", "number", "choice", "check", "moment", "hidden"]
+#: Where its form is: on a match's page, on a market's, at a log source, at a command that was executed.
+About = Literal["match", "market", "source", "executed"]
+_TEAMS = ("team_a", "team_b")
+
+
+class FormField(NamedTuple):
+    """A field: its label is the text `commands.fields.<name>`, its choices' `commands.choices.<choice>`."""
+
+    name: str
+    kind: Kind
+    choices: tuple[str, ...] = ()
+    required: bool = True
+
+
+class CommandForm(NamedTuple):
+    """A command: its title is the text `commands.<tag>`."""
+
+    tag: str
+    permission: Permission
+    about: About
+    fields: tuple[FormField, ...]
+
+
+_REASON = FormField("reason", "text")
+_WINDOW = (
+    FormField("start_time", "moment", required=False),
+    FormField("end_time", "moment", required=False),
+)
+_ROUND = (FormField("map", "number"), FormField("round", "number"))
+_WHY = FormField("reason", "text", required=False)
+_MARGIN = (
+    FormField("market_id", "number", required=False),
+    FormField("phase", "choice", ("before_play", "in_play", "last_rounds"), required=False),
+)
+_MARKET = (FormField("market_id", "hidden"), FormField("specifiers", "hidden", required=False))
+_FORMS = (
+    CommandForm("suspend", Permission.TRADE, "match", (_REASON,)),
+    CommandForm("unsuspend", Permission.TRADE, "match", (_REASON,)),
+    CommandForm(
+        "rate",
+        Permission.TRADE,
+        "match",
+        (
+            FormField("strength_a", "number", required=False),
+            FormField("strength_b", "number", required=False),
+        ),
+    ),
+    CommandForm("name_sides", Permission.TRADE, "match", (FormField("ct", "choice", _TEAMS),)),
+    CommandForm("accept_restart", Permission.SETTLE, "match", ()),
+    CommandForm("keep_branch", Permission.SETTLE, "match", ()),
+    CommandForm("accept_events", Permission.SETTLE, "match", _ROUND),
+    CommandForm("void_events", Permission.SETTLE, "match", _ROUND),
+    CommandForm("award_map", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
+    CommandForm("award_match", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
+    CommandForm("follow_source", Permission.TRADE, "source", (FormField("source", "hidden"),)),
+    CommandForm("undo", Permission.UNDO, "executed", (FormField("of", "hidden"),)),
+    CommandForm(
+        "shift_strength",
+        Permission.TRADE,
+        "match",
+        (FormField("team", "choice", _TEAMS), FormField("points", "number"), _WHY),
+    ),
+    CommandForm(
+        "set_margin",
+        Permission.TRADE,
+        "match",
+        (FormField("margin", "number"), *_MARGIN, FormField("long_shots", "number", required=False), _WHY),
+    ),
+    CommandForm("clear_margin", Permission.TRADE, "match", (*_MARGIN, _WHY)),
+    CommandForm("set_max_move", Permission.TRADE, "match", (FormField("max_move", "number"), _WHY)),
+    CommandForm("suspend_market", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("release_market", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("suspend_group", Permission.TRADE, "market", (FormField("group", "hidden"), _WHY)),
+    CommandForm("release_group", Permission.TRADE, "market", (FormField("group", "hidden"), _WHY)),
+    CommandForm(
+        "hold_probability",
+        Permission.TRADE,
+        "market",
+        (*_MARKET, FormField("probability", "number"), _WHY),
+    ),
+    CommandForm("release_probability", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("add_line", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("withdraw_line", Permission.TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("close_type", Permission.TRADE, "market", (FormField("market_id", "hidden"), _WHY)),
+    CommandForm("open_type", Permission.TRADE, "market", (FormField("market_id", "hidden"), _WHY)),
+    CommandForm(
+        "settle_market",
+        Permission.SETTLE,
+        "market",
+        (*_MARKET, FormField("result", "choice", ("won", "lost")), _REASON),
+    ),
+    CommandForm(
+        "void_market",
+        Permission.SETTLE,
+        "market",
+        (*_MARKET, FormField("void_reason_id", "choice", ("4", "14", "15")), _REASON, *_WINDOW),
+    ),
+    CommandForm(
+        "roll_back_market",
+        Permission.SETTLE,
+        "market",
+        (*_MARKET, _REASON, FormField("release", "check", required=False), *_WINDOW),
+    ),
+)
+#: What every form carries beside its own fields: the id that makes it executed once, and the match's revision
+#: as the page showed it.
+_BESIDE = ("request_id", "revision")
+FORMS = {form.tag: form for form in _FORMS}
+#: The fields whose values have names, `commands.choices.<value>`; those of all others are shown as they are.
+CHOSEN = frozenset(
+    field.name for form in _FORMS for field in form.fields if field.kind in ("choice", "check")
+)
+
+
+def forms_for(role: OperatorRole | None, about: About) -> tuple[CommandForm, ...]:
+    """The commands that operators of that role may give there."""
+    return tuple(form for form in _FORMS if form.about == about and form.permission in allowed(role))
+
+
+def command_of(form: Form) -> Command:
+    """The command that the form makes. Raises `Invalid`, naming the field."""
+    tag = form.choice("command", FORMS)
+    given = {field.name: _value(form, field) for field in FORMS[tag].fields}
+    values: dict[str, Any] = {name: value for name, value in given.items() if value not in ("", None)}
+    values |= {name: text for name in _BESIDE if (text := form.text(name, longest=120))}
+    try:
+        command: Command = msgspec.convert({"command": tag} | values, AnyCommand, strict=False)
+    except msgspec.ValidationError as error:
+        raise Invalid(Field(("command",), str(error), "command")) from error
+    return command
+
+
+def fields_of(form: Form) -> dict[str, str]:
+    """The fields as they were sent, to be sent again."""
+    tag = form.choice("command", FORMS)
+    sent = {field.name: form.text(field.name) for field in FORMS[tag].fields}
+    return {"command": tag} | {name: value for name, value in sent.items() if value}
+
+
+def _value(form: Form, field: FormField) -> Any:
+    if field.kind == "check":
+        return form.has(field.name)
+    text = form.text(field.name)
+    if field.required and not text:
+        raise Invalid(Field((field.name,), f"{field.name}: this is required.", "required"))
+    return moments.millis(field.name, text) if field.kind == "moment" else text

@@ -1,0 +1,105 @@
+"""A match: its state, what the model knows of it, its markets, its log sources and what operators did."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+from litestar import Response
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
+from litestar.response import Stream
+
+from app.commands.match_commands import AnyCommand
+from app.commands.undo import is_undoable
+from app.domain.ids import match_urn
+from app.domain.user import OperatorRole
+from app.http.reading import get
+from app.sites.console.command_forms import FORMS, forms_for
+from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
+from app.sites.console.market_rows import market_rows
+from app.sites.console.moving_pages import changes_response, moving_page, variant_of
+from app.sites.console.moving_rows import CLOSED, render
+from app.sites.console.paths import match_path
+from app.sites.console.permissions import Permission, allowed
+from app.sites.console.records import with_market_names
+from app.sites.pages.market_names import players_of
+from app.sites.pages.rendering import page, texts_for
+from app.store import audit, log_senders, markets, match_commands, matches
+from app.store.match_commands import ExecutedCommand
+
+_RECORDS = 50
+_decode = msgspec.json.Decoder(AnyCommand).decode
+
+
+@get("/matches/{ref:str}")
+async def match_page(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
+) -> Response[str]:
+    """The match as it stands; scripts keep it current."""
+    async with console.store.snapshot() as tx:
+        match = await matches.by_ref(tx, ref)
+        senders = await log_senders.listing(tx, match.id)
+        about = await audit.about(tx, str(match.id), _RECORDS)
+        records = await with_market_names(tx, texts_for(request), about)
+        executed = await match_commands.listing(tx, match.id, limit=_RECORDS)
+    return await moving_page(
+        request,
+        console.matches.of(match.id),
+        "match.html",
+        match=match,
+        path=match_path(match.number),
+        urn=match_urn(match.number),
+        forms=forms_for(request.auth.user.operator_role, "match") if not match.over else (),
+        may_follow=Permission.TRADE in allowed(request.auth.user.operator_role),
+        executed=[_executed(each, request.auth.user.operator_role) for each in executed],
+        senders=senders,
+        records=records,
+    )
+
+
+@get("/matches/{ref:str}/events", opt={"stream": True, "query": ("since",)})
+async def match_events(
+    request: SignedInRequest,
+    console: NamedDependency[ConsoleDependencies],
+    ref: FromPath[str],
+    since: FromQuery[str] = "",
+) -> Response[Any] | Stream:
+    """What has changed since the version that the page has."""
+    async with console.store.autocommit() as tx:
+        match = await matches.by_ref(tx, ref)
+    return changes_response(request, console, console.matches.of(match.id), since)
+
+
+@get("/matches/{ref:str}/closed")
+async def closed_markets(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
+) -> Response[str]:
+    """The markets that have a result, or were withdrawn."""
+    async with console.store.snapshot() as tx:
+        match = await matches.by_ref(tx, ref)
+        book = await markets.book(tx, match.id)
+        players = await players_of(tx, book)
+    rows = market_rows(book, match, players, closed=True)
+    variant = variant_of(request)
+    return page(
+        request,
+        "closed_markets.html",
+        match=match,
+        path=match_path(match.number),
+        rows=[render(variant, CLOSED, row).cells for row in rows.values()],
+    )
+
+
+class Executed(NamedTuple):
+    """A command that was executed, and whether this operator may take it back."""
+
+    command: ExecutedCommand
+    undoable: bool
+
+
+def _executed(command: ExecutedCommand, role: OperatorRole | None) -> Executed:
+    form = FORMS.get(command.name)
+    may = form is not None and form.permission in allowed(role)
+    return Executed(command, may and is_undoable(_decode(command.command)))
+
+
+HANDLERS = (match_page, match_events, closed_markets)

@@ -1,0 +1,90 @@
+"""Markets and void reasons in words, in the language of a page."""
+
+from collections.abc import Iterable, Mapping
+
+from app.domain import catalogue
+from app.domain.entrants import Player, account_of
+from app.domain.ids import entrant_number
+from app.domain.market import MarketKey, market_name, specifier_values
+from app.sites.pages.texts import Texts
+from app.store import entrants
+from app.store.transaction import Tx
+
+Players = Mapping[int | None, Player]
+
+
+class MarketNames:
+    """Names markets in one language; `players` are those that the markets are about, by account."""
+
+    def __init__(self, texts: Texts, players: Players) -> None:
+        self._locale = texts.locale
+        self._players = players
+
+    def name(self, key: MarketKey, home: str, away: str) -> str:
+        """The market in words, with the names of the teams and the player; the bare name of one whose type
+        or specifiers the catalogue does not know."""
+        type_id, specifiers = key
+        found = catalogue.load().by_id.get(type_id)
+        values = _values(specifiers)
+        if found is None or not found.placeholders <= values.keys():
+            return market_name(type_id, specifiers)
+        return found.render(self._locale, values | self._in_words(values, home, away))
+
+    def _in_words(self, values: Mapping[str, str], home: str, away: str) -> dict[str, str]:
+        words = {"team": {"home": home, "away": away}.get(values.get("team", ""))}
+        player = self._players.get(_player(values))
+        words["player"] = player.name if player else None
+        return {name: word for name, word in words.items() if word and name in values}
+
+
+async def names_of(tx: Tx, texts: Texts, keys: Iterable[MarketKey]) -> MarketNames:
+    """What names these markets; one query if any is about a player."""
+    return MarketNames(texts, await players_of(tx, keys))
+
+
+async def players_of(tx: Tx, keys: Iterable[MarketKey]) -> Players:
+    """The players whom these markets are about, as far as they are known; one query if there are any."""
+    accounts = {account for key in keys if (account := account_of_player(key)) is not None}
+    found = await entrants.of_accounts(tx, accounts) if accounts else []
+    return {one.account: one for one in found}
+
+
+def account_of_player(key: MarketKey) -> int | None:
+    """The account of the player whom a market is about."""
+    return _player(_values(key[1]))
+
+
+def type_names(texts: Texts) -> list[tuple[int, str]]:
+    """Every market type with its name, dots for what its specifiers say."""
+    locale = texts.locale
+    return [
+        (each.id, each.render(locale, dict.fromkeys(each.placeholders, "…")))
+        for each in catalogue.load().markets
+    ]
+
+
+def void_reason(texts: Texts, reason_id: int | None) -> str:
+    """What a void reason means, empty without one."""
+    locale = texts.locale
+    reasons = catalogue.load().void_reasons
+    return next((each.description.get(locale) for each in reasons if each.id == reason_id), "")
+
+
+def key_of_name(name: str) -> MarketKey | None:
+    """The key of a market by its name; None for what is no name."""
+    type_id, _, specifiers = name.partition(":")
+    if not (type_id.isascii() and type_id.isdecimal() and len(type_id) < 10 and len(specifiers) <= 200):
+        return None
+    return int(type_id), specifiers
+
+
+def _values(specifiers: str) -> dict[str, str]:
+    """What specifiers say; nothing for those that a client has made up."""
+    try:
+        return specifier_values(specifiers)
+    except ValueError:
+        return {}
+
+
+def _player(values: Mapping[str, str]) -> int | None:
+    return account_of(entrant_number(values.get("player", ""), "player") or 0)

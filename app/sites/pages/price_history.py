@@ -1,0 +1,71 @@
+"""The price of a market through time, its suspensions and its settlements, of its changes; pure."""
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec.structs import replace
+
+from app.domain.catalogue import Locale
+from app.domain.market import Market
+from app.domain.suspension_reasons import in_words, market_reason_code
+from app.sites.pages.ledger_kinds import kind_of
+from app.store.market_changes import MarketChange
+
+
+class Point(msgspec.Struct, frozen=True, array_like=True):
+    """The odds from `at` (Unix ms) on; None while the market is not open."""
+
+    at: int
+    odds: float | None
+
+
+class Suspension(msgspec.Struct, frozen=True, array_like=True):
+    """No bets from `since` until `until` (Unix ms; None: still), for a reason in words and as a code."""
+
+    since: int
+    until: int | None
+    reason: str
+    code: str
+
+
+class Mark(msgspec.Struct, frozen=True, array_like=True):
+    """An entry of the ledger, and what it does (`kind_of`)."""
+
+    at: int
+    entry_id: int
+    kind: str
+
+
+class PriceHistory(msgspec.Struct, frozen=True):
+    """What a plot of a market shows; `complete`: nothing that the change log has was left out."""
+
+    points: list[Point]
+    suspensions: list[Suspension]
+    marks: list[Mark]
+    complete: bool
+
+
+def price_history(changes: Iterable[MarketChange], locale: Locale, *, complete: bool) -> PriceHistory:
+    """The history that these changes, oldest first, make; reasons are in the language `locale`. Times of one
+    market never fall."""
+    history = PriceHistory([], [], [], complete)
+    for change in changes:
+        what = change.what
+        if isinstance(what, Market):
+            history.points.append(Point(change.at, float(what.odds) if what.open else None))
+            _suspend(history.suspensions, change.at, what, locale)
+        else:
+            history.marks.append(Mark(change.at, what.id, kind_of(what)))
+    return history
+
+
+def _suspend(suspensions: list[Suspension], at: int, market: Market, locale: Locale) -> None:
+    """Begin, continue or end a suspension; another reason begins another one."""
+    code, reason = market_reason_code(market), in_words(market.reason, locale)
+    last = suspensions[-1] if suspensions and suspensions[-1].until is None else None
+    if last and (code, reason) == (last.code, last.reason):
+        return
+    if last:
+        suspensions[-1] = replace(last, until=at)
+    if code:
+        suspensions.append(Suspension(at, None, reason, code))

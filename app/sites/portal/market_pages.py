@@ -1,0 +1,165 @@
+"""The markets of a match, and of each its price and suspensions through time, as a table and as a plot.
+
+A history reaches back as far as the change log, which is retained for some hours.
+"""
+
+from typing import NamedTuple
+
+from litestar import Response
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
+
+from app.access.reach import match_within, reach_of
+from app.domain import scopes
+from app.domain.ids import match_urn
+from app.domain.market import Market, MarketKey, market_name
+from app.domain.match import Match
+from app.domain.settlement import LedgerEntry
+from app.domain.tenant import Tenant
+from app.domain.types_off import market_in_list, off_now
+from app.http.reading import get
+from app.kit.errors import Field, Invalid, NotFound
+from app.kit.threads import run_in_thread
+from app.sites.pages.ledger_kinds import kind_of
+from app.sites.pages.market_names import key_of_name, names_of
+from app.sites.pages.positions import NEWEST, Before
+from app.sites.pages.price_history import PriceHistory, price_history
+from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.portal.market_paths import market_path, markets_path
+from app.store import market_changes, markets
+from app.store.transaction import Tx
+
+_MARKETS, _CHANGES = 100, 100  #: rows of a page
+_POINTS = 5_000  #: changes that a plot shows at most, the newest
+_FIRST: MarketKey = (0, "")
+
+
+class MarketRow(NamedTuple):
+    """A market of the list."""
+
+    market: Market
+    name: str
+    path: str
+
+
+class ChangeRow(NamedTuple):
+    """A row of a history: the market as it was from `at` on, or an entry of the ledger (its `kind`)."""
+
+    at: int
+    market: Market | None
+    entry: LedgerEntry | None
+    kind: str
+
+
+@get("/matches/{ref:str}/markets", opt={"query": ("after",)})
+async def match_markets(
+    request: SignedInRequest,
+    portal: NamedDependency[PortalDependencies],
+    ref: FromPath[str],
+    after: FromQuery[str] = "",
+) -> Response[str]:
+    """The markets that a match ever had, by type and specifiers."""
+    start = key_of_name(after) if after else _FIRST
+    if start is None:
+        raise Invalid(Field(("query", "after"), "Follow the links of this page.", "position", after[:100]))
+    async with portal.store.snapshot() as tx:
+        match = await _match(tx, request, ref)
+        found = await markets.page_of_match(
+            tx, match.id, request.auth.tenant.types_off, after=start, limit=_MARKETS + 1
+        )
+        names = await names_of(tx, texts_for(request), (each.key for each in found))
+    shown = found[:_MARKETS]
+    rows = [
+        MarketRow(each, names.name(each.key, match.home, match.away), market_path(match.number, each.key))
+        for each in shown
+    ]
+    return page(
+        request,
+        "match_markets.html",
+        match=match,
+        urn=match_urn(match.number),
+        rows=rows,
+        path=markets_path(match.number),
+        after=market_name(*shown[-1].key) if len(found) > _MARKETS else "",
+    )
+
+
+@get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before",)})
+async def market_history(
+    request: SignedInRequest,
+    portal: NamedDependency[PortalDependencies],
+    ref: FromPath[str],
+    name: FromPath[str],
+    before: Before = NEWEST,
+) -> Response[str]:
+    """What the change log has of a market, newest first, and where its plot is."""
+    tenant = request.auth.tenant
+    async with portal.store.snapshot() as tx:
+        match = await _match(tx, request, ref)
+        market = await _market(tx, tenant, match, name)
+        limit = _CHANGES + 1
+        found = await market_changes.newest(tx, tenant, match.id, market.key, before=before, limit=limit)
+        begins_at = await market_changes.begins_at(tx)
+        names = await names_of(tx, texts_for(request), [market.key])
+    shown = found[:_CHANGES]
+    return page(
+        request,
+        "market_history.html",
+        match=match,
+        urn=match_urn(match.number),
+        market=market,
+        market_name=names.name(market.key, match.home, match.away),
+        own_path=market_path(match.number, market.key),
+        markets_path=markets_path(match.number),
+        begins_at=begins_at,
+        rows=[_change_row(each) for each in shown],
+        older=shown[-1].seq if len(found) > _CHANGES else None,
+    )
+
+
+@get("/matches/{ref:str}/markets/{name:str}/history.json")
+async def market_plot(
+    request: SignedInRequest,
+    portal: NamedDependency[PortalDependencies],
+    ref: FromPath[str],
+    name: FromPath[str],
+) -> Response[PriceHistory]:
+    """What the plot shows, times in Unix ms."""
+    tenant = request.auth.tenant
+    async with portal.store.snapshot() as tx:
+        match = await _match(tx, request, ref)
+        market = await _market(tx, tenant, match, name)
+        limit = _POINTS + 1
+        found = await market_changes.newest(tx, tenant, match.id, market.key, before=NEWEST, limit=limit)
+    oldest_first = found[_POINTS - 1 :: -1] if len(found) > _POINTS else found[::-1]
+    locale = texts_for(request).locale
+    history = await run_in_thread(price_history, oldest_first, locale, complete=len(found) <= _POINTS)
+    return Response(history, media_type="application/json", headers=dict(HEADERS))
+
+
+async def _match(tx: Tx, request: SignedInRequest, ref: str) -> Match:
+    tenant = request.auth.tenant
+    reach = await reach_of(tx, tenant, scopes.MARKETS, scopes.SETTLEMENTS)
+    return await match_within(tx, tenant.id, reach, ref)
+
+
+async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
+    """The market as the tenant sees it now. Raises `NotFound`, also for one that was never offered to it."""
+    key = key_of_name(name)
+    found = await markets.get(tx, match.id, key) if key else None
+    shown = market_in_list(found, off_now(tenant.types_off)) if found else None
+    if shown is None:
+        urn = match_urn(match.number)
+        raise NotFound(f"{urn} has no market {name!r}.", code="no_market", match=urn, market=name)
+    return shown
+
+
+def _change_row(change: market_changes.MarketChange) -> ChangeRow:
+    what = change.what
+    if isinstance(what, LedgerEntry):
+        return ChangeRow(change.at, None, what, kind_of(what))
+    return ChangeRow(change.at, what, None, "")
+
+
+HANDLERS = (match_markets, market_history, market_plot)

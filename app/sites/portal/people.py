@@ -1,0 +1,142 @@
+"""The tenant's users: who they are, invitations, roles, ends."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from litestar import Response, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery, QueryParameter
+
+from app.access import users
+from app.domain.user import Role
+from app.http.reading import get
+from app.kit.errors import Field, Invalid, Refusal
+from app.sites.pages.error_pages import sentences
+from app.sites.pages.forms import Form
+from app.sites.pages.rendering import page, redirect
+from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.portal.permissions import Permission
+from app.sites.portal.positions import Position, position_of_next, read_position
+from app.store import users as stored
+
+_PATH = "/portal/people"
+_ROWS = 50
+_LISTS = ("active", "ended")
+_OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}
+
+
+@get("/people", opt={"query": ("done", "list", "before")})
+async def list_people(
+    request: SignedInRequest,
+    portal: NamedDependency[PortalDependencies],
+    listed: Annotated[str, QueryParameter(name="list")] = "active",
+    before: FromQuery[str] = "",
+) -> Response[str]:
+    """The tenant's users who may sign in, or those that have ended; newest first."""
+    if listed not in _LISTS:
+        raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(_LISTS)}.", "choice", listed[:100]))
+    return await _people_page(request, portal, listed=listed, before=read_position(before))
+
+
+@post("/people", opt=_OWNERS)
+async def invite(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+    """Add a user, and show the one-time link with which they set their password."""
+    form, signed_in, now = Form(await request.form()), request.auth, portal.clock()
+    try:
+        async with portal.store.transaction() as tx:
+            role = Role(form.choice("role", list(Role)))
+            email, name = form.text("email", longest=254), form.text("name", longest=100)
+            user = await users.create_user(
+                tx, signed_in.tenant.slug, email, name, role, by=signed_in.actor, now=now
+            )
+            link = await users.issue_link(
+                tx, signed_in.tenant.id, user.id, secret=portal.secret, by=signed_in.actor, now=now
+            )
+    except Refusal as refusal:
+        return await _people_page(request, portal, refusal)
+    return _link_page(request, portal, user.email, link)
+
+
+@post("/people/{user_id:uuid}/link", opt=_OWNERS)
+async def issue_link(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
+) -> Response[str]:
+    """A one-time link with which the user sets a new password; earlier links of theirs end."""
+    form, signed_in = Form(await request.form()), request.auth
+    async with portal.store.transaction() as tx:
+        link = await users.issue_link(
+            tx,
+            signed_in.tenant.id,
+            user_id,
+            secret=portal.secret,
+            by=signed_in.actor,
+            now=portal.clock(),
+            without_second_factor=form.has("without_second_factor"),
+        )
+        found = await stored.get(tx, user_id)
+    return _link_page(request, portal, found.user.email, link)
+
+
+@post("/people/{user_id:uuid}/role", opt=_OWNERS)
+async def set_role(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
+) -> Response[Any]:
+    """Give a user another role."""
+    form, signed_in = Form(await request.form()), request.auth
+    try:
+        role = Role(form.choice("role", list(Role)))
+        async with portal.store.transaction() as tx:
+            await users.set_role(
+                tx, signed_in.tenant.id, user_id, role, by=signed_in.actor, now=portal.clock()
+            )
+    except Refusal as refusal:
+        return await _people_page(request, portal, refusal)
+    return redirect(_PATH, "role_set")
+
+
+@post("/people/{user_id:uuid}/end", opt=_OWNERS)
+async def end_user(
+    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
+) -> Response[Any]:
+    """End a user, with all their sessions and links."""
+    signed_in = request.auth
+    try:
+        async with portal.store.transaction() as tx:
+            await users.end_user(tx, signed_in.tenant.id, user_id, by=signed_in.actor, now=portal.clock())
+    except Refusal as refusal:
+        return await _people_page(request, portal, refusal)
+    return redirect(_PATH, "user_ended")
+
+
+async def _people_page(
+    request: SignedInRequest,
+    portal: PortalDependencies,
+    refusal: Refusal | None = None,
+    *,
+    listed: str = "active",
+    before: Position | None = None,
+) -> Response[str]:
+    tenant_id = request.auth.tenant.id
+    async with portal.store.autocommit() as tx:
+        found = await stored.newest(tx, tenant_id, active=listed == "active", limit=_ROWS + 1, before=before)
+    return page(
+        request,
+        "people.html",
+        status=refusal.status if refusal else 200,
+        people=found[:_ROWS],
+        before=position_of_next(found, _ROWS),
+        lists=_LISTS,
+        listed=listed,
+        roles=list(Role),
+        sentences=sentences(request, refusal) if refusal else [],
+    )
+
+
+def _link_page(
+    request: SignedInRequest, portal: PortalDependencies, email: str, link: users.IssuedLink
+) -> Response[str]:
+    address = users.link_address(portal.public_url, link.raw)
+    return page(request, "issued_link.html", email=email, address=address, expires_at=link.expires_at)
+
+
+HANDLERS = (list_people, invite, issue_link, set_role, end_user)

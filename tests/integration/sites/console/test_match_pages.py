@@ -1,0 +1,83 @@
+"""The pages of a match, of its markets and of the ledger."""
+
+from decimal import Decimal
+
+import pytest
+from msgspec.structs import replace
+
+from app.commands.trading_commands import SetMaxMove
+from app.domain import changes as c
+from app.domain.ids import match_urn
+from app.domain.match import MapPlay, Round
+from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.sites.console.paths import market_path
+from app.store.connections import Store
+from tests.support.matches import execute
+from tests.support.portal import Person
+from tests.support.stored import ledger
+from tests.support.story import Story, kill, offer
+
+
+async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story: Story) -> None:
+    one = offer(1, group="g", odds=Decimal("1.9"))
+    match = await story.match(one, replace(one, specifiers="map=1|round=1|team=away"))
+    path = f"/console/matches/{match_urn(match.number)}"
+    page = await person.get(path)
+    assert page.text.count("5.3&nbsp;%") == 2, "2 / 1.9 - 1"
+    assert 'action="' + path not in page.text, "a viewer is offered no command"
+    await story.settle(match, one)
+    closed = await person.get(f"{path}/closed")
+    assert "Map 1, round 1: Northwind to win" in closed.text and "<b>won</b>" in closed.text
+
+
+async def test_prices_stand_beside_what_happened(person: Person, store: Store, story: Story) -> None:
+    match = await story.match(offer(1))
+    killed = kill(story.at + 5, 5, "Ann <b>")
+    played = Round(2, 1, 1, "home", "CT", "kills", 1, 0, story.at, story.at + 9, events=(1,))
+    await story.happen(match, c.EventAdded(killed), c.RoundFinished(played))
+    await execute(store, match, SetMaxMove(max_move=0.3), story.at + 99, by="operator tara")
+    own = market_path(match.number, offer(1).key)
+    page = await person.get(own)
+    assert "operator tara: Limit price moves" in page.text
+    assert "Ann &lt;b&gt; (Northwind) killed Bob, ak47" in page.text
+    assert "Map 1, round 1: Northwind, all opponents killed, 1:0" in page.text
+    russian = await person.get(own, headers={"Accept-Language": "ru"})
+    assert "Карта 1, раунд 1: Northwind" in russian.text
+    plot = (await person.get(f"{own}/history.json")).json()
+    assert [kind for _, kind, _ in plot["facts"]] == ["kill", "round", "command"] and len(plot["points"]) == 2
+
+
+async def test_an_entry_has_its_evidence(person: Person, store: Store, story: Story) -> None:
+    match = await story.match(offer(1), maps=(MapPlay(1, "de_dust2", "live"),))
+    await story.happen(match, c.RoundFinished(Round(2, 1, 1, "home", "CT", "kills", 1, 0, 5, 9)))
+    entry = LedgerEntry(
+        *offer(1).key, LedgerStatus.PENDING, LedgerStatus.SETTLED, None, "by the round", rests_on=(2,)
+    )
+    await story.record(match, offer(1), entry)
+    (stored,) = await ledger(store, match)
+    page = await person.get(f"/console/settlements/{stored.id}")
+    assert "Won by Northwind (CT):" in page.text
+    listed = await person.get(f"/console/settlements?match={match_urn(match.number)}")
+    assert f'href="/console/settlements/{stored.id}"' in listed.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/console/matches/od:match:999999", 404),
+        ("/console/matches/nonsense", 422),
+        ("/console/settlements/999999", 404),
+        ("/console/settlements?before=x", 422),
+        ("/console/audit?before=-1", 422),
+    ],
+)
+async def test_what_does_not_exist_is_a_page(person: Person, path: str, status: int) -> None:
+    page = await person.get(path)
+    assert page.status_code == status and page.headers["content-type"].startswith("text/html")
+
+
+async def test_a_market_that_does_not_exist_is_a_page(person: Person, store: Store) -> None:
+    match = await Story(store).match()
+    for name in ("9:x", "nonsense", "13:map=1%7Cround=9%7Cteam=home"):
+        page = await person.get(f"/console/matches/{match_urn(match.number)}/markets/{name}")
+        assert page.status_code == 404 and "<html" in page.text
