@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from app.domain.loadout import Loadout, item_name
-from app.domain.player import Side, other_side
+from app.domain.map_play import CarriedValue, Side, other_side
 
 Buy = Literal["eco", "force", "full"]
-#: A player (account, or name of a bot), the side, and the value of the equipment; stored in this order.
-CarriedValue = tuple[int | str, Side, int | None]
 FORCE, FULL = 5_000, 20_000  #: a team that carries less saves; one that carries as much buys fully
 _TEAM = 5
 _FREE = ("knife", "bayonet", "c4")

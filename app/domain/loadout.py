@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.player import MatchPlayer, Side
+from app.domain.map_play import MatchPlayer, Side
 
 FULL_HEALTH = 100
 _FULL_ARMOUR = 100

@@ -10,11 +10,10 @@ from app.domain import presence, restarts, shown_updates
 from app.domain.branches import place_after
 from app.domain.changes import MatchChanges
 from app.domain.doubts import raise_doubt
-from app.domain.match import CurrentRound, Match, RestartCause
+from app.domain.match import ClockRules, CurrentRound, Match, RestartCause
 from app.domain.reported_score import restore_place
 from app.domain.rounds import open_round, void_all
 from app.domain.series import finish_map, map_in_play, set_map_name, was_played
-from app.domain.shown import ClockRules
 from app.domain.sides import update_map
 
 

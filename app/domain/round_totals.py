@@ -18,11 +18,19 @@ from app.domain import facts as f
 from app.domain.changes import DetailsChanged, EventsVoided, MatchChanges, RoundAmended
 from app.domain.doubts import STATISTICS, UNREAD, UNREAD_LINE, clear_doubt, raise_doubt
 from app.domain.lifecycle import MatchAndChanges
-from app.domain.match import CurrentRound, EventDoubt, MapPlay, Match, Round
+from app.domain.match import (
+    CurrentRound,
+    EventDoubt,
+    MapPlay,
+    Match,
+    PlayerTotals,
+    Round,
+    RoundTally,
+    StatisticsBlock,
+)
 from app.domain.series import map_in_play, map_numbered
 from app.domain.shown_updates import forget
 from app.domain.sides import update_map
-from app.domain.statistics_block import PlayerTotals, RoundTally, StatisticsBlock
 from app.kit.errors import Conflict
 
 

@@ -7,8 +7,8 @@ from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpen
 from app.domain.doubts import MISSING_DATA, PRICE, STATISTICS, UNREAD, clear_doubt, raise_doubt
 from app.domain.equipment_value import team_equipment_values
 from app.domain.loadout import for_new_round
+from app.domain.map_play import player_kills
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
-from app.domain.player_kills import player_kills
 from app.domain.presence import with_available_players
 from app.domain.round_totals import tally_round
 from app.domain.sides import (

@@ -5,8 +5,7 @@ from msgspec.structs import replace
 from app.domain.changes import MapFinished, MapStarted, MatchChanges, MatchFinished, MatchStarted
 from app.domain.doubts import ENDED, clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
-from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Status, Team
-from app.domain.shown import RoundKnowledge
+from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, RoundKnowledge, Status, Team
 from app.domain.sides import apply_named_side, apply_team_line
 
 

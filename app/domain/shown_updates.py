@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import MatchChanges
-from app.domain.match import Match, MatchPlayer
-from app.domain.shown import BombWork, RoundKnowledge
+from app.domain.match import BombWork, Match, MatchPlayer, RoundKnowledge
 
 
 def forget(match: Match) -> Match:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from app.domain.map_play import is_decided
 from app.domain.match import MapPlay
-from app.domain.score_rules import is_decided
 from app.trading import half_walk
 from app.trading.economy import Economies, economies
 from app.trading.half_walk import Half, HalfRemainder, Results

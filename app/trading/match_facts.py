@@ -23,8 +23,8 @@ from app.domain.changes import (
     RoundsReinstated,
     RoundsVoided,
 )
+from app.domain.map_play import player_kills
 from app.domain.match import CurrentRound, MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
-from app.domain.player_kills import player_kills
 from app.domain.settlement import LedgerEntry
 
 RoundKey = tuple[int, int]  #: map number, round number

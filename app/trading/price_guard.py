@@ -22,8 +22,7 @@ import msgspec
 
 from app.domain import changes as c
 from app.domain.market import ACTIVE, Book, Market, market_name
-from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
-from app.domain.shown import RoundKnowledge
+from app.domain.match import CurrentRound, Match, RoundKnowledge, Team, TimelineEvent, other_team
 from app.trading.registry import RULES
 from app.trading.round_view import round_state
 from app.trading.specifiers import parse

@@ -13,9 +13,8 @@ import msgspec
 
 from app.domain.equipment_value import equipment_value, team_equipment_values
 from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout
-from app.domain.match import CurrentRound, MapPlay, Match, Side, Team
+from app.domain.match import BombWork, CurrentRound, MapPlay, Match, Side, Team
 from app.domain.presence import available_players
-from app.domain.shown import BombWork
 from app.domain.sides import team_on
 from app.trading import model
 from app.trading.map_scores import MapParameters, MapState

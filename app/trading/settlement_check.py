@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from app.domain.map_play import player_kills
 from app.domain.market import MarketKey, Result
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.player_kills import player_kills
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.trading.match_facts import MatchFacts, facts_from_events
 from app.trading.registry import RULES

@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 
 from app.domain.catalogue import OUTCOME_ID
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
 from app.wire.generated import common, feed
 from app.wire.markup_cache import MarkupCache

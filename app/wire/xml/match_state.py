@@ -1,8 +1,7 @@
 """The state of a match in the elements that the feed and the facade share."""
 
 from app.domain.ids import competitor_urn
-from app.domain.match import MapPlay, Status, Team
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MapPlay, MatchSummary, Status, Team
 from app.wire.generated import common
 
 _TEAM: dict[Team, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}

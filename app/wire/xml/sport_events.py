@@ -9,9 +9,8 @@ import msgspec
 from app.domain.catalogue import Locale
 from app.domain.entrants import Competitor, Tournament
 from app.domain.ids import competitor_urn, match_urn
-from app.domain.match import Match, Status
+from app.domain.match import Match, MatchSummary, Status, summarize
 from app.domain.match_info import VideoStream
-from app.domain.match_summary import MatchSummary, summarize
 from app.wire import sanitize
 from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade

@@ -5,9 +5,9 @@ import pytest
 
 from app.domain import facts as f
 from app.domain.awards import award_map
+from app.domain.map_play import is_decided
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Team
-from app.domain.score_rules import is_decided
 from app.trading.match_facts import collect_facts
 from tests.unit.domain.play import TEAMS, Server, new_match
 from tests.unit.trading.test_engine import TradedServer

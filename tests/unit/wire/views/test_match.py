@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.domain.kill_details import KillDetails
 from app.domain.loadout import Loadout
+from app.domain.map_play import KillDetails
 from app.domain.market import Market, MarketStatus
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
 from app.domain.match_entrants import TeamLogos
