@@ -24,7 +24,7 @@ from app.domain.doubts import (
     raise_doubt,
 )
 from app.domain.formats import FORMAT
-from app.domain.map_end import end_due_at
+from app.domain.maps import end_due_at
 from app.domain.market import Book, Market, with_offer_end
 from app.domain.match import Doubt, Match, Round, Status, TimelineEvent
 from app.domain.restarts import RESTARTED

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from app.domain.changes import MatchChanges, RoundsReinstated, RoundsVoided
 from app.domain.match import CurrentRound, MapPlay, Match, OtherDeath, Round, Side, other_side
-from app.domain.shown_updates import forget_equipment
+from app.domain.round_knowledge import forget_equipment
 from app.domain.sides import is_side_break, update_map
 
 Score = tuple[int, int]  #: home's and away's rounds

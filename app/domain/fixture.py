@@ -12,9 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain import formats
-from app.domain.changes import DetailsChanged, MatchChanges
+from app.domain.changes import DetailsChanged, MatchAndChanges, MatchChanges
 from app.domain.doubts import clear_doubt, reset_uncounted_rounds
-from app.domain.lifecycle import MatchAndChanges, require, require_not_over
+from app.domain.lifecycle import require, require_not_over
 from app.domain.match import MapPlay, Match, Side, Status, Team
 from app.domain.match_info import MatchInfo, Veto
 from app.domain.restarts import apply_to_play

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from app.domain import changes as c
 from app.domain.branches import Place, deaths_that_count, recount, report_difference
+from app.domain.changes import MatchAndChanges
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.formats import apply_format
-from app.domain.lifecycle import MatchAndChanges
 from app.domain.match import CurrentRound, MapPlay, Match, OtherDeath, Restart, RestartCause
 from app.domain.series import map_numbered
 from app.domain.sides import apply_team_line

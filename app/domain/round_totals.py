@@ -15,9 +15,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import DetailsChanged, EventsVoided, MatchChanges, RoundAmended
+from app.domain.changes import DetailsChanged, EventsVoided, MatchAndChanges, MatchChanges, RoundAmended
 from app.domain.doubts import STATISTICS, UNREAD, UNREAD_LINE, clear_doubt, raise_doubt
-from app.domain.lifecycle import MatchAndChanges
 from app.domain.match import (
     CurrentRound,
     EventDoubt,
@@ -28,8 +27,8 @@ from app.domain.match import (
     RoundTally,
     StatisticsBlock,
 )
+from app.domain.round_knowledge import forget
 from app.domain.series import map_in_play, map_numbered
-from app.domain.shown_updates import forget
 from app.domain.sides import update_map
 from app.kit.errors import Conflict
 

@@ -5,8 +5,7 @@ from msgspec.structs import replace
 from app.domain.branches import Place, branch, recount
 from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened
 from app.domain.doubts import MISSING_DATA, PRICE, STATISTICS, UNREAD, clear_doubt, raise_doubt
-from app.domain.equipment_value import team_equipment_values
-from app.domain.loadout import for_new_round
+from app.domain.loadout import for_new_round, team_equipment_values
 from app.domain.map_play import player_kills
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
 from app.domain.presence import with_available_players

@@ -20,7 +20,7 @@ from app.domain.match import (
     Side,
     TimelineEvent,
 )
-from app.domain.shown_updates import defuse_work_begun, end_bomb_work, show_equipment, stop_bomb_work
+from app.domain.round_knowledge import defuse_work_begun, end_bomb_work, show_equipment, stop_bomb_work
 from app.domain.sides import apply_seen_players, team_of, update_map
 
 _THROWN = GRENADES | {"inferno"}  #: what kills without its owner doing anything at that moment

@@ -16,7 +16,7 @@ from piccolo.query import Select
 from piccolo.querystring import QueryString
 
 from app.domain.match import Status
-from app.domain.reach import Reach
+from app.domain.scopes import Reach
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals, offered_entries
 from app.store.prepared import prepared

@@ -24,9 +24,8 @@ from app.domain.changes import (
 from app.domain.doubts import public_reason
 from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SETTLED, SUSPENDED, Book, Market, MarketKey
 from app.domain.match import Match, TimelineEvent
-from app.domain.pauses import pause_reason
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER
+from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER, pause_reason
 from app.domain.trading_controls import CONTROL_REASONS
 from app.trading import format_change, replayed_rounds
 from app.trading.forecast import Forecast

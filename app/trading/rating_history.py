@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from app.domain.team_rating import DayForm, MapPlayed, RatingEvent, StrengthGiven, TeamRating
+from app.domain.strength import DayForm, MapPlayed, RatingEvent, StrengthGiven, TeamRating
 from app.trading.ratings import Meeting, RatingModel
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.team_rating import MILLIS_OF_DAY, DayForm, MapResult, TeamRating
+from app.domain.strength import MILLIS_OF_DAY, DayForm, MapResult, TeamRating
 from app.trading.coefficients import RatingCoefficients, load
 
 #: Rounds of margin beyond this tell no more: the loser had given the map up.

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from app.domain.equipment_value import equipment_value, team_equipment_values
-from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout
+from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout, equipment_value, team_equipment_values
 from app.domain.match import BombWork, CurrentRound, MapPlay, Match, Side, Team
 from app.domain.presence import available_players
 from app.domain.sides import team_on

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from app.domain.team_rating import MapPlayed, MapResult, Place, TeamRating
+from app.domain.strength import MapPlayed, MapResult, Place, TeamRating
 from app.trading.rating_history import RatingHistory
 from app.trading.ratings import Normal, RatingModel
 from scripts.reality.judging import Prediction

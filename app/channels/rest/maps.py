@@ -7,10 +7,9 @@ from litestar.di import NamedDependency
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Window
 from app.domain import catalogue, scopes
-from app.domain.analytics import TeamLine
+from app.domain.analytics import TeamLine, window_start
 from app.domain.catalogue import MapInfo
-from app.domain.sports import CS2
-from app.domain.time_filter import window_start
+from app.domain.ids import CS2
 from app.http.reading import get
 from app.kit.clock import to_datetime
 from app.store import statistics

@@ -10,8 +10,8 @@ from app.channels.rest import entrants as named
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
 from app.domain import scopes
+from app.domain.analytics import window_start
 from app.domain.ids import entrant_number
-from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.kit.errors import Field

@@ -10,10 +10,10 @@ from app.channels.rest.maps import in_pool, map_views
 from app.channels.rest.match_access import visible_match
 from app.channels.rest.parameters import Window
 from app.domain import catalogue, scopes
+from app.domain.analytics import window_start
 from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor
 from app.domain.match import Match
-from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.store import entrants, match_entrants, past_matches, statistics

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from app.domain.entrants import TeamLogos
 from app.domain.ids import match_urn
 from app.domain.loadout import Loadout
 from app.domain.market import Market
 from app.domain.match import MapPlay, Match, MatchPlayer, Round, Side, TimelineEvent, other_side
-from app.domain.match_entrants import TeamLogos
 from app.domain.match_info import VideoStream
 from app.domain.sides import team_of
 from app.domain.suspension_reasons import match_reason_code

@@ -4,11 +4,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from app.domain.analytics import TeamLine, total
-from app.domain.entrants import Competitor
+from app.domain.analytics import TeamLine, TimeFilter, total
+from app.domain.entrants import Competitor, TeamLogos
 from app.domain.match import Match, Team, other_team
-from app.domain.match_entrants import TeamLogos
-from app.domain.time_filter import TimeFilter
 from app.wire.views.entrants import NamedView, named_team
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.statistics import share

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from app.domain.analytics import PlayerTally, total
+from app.domain.analytics import PlayerTally, TimeFilter, total
 from app.domain.entrants import Competitor, Player
 from app.domain.ids import player_urn
-from app.domain.time_filter import TimeFilter
 from app.wire.views.entrants import PlayerView, player_fields
 from app.wire.views.statistics import ALL, PlayerMapView, player_map_view, player_rows
 

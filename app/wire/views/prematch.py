@@ -6,10 +6,9 @@ from typing import Literal
 import msgspec
 
 from app.domain.analytics import PlayerTally, TeamLine
-from app.domain.entrants import Competitor, Player
+from app.domain.entrants import Competitor, Player, TeamLogos
 from app.domain.ids import player_urn
 from app.domain.match import Match
-from app.domain.match_entrants import TeamLogos
 from app.wire.views.entrants import TeamView, team_view
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meetings import MeetingsView, meetings_view

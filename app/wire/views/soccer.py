@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from app.domain.soccer import SoccerCompetitor, SoccerTournament
+from app.domain.entrants import SoccerCompetitor, SoccerTournament
 from app.wire.views.entrants import NamedView
 
 

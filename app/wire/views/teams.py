@@ -6,10 +6,9 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.analytics import TeamLine, total
+from app.domain.analytics import TeamLine, TimeFilter, total
 from app.domain.entrants import Competitor
 from app.domain.match import Match
-from app.domain.time_filter import TimeFilter
 from app.wire.views.entrants import NamedView, TeamView, named_team, team_fields
 from app.wire.views.statistics import TeamMapView, share, team_rows
 

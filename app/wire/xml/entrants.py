@@ -6,8 +6,7 @@ from datetime import date
 from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
-from app.domain.ids import CATEGORY, competitor_urn, player_urn, tournament_urn
-from app.domain.sports import CS2
+from app.domain.ids import CATEGORY, CS2, competitor_urn, player_urn, tournament_urn
 from app.kit.clock import to_datetime
 from app.wire import sanitize
 from app.wire.generated import facade

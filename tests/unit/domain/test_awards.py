@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.awards import award_map, award_match
 from app.domain.changes import MapFinished, MatchFinished
+from app.domain.lifecycle import award_map, award_match
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict
 from tests.unit.domain.play import Server, new_match

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.analytics import window_start
 from app.domain.entrants import (
     MAX_ABBREVIATION,
     MAX_FILE_NUMBER,
@@ -16,7 +17,6 @@ from app.domain.entrants import (
     with_dates,
 )
 from app.domain.ids import competitor_urn, entrant_number, player_urn, tournament_urn
-from app.domain.time_filter import window_start
 
 
 @given(st.integers(1, 2**32 - 1))

@@ -3,8 +3,7 @@
 import pytest
 
 from app.domain import fixture
-from app.domain.awards import award_map
-from app.domain.lifecycle import cancel
+from app.domain.lifecycle import award_map, cancel
 from app.domain.match import Status
 from app.domain.match_info import MatchInfo, Veto, VideoStream
 from app.kit.errors import Conflict

@@ -6,16 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.domain.entrants import Competitor, Tournament
-from app.domain.loadout import Loadout
-from app.domain.match import Match, RosterEntry
-from app.domain.match_entrants import (
+from app.domain.entrants import (
     FIRST_STAND_IN,
+    Competitor,
+    Tournament,
     entrants_of,
     match_of_competitor,
     match_of_tournament,
     squad,
 )
+from app.domain.loadout import Loadout
+from app.domain.match import Match, RosterEntry
 
 numbers = st.integers(1, 10**15)
 

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.catalogue import load
-from app.domain.pauses import pause_reason, reason_of
-from app.domain.suspension_reasons import code_of, in_words
+from app.domain.suspension_reasons import code_of, in_words, pause_reason, reason_of
 from tests.unit.domain.play import Server, new_match
 
 CODES = {each.code for each in load().suspension_reasons}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain import match_entrants, published_numbers
-from app.domain.published_numbers import match_number_at, number_in_match_at, seq_at
+from app.domain import entrants, ids
+from app.domain.ids import match_number_at, number_in_match_at, seq_at
 
 NOW = 1_795_000_000_000  # November 2026
 YEAR = 365 * 86_400_000
@@ -21,7 +21,7 @@ lives = st.lists(
 @pytest.mark.parametrize("name", _RATES)
 @given(lives)
 def test_no_number_is_assigned_twice(name: str, steps: list[tuple[int, float, int]]) -> None:
-    number_at = getattr(published_numbers, name)
+    number_at = getattr(ids, name)
     now, last, highest, backups = NOW, 1, 1, [1]
     for passed, share, backup in steps:
         counted = int(passed * share * _RATES[name])
@@ -37,4 +37,4 @@ def test_numbers_fit_where_they_are_stored_and_shown() -> None:
     late = NOW + 61 * YEAR
     assert seq_at(late) < 2**53
     assert number_in_match_at(late) < 2**31
-    assert match_entrants.FIRST_STAND_IN + 2 * match_number_at(late) < 2**53
+    assert entrants.FIRST_STAND_IN + 2 * match_number_at(late) < 2**53

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain import scopes
-from app.domain.reach import KeyRights, Reach, narrowest, reach
+from app.domain.scopes import KeyRights, Reach, narrowest, reach
 
 CS2 = frozenset({"cs2"})
 FULL = KeyRights(frozenset({scopes.SETTLEMENTS}), CS2, False)

@@ -4,7 +4,7 @@ on settles nothing more, and the map's end confirms or corrects."""
 import pytest
 
 from app.domain import facts as f
-from app.domain.awards import award_map
+from app.domain.lifecycle import award_map
 from app.domain.map_play import is_decided
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Team

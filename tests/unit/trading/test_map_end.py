@@ -5,7 +5,7 @@ import pytest
 from app.domain import changes as c
 from app.domain import facts as f
 from app.domain import fixture, lifecycle
-from app.domain.map_end import END_WAIT_MILLIS, end_due_at
+from app.domain.maps import END_WAIT_MILLIS, end_due_at
 from app.domain.market import Result
 from app.domain.match import Side, Status, Team
 from app.domain.suspension_reasons import code_of

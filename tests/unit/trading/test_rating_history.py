@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.team_rating import MILLIS_OF_DAY, MapPlayed, MapResult, RatingEvent, StrengthGiven, TeamRating
+from app.domain.strength import MILLIS_OF_DAY, MapPlayed, MapResult, RatingEvent, StrengthGiven, TeamRating
 from app.trading.rating_history import RatingHistory
 from app.trading.ratings import rating_model
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.domain.team_rating import MILLIS_OF_DAY, MapResult, TeamRating
+from app.domain.strength import MILLIS_OF_DAY, MapResult, TeamRating
 from app.trading.ratings import Meeting, rating_model
 
 MODEL = rating_model()

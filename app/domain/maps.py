@@ -1,4 +1,5 @@
-"""How a map begins, and begins again: maps that are loaded, warm-up, starts of play, restarts, backups.
+"""How a map begins, and begins again: maps that are loaded, warm-up, starts of play, restarts, backups; and
+how it ends where no `Game Over` reports that: by the rules, by a surrender.
 
 Where rounds were played before, nothing is void until it is known what counts (`restarts`).
 """
@@ -6,19 +7,19 @@ Where rounds were played before, nothing is void until it is known what counts (
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain import presence, restarts, shown_updates
+from app.domain import presence, restarts, round_knowledge
 from app.domain.branches import place_after
 from app.domain.changes import MatchChanges
-from app.domain.doubts import raise_doubt
-from app.domain.match import ClockRules, CurrentRound, Match, RestartCause
+from app.domain.doubts import ENDED, raise_doubt
+from app.domain.match import ClockRules, CurrentRound, MapPlay, Match, RestartCause
 from app.domain.reported_score import restore_place
 from app.domain.rounds import open_round, void_all
-from app.domain.series import finish_map, map_in_play, set_map_name, was_played
-from app.domain.sides import update_map
+from app.domain.series import close_map, finish_map, map_in_play, set_map_name, was_played
+from app.domain.sides import team_on, update_map
 
 
 def map_loaded(match: Match, fact: f.MapLoaded, changes: MatchChanges) -> Match:
-    match = shown_updates.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
+    match = round_knowledge.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
     play = match.map
     if play is None or _awaits_sides(match, fact.name):
         return match
@@ -41,7 +42,7 @@ def _awaits_sides(match: Match, loaded: str) -> bool:
 
 def _restarted(match: Match, cause: RestartCause) -> Match:
     """The map in play begins again: the next reported score shows what counts."""
-    match = shown_updates.forget(presence.reset_presence(match))
+    match = round_knowledge.forget(presence.reset_presence(match))
     if match.map is None or not (match.map.rounds_won or match.current):
         return match
     match = replace(match, restarting=True, current=match.current and replace(match.current, gap=True))
@@ -80,7 +81,7 @@ def play_started(match: Match, fact: f.PlayStarted, changes: MatchChanges) -> Ma
     if unopened and not play.rounds_won:
         return match
     match = open_round(void_all(match, changes), fact.at, changes)
-    return shown_updates.begin_freeze(match, fact.at, begins_half=True)
+    return round_knowledge.begin_freeze(match, fact.at, begins_half=True)
 
 
 def is_untouched(current: CurrentRound | None) -> bool:
@@ -95,6 +96,7 @@ def restart_announced(match: Match, fact: f.RestartAnnounced, changes: MatchChan
 
 
 def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: MatchChanges) -> Match:
+    match = check_end(match, fact)
     play = match.map
     if play is None or (fact.round > play.rounds_won and place_after(play, fact.round) is None):
         return match
@@ -117,3 +119,68 @@ def source_changed(match: Match, fact: f.SourceChanged, changes: MatchChanges) -
         _restarted(match, "server"), "restart", "another log source is followed, its score is awaited"
     )
     return replace(match, handed_over=True)
+
+
+#: For so long (ms) the log may still report the end of a map that the rules have decided, or play may go on:
+#: the freeze time of another round comes within ten seconds.
+END_WAIT_MILLIS = 20_000
+#: Doubts about what was played; others, such as players who have left, say nothing against the score.
+_OF_THE_SCORE = ("score", "teams", "sides", "map", "rival", "restart")
+
+
+def end_due_at(match: Match) -> int | None:
+    """When (Unix ms) the map in play ends by the rules unless the log reports its end or another round by
+    then; None where they have not decided it, or where its format, its score or its sides are in doubt."""
+    play, current = match.map, match.current
+    if play is None or current is None or current.phase != "over" or not play.counted:
+        return None
+    last, doubted = play.counted[-1], play.number in match.format_status.doubted_maps
+    undecided = not play.decides(play.home_score, play.away_score) or last.number != play.rounds_won
+    if undecided or doubted or match.restart or match.restarting or match.pending_map_end or match.warmup:
+        return None
+    if any(doubt.kind in _OF_THE_SCORE for doubt in match.doubts):
+        return None
+    return last.ended_at + END_WAIT_MILLIS
+
+
+def end_overdue(match: Match, fact: f.EndOverdue, changes: MatchChanges) -> Match:
+    """The log has not reported the end of the map: it ends by the rules."""
+    play, due = match.map, end_due_at(match)
+    if play is None or due is None or fact.at < due:
+        return match
+    match = update_map(match, replace(play, end_assumed=True))
+    return finish_map(match, play.home_score, play.away_score, fact.at, changes)
+
+
+def surrendered(match: Match, fact: f.Surrendered, changes: MatchChanges) -> Match:
+    """A team gave up: the map is awarded to the other one, at the score as it was played."""
+    play = map_in_play(match)
+    if play is None:
+        return match
+    winner = team_on(play, fact.winner)
+    if winner is None:
+        return raise_doubt(match, "map", "a team surrendered, sides unknown")
+    return close_map(match, replace(play, winner=winner, awarded=True), fact.at, changes)
+
+
+def check_end(match: Match, fact: f.Fact) -> Match:
+    """The match with a doubt if `fact` shows that the map which ended last is played on: its next round, or
+    a backup of an earlier one. Its results stand until an operator changes them."""
+    ended = [play for play in match.maps if play.status == "finished"]
+    if match.map is not None or not ended or ended[-1].awarded:
+        return match
+    last = ended[-1]
+    if match.loaded in ("", last.name) and _goes_on(last, fact):
+        home, away = last.home_score, last.away_score
+        return raise_doubt(match, ENDED, f"map {last.number} goes on after its end at {home}:{away}")
+    return match
+
+
+def _goes_on(play: MapPlay, fact: f.Fact) -> bool:
+    """Whether `fact` continues the finished map. A first round may be one of another match."""
+    if isinstance(fact, f.RestoreAnnounced):
+        return 0 < fact.round <= play.rounds_won
+    if not isinstance(fact, f.RoundWon) or fact.ct_score + fact.t_score != play.rounds_won + 1:
+        return False
+    ours = sorted((play.home_score, play.away_score))
+    return sorted((fact.ct_score, fact.t_score)) in (sorted((ours[0] + 1, ours[1])), [ours[0], ours[1] + 1])
