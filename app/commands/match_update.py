@@ -39,7 +39,7 @@ from app.trading.engine import Reaction
 from app.trading.held_probabilities import without_ended
 from app.trading.match_facts import Past, whether_standing
 from app.trading.price_guard import unexplained_move
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
 
 

@@ -27,16 +27,16 @@ from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER, pause_reason
 from app.domain.trading_controls import CONTROL_REASONS
-from app.trading import format_change, replayed_rounds
+from app.trading import void_bets
 from app.trading.forecast import Forecast
-from app.trading.margin import odds as odds_of
 from app.trading.market_controls import MarketControls, market_controls
 from app.trading.match_facts import MatchFacts, Past, Subject, collect_facts, events_alone
 from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
+from app.trading.pricing import odds as odds_of
 from app.trading.registry import RULES
 from app.trading.repricing import reprice_at
-from app.trading.rules import subjects_of
+from app.trading.rules import parse_specifiers, subjects_of
 from app.trading.settling import (
     outdated_reason,
     rests_on_round,
@@ -45,7 +45,6 @@ from app.trading.settling import (
     settlement_of,
     waits_for_format,
 )
-from app.trading.specifiers import parse
 
 Markets = Iterable[tuple[MarketKey, Market]]
 #: Changes after which something settled may no longer hold.
@@ -90,8 +89,8 @@ def react(
     facts, reason = collect_facts(match, changes, past), _reason_to_suspend(match, may_price)
     after = dict(book)
     entries = _roll_back_outdated(facts, changes, after)
-    replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
-    format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
+    replayed = void_bets.affected_markets(void_bets.replayed_plays(changes).values(), book, after)
+    format_entries, windows = void_bets.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
     open_before = [one for one in after.items() if (status := one[1].status) is ACTIVE or status is SUSPENDED]
     events = events_alone(changes)
@@ -111,9 +110,9 @@ def react(
         offers = _apply_offers(forecast, after, open_before, now, pricing, controls, every=margins_may_change)
         if forecast.phase.live:
             due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
-    entries += format_change.window_entries(windows, after)
-    entries += replayed_rounds.void_entries(replayed, after, now)
-    entries += (restored := replayed_rounds.restored_entries(changes, past, after))
+    entries += void_bets.window_entries(windows, after)
+    entries += void_bets.void_entries(replayed, after, now)
+    entries += (restored := void_bets.restored_entries(changes, past, after))
     touched = {*replayed, *[entry.key for entry in restored]}
     return Reaction(_changed(book, after, touched), in_order(entries), due_at)
 
@@ -162,7 +161,7 @@ def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> boo
     }
     for (_, text), market in book.items():
         if market.status in OPEN and market.settled_by != HELD:
-            specifiers = parse(text)
+            specifiers = parse_specifiers(text)
             if (specifiers.map, specifiers.round) in over:
                 return True
     return False
@@ -191,7 +190,7 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
     for key, market in after.items():
         if market.status not in CLOSED or market.settled_by != "engine" or market.type_id not in RULES:
             continue
-        rule, specifiers = RULES[market.type_id], parse(market.specifiers)
+        rule, specifiers = RULES[market.type_id], parse_specifiers(market.specifiers)
         if rule.subject and (specifiers.map, specifiers.round) in voided_rounds:
             if market.status is SETTLED:
                 after[key], entry = roll_back(market, "the events that it rested on are void")
@@ -222,7 +221,7 @@ def _settle_decided(
         rule = RULES.get(key[0])
         if rule is None or market.settled_by == HELD:
             continue
-        found = settlement_of(rule, facts, parse(key[1]))
+        found = settlement_of(rule, facts, parse_specifiers(key[1]))
         if found:
             after[key], entry = settle(market, found)
             entries.append(entry)
@@ -233,7 +232,7 @@ def _settle_decided(
 def _subject(key: MarketKey) -> Subject | None:
     """What an event must be about to decide this market; None where none does."""
     rule = RULES.get(key[0])
-    return rule.subject(parse(key[1])) if rule and rule.subject else None
+    return rule.subject(parse_specifiers(key[1])) if rule and rule.subject else None
 
 
 def _reason_to_suspend(match: Match, may_price: bool) -> str:

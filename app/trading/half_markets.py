@@ -21,8 +21,7 @@ from app.trading.map_markets import (
 from app.trading.map_scores import home_wins_opening
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
-from app.trading.specifiers import Specifiers
+from app.trading.rules import NO_RESULT, Rule, Settlement, Specifiers, decide, void
 
 
 def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:

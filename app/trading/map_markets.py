@@ -6,22 +6,24 @@ from typing import Literal
 
 from app.domain.match import MapPlay, Round
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_handicap, with_threshold
 from app.trading.lines import LineSequence, Measure, Score, lead, of_away, of_home, total
 from app.trading.map_scores import reachable
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
 from app.trading.rules import (
     NO_RESULT,
+    Ladder,
     Price,
     Rule,
     Settlement,
+    Specifiers,
     decide,
     probability_against,
     void,
+    with_handicap,
+    with_threshold,
     without_team,
 )
-from app.trading.specifiers import Specifiers
 
 TEAMS = ("home", "away")
 

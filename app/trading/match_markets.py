@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import Match
-from app.trading import match_scores
+from app.trading import map_scores
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_handicap, with_threshold
 from app.trading.lines import total
 from app.trading.map_markets import (
     TEAMS,
@@ -25,8 +24,19 @@ from app.trading.map_markets import (
 )
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase
-from app.trading.rules import NO_RESULT, Price, Rule, Settlement, decide, void
-from app.trading.specifiers import EMPTY, Specifiers
+from app.trading.rules import (
+    NO_RESULT,
+    NO_SPECIFIERS,
+    Ladder,
+    Price,
+    Rule,
+    Settlement,
+    Specifiers,
+    decide,
+    void,
+    with_handicap,
+    with_threshold,
+)
 
 Lines = Callable[[MatchPhase], Iterable[Specifiers]]
 
@@ -45,12 +55,12 @@ def _team_lines(phase: MatchPhase) -> Iterable[Specifiers]:
 
 
 def _no_lines(phase: MatchPhase) -> Iterable[Specifiers]:
-    return (EMPTY,)
+    return (NO_SPECIFIERS,)
 
 
 def _score_lines(phase: MatchPhase) -> Iterable[Specifiers]:
     """All final scores that could come when the match began; those ruled out are settled already."""
-    possible = match_scores.reachable(*phase.maps_won, phase.best_of, phase.maps_left)
+    possible = map_scores.reachable_in_match(*phase.maps_won, phase.best_of, phase.maps_left)
     return (Specifiers(home_maps=home, away_maps=away) for home, away in sorted(possible))
 
 
@@ -59,7 +69,7 @@ def _is_score(specifiers: Specifiers, home: int, away: int) -> bool:
 
 
 def _one_book(specifiers: Specifiers) -> Specifiers:
-    return EMPTY
+    return NO_SPECIFIERS
 
 
 def _score_price(forecast: Forecast, specifiers: Specifiers) -> float:
@@ -75,8 +85,8 @@ def _settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> 
     match = facts.match
     if not _ends(match):
         return None
-    home, away = match_scores.maps_won(match)
-    possible = match_scores.reachable(home, away, match.best_of, match_scores.maps_left(match))
+    home, away = map_scores.maps_won(match)
+    possible = map_scores.reachable_in_match(home, away, match.best_of, map_scores.maps_left(match))
     answers = {condition(specifiers, *score) for score in possible}
     return decide(answers.pop(), _ends(match), f"maps {home}:{away}") if len(answers) == 1 else None
 

@@ -16,12 +16,20 @@ from app.domain.entrants import account_of
 from app.domain.ids import entrant_number
 from app.trading.coefficients import load
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution, LineSequence, counted, total
 from app.trading.match_facts import MatchFacts, PlayerKey, Subject
 from app.trading.match_phase import MatchPhase
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, probability_against, void
-from app.trading.specifiers import Specifiers
+from app.trading.rules import (
+    NO_RESULT,
+    Ladder,
+    Rule,
+    Settlement,
+    Specifiers,
+    decide,
+    probability_against,
+    void,
+    with_threshold,
+)
 
 _MOST = 60  #: kills on a map beyond which nobody gets
 

@@ -4,16 +4,26 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import TimelineEvent, WinReason
-from app.trading import kill_model, model
+from app.trading import model
 from app.trading.coefficients import load
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution, LineSequence, counted
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import MatchPhase
-from app.trading.round_endings import Endings, endings, seconds_of_play
-from app.trading.rules import NO_RESULT, Price, Rule, Settlement, decide, of_round, probability_against, void
-from app.trading.specifiers import Specifiers
+from app.trading.round_endings import PLAYERS, Endings, endings, first_kill, more_kills, seconds_of_play
+from app.trading.rules import (
+    NO_RESULT,
+    Ladder,
+    Price,
+    Rule,
+    Settlement,
+    Specifiers,
+    decide,
+    of_round,
+    probability_against,
+    void,
+    with_threshold,
+)
 
 TEAMS = ("home", "away")
 
@@ -93,7 +103,7 @@ def _first_kill(
 
 
 def _opening_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    chance = kill_model.first_kill(forecast.round_logit(specifiers.map), forecast.home_is_ct(specifiers.map))
+    chance = first_kill(forecast.round_logit(specifiers.map), forecast.home_is_ct(specifiers.map))
     return _of_team(chance, specifiers)
 
 
@@ -164,14 +174,12 @@ def _kill_count_of(forecast: Forecast, round_key: RoundKey) -> Distribution:
     """How many kills the round may have in all."""
     current = forecast.current_round
     in_progress = current is not None and (current.map, current.number) == round_key
-    home, away = (
-        (current.alive_home, current.alive_away) if current and in_progress else (kill_model.PLAYERS,) * 2
-    )
+    home, away = (current.alive_home, current.alive_away) if current and in_progress else (PLAYERS,) * 2
     seen = forecast.facts.kills_in_round if in_progress else 0
     before, planter = round(forecast.round_logit(round_key[0]), 2), forecast.planter if in_progress else 0
     left = seconds_of_play(forecast.state_of(*round_key), forecast.once(_endings_of, round_key))
     seconds = None if left is None else float(round(left))
-    chances = kill_model.more_kills(home, away, before, planter, seconds)
+    chances = more_kills(home, away, before, planter, seconds)
     return counted(chances, seen)
 
 

@@ -17,8 +17,16 @@ from app.domain.presence import available_players
 from app.domain.sides import team_on
 from app.trading import model
 from app.trading.map_scores import MapParameters, MapState
-from app.trading.round_clock import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS
-from app.trading.round_state import FULL_TEAM, Defuse, RoundPhase, RoundState, SideState
+from app.trading.round_state import (
+    DEFUSE_SECONDS,
+    FULL_TEAM,
+    KIT_SECONDS,
+    PLANT_SECONDS,
+    Defuse,
+    RoundPhase,
+    RoundState,
+    SideState,
+)
 
 #: Seconds by which a time may be wrong and a line late: the log has whole seconds, and comes once a second.
 CLOCK_ERROR = 1.5

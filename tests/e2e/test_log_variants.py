@@ -13,6 +13,7 @@ from matchfeed_client.book import Book, State
 from matchfeed_client.decoding import decode
 
 from app.amqp.envelope import EnvelopeRenderer
+from app.domain import maps
 from app.settings import Settings
 from app.store import history
 from app.store.connections import Store

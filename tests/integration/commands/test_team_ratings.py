@@ -19,8 +19,7 @@ from app.ingest.config import IngestConfig
 from app.kit.errors import Invalid
 from app.store import entrants, matches, ratings
 from app.store.connections import Store
-from app.trading.rating_history import RatingHistory
-from app.trading.ratings import rating_model
+from app.trading.ratings import RatingHistory, rating_model
 from tests.support import stored
 from tests.support.matches import execute
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.match import Side, Team
-from app.trading.pricing_config import PricingConfig
-from app.trading.specifiers import Specifiers, parse
+from app.trading.pricing import PricingConfig
+from app.trading.rules import Specifiers, parse_specifiers
 from tests.unit.domain.play import TEAMS, Server
 from tests.unit.trading.trader import Trader
 
@@ -140,7 +140,7 @@ def test_what_is_on_offer_can_still_end_both_ways(story: list[Step], wait: float
     play.trader.react()
     for market in play.trader.active():
         assert 0.03 - 1e-9 <= market.probability <= 0.97 + 1e-9, market
-        specifiers = parse(market.specifiers)
+        specifiers = parse_specifiers(market.specifiers)
         if market.type_id in WINNER + KILLS and specifiers.round == 2:
             for moment in (now, now + DELAY * 1000):
                 assert play.can_end_both_ways(market.type_id, specifiers, moment), (market, moment)

@@ -12,7 +12,7 @@ from app.domain import fixture
 from app.domain.market import MarketStatus, Result
 from app.domain.settlement import LedgerStatus
 from app.kit.errors import Conflict
-from app.trading.format_change import REASON
+from app.trading.void_bets import REASON
 from tests.unit.domain.play import Server, new_match
 from tests.unit.domain.test_formats import halfway, play, sight_all
 from tests.unit.trading.trader import Trader

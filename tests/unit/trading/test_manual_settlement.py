@@ -5,7 +5,7 @@ import pytest
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.settlement import LedgerStatus
 from app.kit.errors import Conflict
-from app.trading import manual_settlement
+from app.trading import settling
 from tests.unit.domain.play import Server
 from tests.unit.trading.trader import Trader
 
@@ -19,7 +19,7 @@ def trader() -> Trader:
     return Trader.opened(server.match)
 
 
-def store(trader: Trader, changed: manual_settlement.MarketAndEntry) -> Market:
+def store(trader: Trader, changed: settling.MarketAndEntry) -> Market:
     market, entry = changed
     trader.book[market.key] = market
     trader.ledger.append(entry)
@@ -35,7 +35,7 @@ def play_round(trader: Trader) -> None:
 
 
 def test_the_engine_leaves_a_manual_settlement(trader: Trader) -> None:
-    market = store(trader, manual_settlement.settle(trader.book[KEY], won=False, reason="ruling"))
+    market = store(trader, settling.settle_manually(trader.book[KEY], won=False, reason="ruling"))
     assert (market.status, market.result) == (MarketStatus.SETTLED, Result.LOST)
     play_round(trader)
     assert trader.book[KEY] == market
@@ -43,8 +43,8 @@ def test_the_engine_leaves_a_manual_settlement(trader: Trader) -> None:
 
 
 def test_rolled_back_it_follows_the_facts_again(trader: Trader) -> None:
-    store(trader, manual_settlement.void(trader.book[KEY], 14, "ruling"))
-    store(trader, manual_settlement.roll_back(trader.book[KEY], "ruling withdrawn"))
+    store(trader, settling.void_manually(trader.book[KEY], 14, "ruling"))
+    store(trader, settling.roll_back_manually(trader.book[KEY], "ruling withdrawn"))
     play_round(trader)
     assert trader.book[KEY].result is Result.WON
     statuses = [entry.new_status for entry in trader.entries(*KEY)]
@@ -54,11 +54,11 @@ def test_rolled_back_it_follows_the_facts_again(trader: Trader) -> None:
 
 def test_conflicts_name_the_present_state(trader: Trader) -> None:
     with pytest.raises(Conflict, match="active"):
-        manual_settlement.roll_back(trader.book[KEY], "slip")
-    settled = store(trader, manual_settlement.settle(trader.book[KEY], won=True, reason="ruling"))
+        settling.roll_back_manually(trader.book[KEY], "slip")
+    settled = store(trader, settling.settle_manually(trader.book[KEY], won=True, reason="ruling"))
     for attempt in (
-        lambda: manual_settlement.settle(settled, won=True, reason="again"),
-        lambda: manual_settlement.void(settled, 4, "again"),
+        lambda: settling.settle_manually(settled, won=True, reason="again"),
+        lambda: settling.void_manually(settled, 4, "again"),
     ):
         with pytest.raises(Conflict, match="settled; roll it back first"):
             attempt()

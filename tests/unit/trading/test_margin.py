@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.trading.margin import MAX_ODDS, MIN_ODDS, odds, shares
+from app.trading.pricing import MAX_ODDS, MIN_ODDS, odds, shares
 
 weights = st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=8)
 margins = st.floats(0.005, 0.2)

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.strength import MILLIS_OF_DAY, MapPlayed, MapResult, RatingEvent, StrengthGiven, TeamRating
-from app.trading.rating_history import RatingHistory
-from app.trading.ratings import rating_model
+from app.trading.ratings import RatingHistory, rating_model
 
 MODEL = rating_model()
 NOW = 1_750_000_000_000

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.trading import match_scores
-from app.trading.economy import economies
+from app.trading import map_scores
+from app.trading.half_walk import economies
 from app.trading.lines import Distribution, lead, measured, total
 from app.trading.map_scores import (
     MapParameters,
@@ -16,7 +16,7 @@ from app.trading.map_scores import (
     reaches_first,
     wins_map,
 )
-from app.trading.round_outlook import MapsAhead, RoundOutlook
+from app.trading.outlook import MapsAhead, RoundOutlook
 from app.trading.skill import Case
 
 PARAMETERS = MapParameters(0.0, 0.1, True, 24, 6, economies())
@@ -62,7 +62,7 @@ def test_everything_is_the_mean_of_both_results(
     ahead_of_match = MapsAhead((0, 0), 3, ((0.3, 0.6), (0.5, 0.4), (0.8, 0.9)))
     won = outlook.map_wins(chances)
     fresh_match = mixture(
-        (weight, tuple(match_scores.finals(0, 0, 3, (won[skill], *later)).items()))
+        (weight, tuple(map_scores.match_finals(0, 0, 3, (won[skill], *later)).items()))
         for (weight, skill), later in zip(CASES, ahead_of_match.following, strict=True)
     )
     assert dict(outlook.match_finals(ahead_of_match, chances)) == pytest.approx(dict(fresh_match), abs=1e-12)

@@ -9,7 +9,7 @@ from app.domain.lifecycle import suspend
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.trading import engine
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.wire.views.offers import market_view
 
 MATCH = Match(UUID(int=7), 7, "Northwind", "Harbour", "Cup", status=Status.LIVE)

@@ -1,4 +1,4 @@
-"""From probabilities to odds.
+"""From probabilities to odds, and the settings of that.
 
 A group's inverse odds sum to 1 + margin. Odds stay within 1.01 and 50: where the cap applies, the
 other members of the group take the difference, so that the sum still holds. No price is better than fair:
@@ -8,6 +8,23 @@ with a small margin and many long shots at the cap one would be, and the group h
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
+
+import msgspec
+
+
+class PricingConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """`margin` is that of every book, a fraction.
+
+    `bet_delay_seconds`: bookmakers accept a bet only if its price still stands so long after it was placed; a
+    market whose result would be all but certain within that time is closed before. `price_step`: during a
+    round prices are published when the odds of one are too long by this fraction or more, or too short by
+    `offers.FALLS` times as much, or when a market opens or closes.
+    """
+
+    margin: float = 0.06
+    bet_delay_seconds: int = 5
+    price_step: float = 0.055
+
 
 MIN_ODDS, MAX_ODDS = 1.01, 50.0
 #: Inverse odds at the caps. Where one of a group is at the highest, the others share a fixed rest, whatever

@@ -1,7 +1,8 @@
-"""What the current round decides of its map: how the map may end after either result, under each skill.
+"""How a map may end, under each skill: while none of its rounds is in progress, and after either result of
+the current round.
 
-While a round is played only its chance changes. So this is computed once a round, and what each line of the
-log moves are sums over it.
+While a round is played only its chance changes. So what it decides is computed once a round, and what each
+line of the log moves are sums over it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +13,53 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from propcache.api import cached_property
 
-from app.trading import match_scores
+from app.trading import map_scores
 from app.trading.lines import Distribution, Finals, FinalScores, Measure, Mixture, Score
-from app.trading.map_scores import (
-    MapParameters,
-    MapState,
-    finals,
-    half_scores,
-    reaches_first,
-    wins_map,
-)
+from app.trading.map_scores import MapParameters, MapState, finals, half_scores, reaches_first, wins_map
 from app.trading.skill import Case
+
+Sides = tuple[tuple[float, MapParameters], ...]  #: one, or one for each side that home may begin on
+
+
+class MapOutlook:
+    """`sides` are the map's parameters, under any skill, with their probabilities."""
+
+    def __init__(self, skills: Sequence[float], sides: Sides, state: MapState) -> None:
+        self._skills, self._weights = skills, [weight for weight, _ in sides]
+        self._ahead = [(replace(known, skill=skill), state) for skill in skills for _, known in sides]
+        self._mixtures: dict[Measure, Mixture] = {}
+        self._latest: dict[Measure, tuple[list[float], Distribution]] = {}
+
+    def distribution(self, measure: Measure, cases: Sequence[float]) -> Distribution:
+        """What `measure` of the final score may come to; `cases` are the weights of the skills."""
+        weights = [case * weight for case in cases for weight in self._weights]
+        known = self._latest.get(measure)
+        if known is None or known[0] != weights:
+            known = self._latest[measure] = weights, self._mixture(measure).under(weights)
+        return known[1]
+
+    def _mixture(self, measure: Measure) -> Mixture:
+        known = self._mixtures.get(measure)
+        if known is None:
+            known = self._mixtures[measure] = self._final_scores.measured(measure)
+        return known
+
+    @cached_property
+    def _final_scores(self) -> FinalScores:
+        return FinalScores(finals(*one) for one in self._ahead)
+
+    @cached_property
+    def wins(self) -> dict[float, float]:
+        """Home's chance to win the map, by skill."""
+        chances = iter([wins_map(*one) for one in self._ahead])
+        return {skill: sum(weight * next(chances) for weight in self._weights) for skill in self._skills}
+
+
+@lru_cache(maxsize=256)
+def map_outlook(skills: tuple[float, ...], sides: Sides, state: MapState) -> MapOutlook:
+    """The outlook of a map, the same one for all reactions while its state and the skills are these."""
+    return MapOutlook(skills, sides, state)
+
 
 Chances = Mapping[float, float]  #: home's of the current round, by skill
 _Columns = tuple[list[Score], list[tuple[float, ...]]]  #: scores, and of each its chance in each case
@@ -42,7 +79,7 @@ class _MatchScores:
 
     def __init__(self, ahead: MapsAhead) -> None:
         self._cases = [
-            tuple(match_scores.finals(*ahead.score, ahead.best_of, (won, *chances)).items())
+            tuple(map_scores.match_finals(*ahead.score, ahead.best_of, (won, *chances)).items())
             for won in (1.0, 0.0)
             for chances in ahead.following
         ]
