@@ -15,10 +15,9 @@ from app.kit.clock import to_datetime
 from app.store import statistics
 from app.store.statistics import EVER
 from app.store.transaction import Tx
-from app.wire.views.maps import PoolView, pool_view
+from app.wire.text import iso_time
 from app.wire.views.meta import ListMeta, Many, Single
-from app.wire.views.scalars import iso_time
-from app.wire.views.statistics import MapAnalyticsView, map_view
+from app.wire.views.statistics import MapAnalyticsView, PoolView, map_view, pool_view
 
 _READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MAPS,)}
 _LINES = 600  #: two for each time that a map was played

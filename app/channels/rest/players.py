@@ -18,7 +18,7 @@ from app.kit.errors import Field
 from app.store import entrants, statistics
 from app.wire.views.entrants import PlayerView, player_view
 from app.wire.views.meta import Many, Single
-from app.wire.views.players import PlayerDetailView, player_detail_view
+from app.wire.views.profiles import PlayerDetailView, player_detail_view
 
 _TEAM = ("competitor", "team")  #: the kinds of a team's URN
 

@@ -18,8 +18,8 @@ from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.store import entrants, match_entrants, past_matches, statistics
 from app.store.transaction import Tx
+from app.wire.views.meetings import Contender, PrematchView, SquadPlayer, picked, prematch_view
 from app.wire.views.meta import Single
-from app.wire.views.prematch import Contender, PrematchView, SquadPlayer, picked, prematch_view
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,), "query": ("time_filter",)}
 _MAPS = 5000  #: the newest maps of a team that are counted

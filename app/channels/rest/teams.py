@@ -21,7 +21,7 @@ from app.store.transaction import Tx
 from app.wire.views.entrants import TeamView, named_player, team_view
 from app.wire.views.meetings import HeadToHeadView, head_to_head_view
 from app.wire.views.meta import Many, Single
-from app.wire.views.teams import (
+from app.wire.views.profiles import (
     ExtrasView,
     TeamDetailView,
     Venue,

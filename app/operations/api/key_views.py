@@ -13,7 +13,7 @@ from app.domain.scopes import ALL, BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds
 from app.store.keys import Key
-from app.wire.views.scalars import iso_time
+from app.wire.text import iso_time
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]

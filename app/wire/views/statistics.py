@@ -2,6 +2,8 @@
 
 Rates are from 0 to 1 and rounded to four places; a rate is null when what it is a share of has not happened.
 Ratios are null when they would divide by zero. Only rounds that count are counted, and finished maps.
+
+The maps of the game as JSON.
 """
 
 from collections.abc import Iterable, Sequence
@@ -184,3 +186,15 @@ def map_view(
         overtime_pct=share(line.overtimes // 2, maps),
         updated_at=updated_at,
     )
+
+
+class PoolView(msgspec.Struct, frozen=True):
+    """The maps that are played at present, by their codes."""
+
+    game: str
+    maps: tuple[str, ...]
+    count: int
+
+
+def pool_view(game: str, codes: tuple[str, ...]) -> PoolView:
+    return PoolView(game, codes, len(codes))

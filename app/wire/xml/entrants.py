@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import CATEGORY, CS2, competitor_urn, player_urn, tournament_urn
 from app.kit.clock import to_datetime
-from app.wire import sanitize
 from app.wire.generated import facade
+from app.wire.text import non_negative, valid_time, web_url
 from app.wire.xml.dialect import SPECIFICATION, Dialect
 
 UNDERAGE_UNKNOWN = -1
@@ -72,10 +72,10 @@ def tournament_element(found: Tournament, dialect: Dialect = SPECIFICATION) -> f
         id=tournament_urn(found.id),
         name=found.name,
         abbreviation=found.short_name,
-        risk_tier=sanitize.non_negative(found.risk_tier),
-        scheduled=sanitize.timestamp(found.starts_at),
-        scheduled_end=sanitize.timestamp(found.ends_at),
-        icon_path=sanitize.web_url(found.icon_url),
+        risk_tier=non_negative(found.risk_tier),
+        scheduled=valid_time(found.starts_at),
+        scheduled_end=valid_time(found.ends_at),
+        icon_path=web_url(found.icon_url),
         tournament_length=_length(found),
         sport=sport_element(dialect),
         category=_CATEGORY,
@@ -94,7 +94,7 @@ def competitor_element(
         underage=UNDERAGE_UNKNOWN,
         country=found.country or None,
         country_code=found.country_code or None,
-        icon_path=sanitize.web_url(found.icon_url),
+        icon_path=web_url(found.icon_url),
         sport=sport,
     )
 
@@ -111,12 +111,12 @@ def _player(found: Player, dialect: Dialect) -> facade.Player:
         sport=dialect.sport_id,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,
-        icon_path=sanitize.web_url(found.icon_url),
+        icon_path=web_url(found.icon_url),
     )
 
 
 def _length(found: Tournament) -> facade.TournamentLength | None:
-    first, last = sanitize.timestamp(found.starts_at), sanitize.timestamp(found.ends_at)
+    first, last = valid_time(found.starts_at), valid_time(found.ends_at)
     if first is None or last is None:
         return None
     return facade.TournamentLength(start_date=_day(first), end_date=_day(last))

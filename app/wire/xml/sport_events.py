@@ -11,9 +11,9 @@ from app.domain.entrants import Competitor, Tournament
 from app.domain.ids import competitor_urn, match_urn
 from app.domain.match import Match, MatchSummary, Status, summarize
 from app.domain.match_info import VideoStream
-from app.wire import sanitize
 from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade
+from app.wire.text import valid_time, web_url
 from app.wire.xml import match_state
 from app.wire.xml.dialect import SPECIFICATION, Dialect
 from app.wire.xml.entrants import competitor_element, tournament_element
@@ -82,7 +82,7 @@ def event(
 def fixtures_fixture(found: SportEvent, locale: Locale = "en", dialect: Dialect = SPECIFICATION) -> bytes:
     """One match before it is played."""
     fixture = facade.Fixture(
-        start_time=sanitize.timestamp(found.scheduled_at if found.started_at is None else found.started_at),
+        start_time=valid_time(found.scheduled_at if found.started_at is None else found.started_at),
         tv_channels=_channels(found.streams),
         **_common(found, locale, dialect),
     )
@@ -124,7 +124,7 @@ def _common(found: SportEvent, locale: Locale, dialect: Dialect) -> dict[str, An
     return {
         "id": match_urn(head.number),
         "name": _JOINED[locale].format(home=found.home.name, away=found.away.name),
-        "scheduled": sanitize.timestamp(found.scheduled_at),
+        "scheduled": valid_time(found.scheduled_at),
         "start_time_tbd": found.scheduled_at is None,
         "status": _STATUS_WORD[head.status],
         "liveodds": live_odds,
@@ -148,7 +148,7 @@ def _channels(streams: Sequence[VideoStream]) -> facade.TvChannels | None:
     channels = [
         facade.TvChannel(name=one.name or url, language=one.language or None, stream_url=url)
         for one in streams
-        if (url := sanitize.web_url(one.url))
+        if (url := web_url(one.url))
     ]
     return facade.TvChannels(tv_channel=tuple(channels)) if channels else None
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from app.domain.match import Match
 from app.domain.match_info import MatchInfo, Veto
-from app.wire.views.teams import veto_rates
+from app.wire.views.profiles import veto_rates
 
 
 def test_vetoes_count_for_the_team_that_made_them() -> None:

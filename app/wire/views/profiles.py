@@ -1,4 +1,4 @@
-"""One team as JSON: its maps, and the statistics that take longer to compute."""
+"""One team or one player as JSON: their finished maps, and the statistics that take longer to compute."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,11 +6,20 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.analytics import TeamLine, TimeFilter, total
-from app.domain.entrants import Competitor
+from app.domain.analytics import PlayerTally, TeamLine, TimeFilter, total
+from app.domain.entrants import Competitor, Player
+from app.domain.ids import player_urn
 from app.domain.match import Match
-from app.wire.views.entrants import NamedView, TeamView, named_team, team_fields
-from app.wire.views.statistics import TeamMapView, share, team_rows
+from app.wire.views.entrants import NamedView, PlayerView, TeamView, named_team, player_fields, team_fields
+from app.wire.views.statistics import (
+    ALL,
+    PlayerMapView,
+    TeamMapView,
+    player_map_view,
+    player_rows,
+    share,
+    team_rows,
+)
 
 Venue = Literal["lan", "online", "unknown"]
 Action = Literal["ban", "pick", "decider"]
@@ -208,3 +217,30 @@ def _vetoes(name: str, counts: Counter[tuple[str, Action]], matches: int) -> Map
 def _venue(counted: tuple[int, int] | None) -> VenueView:
     matches, wins = counted or (0, 0)
     return VenueView(matches=matches, wins=wins, win_rate=share(wins, matches))
+
+
+class PlayerDetailView(PlayerView, frozen=True, kw_only=True):
+    """A player, and their maps within `time_filter` for whatever team; the row `all` comes first."""
+
+    time_filter: TimeFilter
+    map_stats: tuple[PlayerMapView, ...]
+
+
+class RosterView(msgspec.Struct, frozen=True, kw_only=True):
+    """A player of a squad, and all of their maps together."""
+
+    id: str
+    external_id: int
+    name: str
+    stats: PlayerMapView
+
+
+def player_detail_view(
+    player: Player, team: Competitor | None, window: TimeFilter, counts: Iterable[tuple[str, PlayerTally]]
+) -> PlayerDetailView:
+    return PlayerDetailView(**player_fields(player, team), time_filter=window, map_stats=player_rows(counts))
+
+
+def roster_view(player: Player, tallies: Iterable[PlayerTally]) -> RosterView:
+    stats = player_map_view(ALL, total(PlayerTally, tallies))
+    return RosterView(id=player_urn(player.number), external_id=player.number, name=player.name, stats=stats)
