@@ -220,6 +220,11 @@ class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         """The rounds that are not void, in order."""
         return tuple([played for played in self.rounds if not played.void])
 
+    @property
+    def last_counted(self) -> Round | None:
+        """The last round that is not void."""
+        return self.counted[-1] if self.counted else None
+
     @cached_property
     def in_doubt(self) -> tuple[Round, ...]:
         """The rounds that are not void and whose events are in doubt."""

@@ -121,7 +121,7 @@ def _finish_round(match: Match, won: RoundResult, changes: MatchChanges) -> Matc
         gap=current.gap,
         worth=team_equipment_values(current.carried, play.home_side) if play.home_side else (None, None),
         kills=player_kills(current.events),
-        previous=play.counted[-1].id if play.counted else 0,
+        previous=play.last_counted.id if play.last_counted else 0,
         other_deaths=deaths_in(match, play.number, current.number),
         doubted_by=current.doubted_by,
     )

@@ -6,7 +6,7 @@ from app.domain.changes import MapFinished, MapStarted, MatchChanges, MatchFinis
 from app.domain.doubts import ENDED, clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
 from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, RoundKnowledge, Status, Team
-from app.domain.sides import apply_named_side, apply_team_line
+from app.domain.sides import apply_named_side, apply_team_lines
 
 
 def map_in_play(match: Match) -> MapPlay | None:
@@ -56,9 +56,7 @@ def start_map(match: Match, map_name: str, at: int, changes: MatchChanges) -> Ma
     )
     match = replace(put_map(match, play), loaded=map_name or match.loaded)
     changes.append(MapStarted(map=play.number))
-    match = apply_team_line(match, "CT", match.team_ct)
-    match = apply_team_line(match, "T", match.team_t)
-    return apply_named_side(match)
+    return apply_named_side(apply_team_lines(match))
 
 
 def finish_map(match: Match, home_score: int, away_score: int, at: int, changes: MatchChanges) -> Match:

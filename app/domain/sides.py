@@ -66,6 +66,11 @@ def apply_team_line(match: Match, side: Side, name: str) -> Match:
     return _set_side_from_line(match, side if team == "home" else other_side(side))
 
 
+def apply_team_lines(match: Match) -> Match:
+    """Apply the last team line of each side again: the map, or a team's name, is another."""
+    return apply_team_line(apply_team_line(match, "CT", match.team_ct), "T", match.team_t)
+
+
 def apply_named_side(match: Match) -> Match:
     """Apply the side that an operator set for the map that begins, once."""
     if match.named_side is None:

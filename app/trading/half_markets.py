@@ -9,7 +9,6 @@ from functools import partial
 from app.domain.match import Round
 from app.trading.forecast import Forecast
 from app.trading.map_markets import (
-    TEAMS,
     Condition,
     Lines,
     for_map_on_offer,
@@ -21,7 +20,7 @@ from app.trading.map_markets import (
 from app.trading.map_scores import home_wins_opening
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
-from app.trading.rules import NO_RESULT, Rule, Settlement, Specifiers, decide, void
+from app.trading.rules import NO_RESULT, TEAMS, Rule, Settlement, Specifiers, decide, of_team, void
 
 
 def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:
@@ -36,8 +35,7 @@ def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:
 
 
 def _race_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    home = forecast.reaches_first(specifiers.map, specifiers.target)
-    return home if specifiers.team == "home" else 1 - home
+    return of_team(forecast.reaches_first(specifiers.map, specifiers.target), specifiers)
 
 
 def _race_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -147,7 +145,7 @@ def _pistol_chances(forecast: Forecast, specifiers: Specifiers, half: int) -> li
 
 def _pistol_price(forecast: Forecast, specifiers: Specifiers) -> float:
     home = sum([weight * chance for weight, chance in _pistol_chances(forecast, specifiers, specifiers.half)])
-    return home if specifiers.team == "home" else 1 - home
+    return of_team(home, specifiers)
 
 
 def _pistol_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:

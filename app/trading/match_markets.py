@@ -8,7 +8,6 @@ from app.trading import map_scores
 from app.trading.forecast import Forecast
 from app.trading.lines import total
 from app.trading.map_markets import (
-    TEAMS,
     Condition,
     count_lines,
     covers,
@@ -16,10 +15,8 @@ from app.trading.map_markets import (
     handicap_lines,
     handicap_pair,
     handicap_price,
-    negated,
     over_price,
     unchanged,
-    under_price,
     winner_price,
 )
 from app.trading.match_facts import MatchFacts
@@ -27,12 +24,14 @@ from app.trading.match_phase import MatchPhase
 from app.trading.rules import (
     NO_RESULT,
     NO_SPECIFIERS,
+    TEAMS,
     Ladder,
     Price,
     Rule,
     Settlement,
     Specifiers,
     decide,
+    opposite,
     void,
     with_handicap,
     with_threshold,
@@ -125,8 +124,15 @@ def _about_score(
     )
 
 
-_HANDICAPS = Ladder(size=4, lines=handicap_lines, place=with_handicap)
-_TOTALS = Ladder(size=2, lines=partial(count_lines, total), place=with_threshold)
+_TOTAL = _about_score(
+    3,
+    "total_maps_over",
+    "total_maps",
+    _no_lines,
+    exceeds,
+    price=partial(over_price, total),
+    ladder=Ladder(size=2, lines=partial(count_lines, total), place=with_threshold),
+)
 
 RULES = (
     Rule(
@@ -145,26 +151,10 @@ RULES = (
         covers,
         shared=handicap_pair,
         price=handicap_price,
-        ladder=_HANDICAPS,
+        ladder=Ladder(size=4, lines=handicap_lines, place=with_handicap),
     ),
-    _about_score(
-        3,
-        "total_maps_over",
-        "total_maps",
-        _no_lines,
-        exceeds,
-        price=partial(over_price, total),
-        ladder=_TOTALS,
-    ),
-    _about_score(
-        4,
-        "total_maps_under",
-        "total_maps",
-        _no_lines,
-        negated(exceeds),
-        price=partial(under_price, total),
-        ladder=_TOTALS,
-    ),
+    _TOTAL,
+    opposite(_TOTAL, 4, "total_maps_under"),
     _about_score(
         5,
         "correct_map_score",

@@ -7,14 +7,14 @@ another is nearer by more than `_STAY`, and none is beyond `_LIMIT`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from app.domain.market import Result
-from app.domain.match import TimelineEvent
+from app.domain.match import Team, TimelineEvent
 from app.trading.forecast import Forecast
 from app.trading.lines import Line, LineSequence
 from app.trading.match_facts import MatchFacts, Subject
@@ -159,15 +159,18 @@ def void(void_reason_id: int, rests_on: Iterable[int], reason: str) -> Settlemen
 
 def without_team(specifiers: Specifiers) -> Specifiers:
     """The specifiers that both teams' markets of one group share."""
-    return msgspec.structs.replace(specifiers, team="")
+    return replace(specifiers, team="")
 
 
 Price = Callable[[Forecast, Specifiers], float]
+Settle = Callable[[MatchFacts, Specifiers], Settlement | None]
+#: The teams as a market's specifiers name them.
+TEAMS: tuple[Team, Team] = ("home", "away")
 
 
-def probability_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
-    """That of the opposite, by the price of a market type."""
-    return 1 - price(forecast, specifiers)
+def of_team(home: float, specifiers: Specifiers) -> float:
+    """The chance of the specifiers' team, given home's."""
+    return home if specifiers.team == "home" else 1 - home
 
 
 def subjects_of(events: Iterable[TimelineEvent]) -> set[Subject]:
@@ -201,7 +204,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     family: str
     opens: Callable[[MatchPhase], Iterable[Specifiers]]
     price: Price
-    settle: Callable[[MatchFacts, Specifiers], Settlement | None]
+    settle: Settle
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
     subject: Callable[[Specifiers], Subject] | None = None
@@ -217,3 +220,25 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=65_536)
 def _group(family: str, shared: Callable[[Specifiers], Specifiers], specifiers: Specifiers) -> str:
     return f"{family}:{shared(specifiers).text}"
+
+
+def opposite(rule: Rule, id: int, key: str) -> Rule:
+    """The market type that wins where that of `rule` loses: under and over, even and odd, no and yes."""
+    return replace(
+        rule,
+        id=id,
+        key=key,
+        price=partial(_price_against, rule.price),
+        settle=partial(_settle_against, rule.settle),
+    )
+
+
+def _price_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
+    return 1 - price(forecast, specifiers)
+
+
+def _settle_against(settle: Settle, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    found = settle(facts, specifiers)
+    if found is None or found.result is Result.VOID:
+        return found
+    return decide(found.result is Result.LOST, found.rests_on, found.reason)
