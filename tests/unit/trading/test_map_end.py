@@ -11,8 +11,8 @@ from app.domain.match import Side, Status, Team
 from app.domain.suspension_reasons import code_of
 from app.ingest.cs2log import read
 from tests.unit.domain.play import new_match
-from tests.unit.trading.test_decided import short_map
 from tests.unit.trading.test_engine import TradedServer
+from tests.unit.trading.test_settling import short_map
 
 WINNERS: tuple[Team, ...] = ("home", "home")
 DRAWN: tuple[Team, ...] = ("home", "home", "away", "away")

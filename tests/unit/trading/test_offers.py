@@ -2,18 +2,28 @@
 
 What is certain is found the slow way here: every way in which the round can still end is listed by the rules
 of the game, and a market must be undecided among them.
+
+The reason of a suspension is public; an operator's own text is not.
 """
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import NamedTuple
+from uuid import UUID
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.domain import facts as f
-from app.domain.match import Side, Team
+from app.domain.changes import DetailsChanged
+from app.domain.doubts import BY_OPERATOR
+from app.domain.lifecycle import suspend
+from app.domain.market import Market, MarketStatus
+from app.domain.match import Match, Side, Status, Team
+from app.trading import engine
 from app.trading.pricing import PricingConfig
 from app.trading.rules import Specifiers, parse_specifiers
+from app.wire.views.offers import market_view
 from tests.unit.domain.play import TEAMS, Server
 from tests.unit.trading.trader import Trader
 
@@ -153,3 +163,27 @@ def test_a_round_is_on_offer_at_all() -> None:
     play.trader.match, play.trader.now = play.server.match, play.now
     play.trader.react()
     assert {13, 19, 20} <= {market.type_id for market in play.trader.active()}
+
+
+MATCH = Match(UUID(int=7), 7, "Northwind", "Harbour", "Cup", status=Status.LIVE)
+MARKET = Market(1, "team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5)
+
+
+def reasons(match: Match) -> list[object]:
+    reaction = engine.react(
+        match, (DetailsChanged(),), {MARKET.key: MARKET}, now=1, may_price=True, pricing=PricingConfig()
+    )
+    return [
+        (seen.suspended_reason, seen.suspended_reason_code) for seen in map(market_view, reaction.markets)
+    ]
+
+
+def test_what_an_operator_wrote_stays_with_operators() -> None:
+    suspended, _ = suspend(MATCH, "a source claims that it is fixed")
+    assert suspended.suspended == "a source claims that it is fixed"
+    assert reasons(suspended) == [(BY_OPERATOR, "operator")]
+
+
+def test_an_active_market_has_no_reason() -> None:
+    assert not market_view(MARKET).suspended_reason
+    assert not market_view(MARKET).suspended_reason_code
