@@ -35,6 +35,11 @@ def team_on(play: MapPlay, side: Side) -> Team | None:
     return "home" if play.home_side == side else "away"
 
 
+def scores_by_team(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int]:
+    """Home's and away's score of a score by side; home counts as CT while sides are unknown."""
+    return (t_score, ct_score) if play.home_side == "T" else (ct_score, t_score)
+
+
 def team_of(match: Match, player: MatchPlayer, side: Side) -> Team | None:
     play = match.map
     return (team_on(play, side) if play else None) or team_of_player(match, player)

@@ -66,15 +66,14 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChang
         match = restarts.apply_to_play(before, _HANDLERS[kind], fact, changes)
         if checked and kind is not f.RoundWon and _concerns_no_check(before, match, kind):
             continue
-        after = presence.check_presence(match if match.restart else _check_play(before, match, fact))
+        after = match
+        if not match.restart:
+            after = formats.check_format(count_uncounted_round(before, match, fact))
+        after = presence.check_presence(after)
         checked, match = after is match, after
         if match is not before and _visible(match) != _visible(before):
             changes.append(DetailsChanged())
     return match, tuple(changes)
-
-
-def _check_play(before: Match, match: Match, fact: f.Fact) -> Match:
-    return formats.check_format(count_uncounted_round(before, match, fact))
 
 
 def _concerns_no_check(before: Match, match: Match, kind: type[f.Fact]) -> bool:

@@ -1,6 +1,6 @@
 """How the book of a match changes after the match has changed."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import compress, islice
 from operator import is_not
@@ -130,12 +130,7 @@ def _changed(book: Book, after: Book, touched: Collection[MarketKey]) -> tuple[M
         pairs = zip(book.values(), after.values(), strict=False)
         others = compress(pairs, map(is_not, book.values(), after.values()))
         found = [market for known, market in others if market != known]
-    return (*found, *[after[key] for key in _added(after, book)])
-
-
-def _added(after: Book, book: Book) -> Iterator[MarketKey]:
-    """The keys of `after` behind those of `book`."""
-    return islice(after, len(book), None)
+    return (*found, *[after[key] for key in islice(after, len(book), None)])
 
 
 def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:

@@ -145,11 +145,8 @@ class Forecast:
         outlook = self._outlook(number)
         if outlook:
             return outlook.half_scores(self.current_round_chances)
-        return self._mean(half_scores, number)
-
-    def _mean(self, distribution: Callable[[MapParameters, MapState], Finals], number: int) -> Finals:
         return mixture(
-            (weight, distribution(parameters, state)) for weight, parameters, state in self.branches(number)
+            (weight, half_scores(parameters, state)) for weight, parameters, state in self.branches(number)
         )
 
     def reaches_first(self, number: int, target: int) -> float:

@@ -163,12 +163,8 @@ def _until_second_pistol(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers
     return lines(phase.map) if phase.map and ahead else ()
 
 
-def _pistols_won(forecast: Forecast, specifiers: Specifiers) -> tuple[float, float, float]:
-    """The chances that home wins none of both pistol rounds, one, and both."""
-    return forecast.once(_pistols_won_on, specifiers.map)
-
-
-def _pistols_won_on(forecast: Forecast, number: int) -> tuple[float, float, float]:
+def _pistols_won(forecast: Forecast, number: int) -> tuple[float, float, float]:
+    """The chances that home wins none of both pistol rounds of a map, one, and both."""
     specifiers = Specifiers(map=number)
     first, second = (_pistol_chances(forecast, specifiers, half) for half in (1, 2))
     cases = [(weight, one, two) for (weight, one), (_, two) in zip(first, second, strict=True)]
@@ -178,12 +174,12 @@ def _pistols_won_on(forecast: Forecast, number: int) -> tuple[float, float, floa
 
 
 def _both_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    none, _, both = _pistols_won(forecast, specifiers)
+    none, _, both = forecast.once(_pistols_won, specifiers.map)
     return both if specifiers.team == "home" else none
 
 
 def _shared_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return _pistols_won(forecast, specifiers)[1]
+    return forecast.once(_pistols_won, specifiers.map)[1]
 
 
 def _pistols(facts: MatchFacts, specifiers: Specifiers) -> tuple[list[Round], bool]:

@@ -132,7 +132,8 @@ def priced_offers(
                     continue
                 margin, long_shots = controls.margin(group)
             shares = shares_of(probabilities, margin, long_shots)
-        if not shares or (is_moving and max(shares) >= MAX_SHARE and not _is_held(group, controls)):
+        held = controls is not None and controls.holds(group)
+        if not shares or (is_moving and max(shares) >= MAX_SHARE and not held):
             continue
         name = group.name
         priced = zip(group.markets, probabilities, shares, strict=True)
@@ -140,10 +141,6 @@ def priced_offers(
             Offer(key, about, name, probability, share) for (key, _, about), probability, share in priced
         ]
     return offers
-
-
-def _is_held(group: PlannedGroup, controls: MarketControls | None) -> bool:
-    return controls is not None and controls.holds(group)
 
 
 def is_within_bounds(markets: int, low: float, top: float) -> bool:

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.market import Result
+from app.domain.market import Result, specifier_values
 from app.domain.match import Team, TimelineEvent
 from app.trading.forecast import Forecast
 from app.trading.lines import Line, LineSequence
@@ -58,19 +58,13 @@ def _plain(value: object) -> str:
 @lru_cache(maxsize=65_536)
 def parse_specifiers(text: str) -> Specifiers:
     """The values in canonical text. Unknown names and malformed numbers raise `ValueError`."""
-    pairs = dict(part.split("=", 1) for part in text.split("|")) if text else {}
+    pairs = specifier_values(text)
+    if pairs.keys() - set(Specifiers.__struct_fields__):
+        raise ValueError(f"specifiers {text!r}: unknown name")
     try:
-        return (
-            msgspec.convert(pairs, Specifiers, strict=False)
-            if not pairs.keys() - set(Specifiers.__struct_fields__)
-            else _reject(text)
-        )
+        return msgspec.convert(pairs, Specifiers, strict=False)
     except msgspec.ValidationError as wrong:
         raise ValueError(f"specifiers {text!r}: {wrong}") from wrong
-
-
-def _reject(text: str) -> Specifiers:
-    raise ValueError(f"specifiers {text!r}: unknown name")
 
 
 #: How much nearer to evens a line must be to replace one that is on offer.

@@ -25,7 +25,7 @@ def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Sett
         return void(NO_RESULT, (), "the format of the map was never known") if facts.cancelled else None
     if waits_for_events(rule, facts, specifiers):
         return void(NO_RESULT, (), "what happened was never known") if facts.cancelled else None
-    return _decided(rule, facts, specifiers)
+    return rule.settle(facts, specifiers) or _void_if_impossible(facts, specifiers)
 
 
 def waits_for_format(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> bool:
@@ -39,12 +39,8 @@ def waits_for_events(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> b
     return rule.subject is not None and facts.events_in_doubt(rule.subject(specifiers))
 
 
-def _decided(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
-    """By the type's own rule; else a void for an event that can no longer take place."""
-    return rule.settle(facts, specifiers) or _void_if_impossible(facts, specifiers)
-
-
 def _void_if_impossible(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """A void, if the event can no longer take place."""
     if facts.unseen((specifiers.map, specifiers.round)):
         return void(NO_RESULT, (), "how this round ended is not known")
     play = facts.plays.get(specifiers.map)

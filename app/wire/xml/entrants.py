@@ -39,7 +39,8 @@ def sport_tournaments(
 
 def tournament_info(found: Tournament, dialect: Dialect = SPECIFICATION, requested: str = "") -> bytes:
     """One tournament. Its participants are listed inside it and beside it: clients look in either place."""
-    competitors = _competitors(found.competitors)
+    listed = tuple([competitor_element(item) for item in found.competitors])
+    competitors = facade.Competitors(competitor=listed)
     element = replace(tournament_element(found, dialect), competitors=competitors)
     element = replace(element, id=dialect.id_of(requested, element.id))
     return facade.write_tournament_info(facade.TournamentInfo(tournament=element, competitors=competitors))
@@ -97,10 +98,6 @@ def competitor_element(
         icon_path=web_url(found.icon_url),
         sport=sport,
     )
-
-
-def _competitors(found: Sequence[Competitor]) -> facade.Competitors:
-    return facade.Competitors(competitor=tuple([competitor_element(item) for item in found]))
 
 
 def _player(found: Player, dialect: Dialect) -> facade.Player:

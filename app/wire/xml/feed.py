@@ -219,7 +219,7 @@ def event_status(head: MatchSummary) -> feed.EventStatus:
         match_status=code,
         home_score=head.score_home,
         away_score=head.score_away,
-        winner_id=match_state.winner_id(head),
+        winner_id=match_state.winner_id(head, head.home_id, head.away_id),
         scoreboard_available=board is not None,
         period_scores=match_state.period_scores(head),
         scoreboard=board,

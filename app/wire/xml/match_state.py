@@ -12,11 +12,12 @@ _PLAY = {
 }
 
 
-def winner_id(head: MatchSummary) -> str | None:
-    """The winner's URN once the match is closed, if the winner is a known competitor; else None."""
+def winner_id(head: MatchSummary, home_id: int | None, away_id: int | None) -> str | None:
+    """The winner's URN once the match is closed, if the winner is a known competitor; else None. The ids are
+    the numbers of both teams, None for one that is not in the reference data."""
     if head.status is not Status.FINISHED or head.winner is None:
         return None
-    number = head.home_id if head.winner == "home" else head.away_id
+    number = home_id if head.winner == "home" else away_id
     return None if number is None else competitor_urn(number)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from app.domain.catalogue import Locale
 from app.domain.entrants import Competitor, Tournament
-from app.domain.ids import competitor_urn, match_urn
+from app.domain.ids import match_urn
 from app.domain.match import Match, MatchSummary, Status, summarize
 from app.domain.match_info import VideoStream
 from app.wire.fields import Group, Groups
@@ -161,16 +161,8 @@ def _status(found: SportEvent) -> facade.SummaryStatus:
         match_status_code=common.StatusCode(head.status.code),
         home_score=head.score_home,
         away_score=head.score_away,
-        winner_id=_winner_id(found),
+        winner_id=match_state.winner_id(head, found.home.id, found.away.id),
         scoreboard_available=board is not None,
         period_scores=match_state.period_scores(head),
         scoreboard=board,
     )
-
-
-def _winner_id(found: SportEvent) -> str | None:
-    """The winner's id among the competitors once the match is closed; else None."""
-    head = found.summary
-    if head.status is not Status.FINISHED or head.winner is None:
-        return None
-    return competitor_urn(found.home.id if head.winner == "home" else found.away.id)
