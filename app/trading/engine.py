@@ -100,7 +100,7 @@ def react(
         open_before = [(key, market) for key, market in open_before if after[key] is market]
     due_at = None
     if reason:
-        _suspend(after, open_before, (), reason)
+        _suspend(after, open_before, reason)
     else:
         forecast = Forecast(facts, now)
         controls = market_controls(forecast, pricing)
@@ -165,7 +165,7 @@ def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> boo
 def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
     """Every active market, suspended for `reason`."""
     after = dict(book)
-    _suspend(after, book.items(), (), reason)
+    _suspend(after, book.items(), reason)
     return tuple(market for key, market in after.items() if market is not book[key])
 
 
@@ -238,21 +238,18 @@ def _reason_to_suspend(match: Match, may_price: bool) -> str:
     return "" if may_price else LATE_FACTS
 
 
-def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], reason: str) -> bool:
-    """Suspend those of the `open_before` markets that are active and not offered; whether there were any."""
-    staying, gone = frozenset(offered), False
+def _suspend(after: Book, open_before: Markets, reason: str) -> None:
+    """Suspend those of the `open_before` markets that are active."""
     for key, market in open_before:
-        if market.status is ACTIVE and key not in staying:
+        if market.status is ACTIVE:
             after[key] = replace(market, status=SUSPENDED, reason=reason)
-            gone = True
-    return gone
 
 
 def _suspend_unoffered(
     after: Book, open_before: Markets, offered: Iterable[MarketKey], controls: MarketControls | None
 ) -> bool:
-    """The same, for the reason that traders have given. What is suspended already has that reason as long as
-    it holds."""
+    """Suspend those of the `open_before` markets that are active and not offered; whether there were any.
+    What traders have set is the reason, also of what is suspended already, as long as it holds."""
     staying, gone = frozenset(offered), False
     for key, market in open_before:
         if key in staying or not (

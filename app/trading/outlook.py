@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from propcache.api import cached_property
 
 from app.trading import map_scores
-from app.trading.lines import Distribution, Finals, FinalScores, Measure, Mixture, Score
+from app.trading.lines import Distribution, Finals, FinalScores, Measure, Score
 from app.trading.map_scores import MapParameters, MapState, finals, half_scores, reaches_first, wins_map
 from app.trading.skill import Case
 
@@ -27,7 +27,6 @@ class MapOutlook:
     def __init__(self, skills: Sequence[float], sides: Sides, state: MapState) -> None:
         self._skills, self._weights = skills, [weight for weight, _ in sides]
         self._ahead = [(replace(known, skill=skill), state) for skill in skills for _, known in sides]
-        self._mixtures: dict[Measure, Mixture] = {}
         self._latest: dict[Measure, tuple[list[float], Distribution]] = {}
 
     def distribution(self, measure: Measure, cases: Sequence[float]) -> Distribution:
@@ -35,14 +34,8 @@ class MapOutlook:
         weights = [case * weight for case in cases for weight in self._weights]
         known = self._latest.get(measure)
         if known is None or known[0] != weights:
-            known = self._latest[measure] = weights, self._mixture(measure).under(weights)
+            known = self._latest[measure] = weights, self._final_scores.measured(measure).under(weights)
         return known[1]
-
-    def _mixture(self, measure: Measure) -> Mixture:
-        known = self._mixtures.get(measure)
-        if known is None:
-            known = self._mixtures[measure] = self._final_scores.measured(measure)
-        return known
 
     @cached_property
     def _final_scores(self) -> FinalScores:
@@ -83,18 +76,14 @@ class _MatchScores:
             for won in (1.0, 0.0)
             for chances in ahead.following
         ]
-        self._mixtures: dict[Measure, Mixture] = {}
 
     @cached_property
     def by_score(self) -> _Columns:
         return _columns(self._cases)
 
-    def mixture(self, measure: Measure) -> Mixture:
-        """What `measure` may come to in each case."""
-        known = self._mixtures.get(measure)
-        if known is None:
-            known = self._mixtures[measure] = FinalScores(self._cases).measured(measure)
-        return known
+    @cached_property
+    def final_scores(self) -> FinalScores:
+        return FinalScores(self._cases)
 
 
 class RoundOutlook:
@@ -110,16 +99,12 @@ class RoundOutlook:
         self._ahead = [(one, state.after(one, won, economy)) for won in (True, False) for one in parameters]
         self._latest: tuple[Chances, list[float]] = {}, []
         self._races: dict[int, list[float]] = {}
-        self._mixtures: dict[Measure, Mixture] = {}
         self._latest_of_match: tuple[Chances, list[float]] = {}, []
         self._matches: dict[MapsAhead, _MatchScores] = {}
 
     def distribution(self, measure: Measure, chances: Chances) -> Distribution:
         """What `measure` of the map's final score may come to."""
-        known = self._mixtures.get(measure)
-        if known is None:
-            known = self._mixtures[measure] = self._final_scores.measured(measure)
-        return known.under(self._weights(chances))
+        return self._final_scores.measured(measure).under(self._weights(chances))
 
     def match_finals(self, ahead: MapsAhead, chances: Chances) -> Finals:
         """Final map scores of the match, with their probabilities."""
@@ -127,7 +112,8 @@ class RoundOutlook:
 
     def match_distribution(self, measure: Measure, ahead: MapsAhead, chances: Chances) -> Distribution:
         """What `measure` of the match's final map score may come to."""
-        return self._match_scores(ahead).mixture(measure).under(self._match_weights(chances))
+        ends = self._match_scores(ahead).final_scores
+        return ends.measured(measure).under(self._match_weights(chances))
 
     def _match_scores(self, ahead: MapsAhead) -> _MatchScores:
         known = self._matches.get(ahead)

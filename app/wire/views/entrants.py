@@ -4,9 +4,9 @@ Unknown values are null. Soccer's URNs begin with the prefix of the data's provi
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from app.domain.entrants import Category, Competitor, Player, SoccerCompetitor, SoccerTournament, Tournament
 from app.domain.ids import competitor_urn, player_urn, tournament_urn
@@ -73,25 +73,21 @@ class TournamentDetailView(TournamentView, frozen=True, kw_only=True):
     teams: tuple[TeamView, ...]
 
 
-def team_fields(team: Competitor) -> dict[str, Any]:
-    return {
-        "id": competitor_urn(team.id),
-        "external_id": team.id,
-        "name": team.name,
-        "abbreviation": team.abbreviation or None,
-        "country": team.country or None,
-        "country_code": team.country_code or None,
-        "region": team.region or None,
-        "world_ranking": team.world_ranking,
-        "valve_ranking": team.valve_ranking,
-        "weeks_in_top30": team.weeks_in_top30,
-        "is_active": team.active,
-        "logo_url": team.icon_url or None,
-    }
-
-
 def team_view(team: Competitor) -> TeamView:
-    return TeamView(**team_fields(team))
+    return TeamView(
+        id=competitor_urn(team.id),
+        external_id=team.id,
+        name=team.name,
+        abbreviation=team.abbreviation or None,
+        country=team.country or None,
+        country_code=team.country_code or None,
+        region=team.region or None,
+        world_ranking=team.world_ranking,
+        valve_ranking=team.valve_ranking,
+        weeks_in_top30=team.weeks_in_top30,
+        is_active=team.active,
+        logo_url=team.icon_url or None,
+    )
 
 
 def named_team(team: Competitor) -> NamedView:
@@ -102,46 +98,37 @@ def named_player(player: Player) -> NamedView:
     return NamedView(player_urn(player.number), player.number, player.name)
 
 
-def player_fields(player: Player, team: Competitor | None) -> dict[str, Any]:
-    return {
-        "id": player_urn(player.number),
-        "external_id": player.number,
-        "name": player.name,
-        "full_name": player.full_name or None,
-        "country_code": player.country_code or None,
-        "team": named_team(team) if team else None,
-        "photo_url": player.icon_url or None,
-    }
-
-
 def player_view(player: Player, team: Competitor | None) -> PlayerView:
-    return PlayerView(**player_fields(player, team))
-
-
-def tournament_fields(tournament: Tournament, category: Category | None) -> dict[str, Any]:
-    return {
-        "id": tournament_urn(tournament.id),
-        "external_id": tournament.id,
-        "name": tournament.name,
-        "tier": tournament.tier or None,
-        "is_lan": tournament.on_lan,
-        "region": category.name if category else None,
-        "prize_pool_usd": tournament.prize_pool_usd,
-        "format": tournament.format or None,
-        "starts_at": iso_time(valid_time(tournament.starts_at)),
-        "ends_at": iso_time(valid_time(tournament.ends_at)),
-        "logo_url": tournament.icon_url or None,
-    }
+    return PlayerView(
+        id=player_urn(player.number),
+        external_id=player.number,
+        name=player.name,
+        full_name=player.full_name or None,
+        country_code=player.country_code or None,
+        team=named_team(team) if team else None,
+        photo_url=player.icon_url or None,
+    )
 
 
 def tournament_view(tournament: Tournament, category: Category | None) -> TournamentView:
-    return TournamentView(**tournament_fields(tournament, category))
+    return TournamentView(
+        id=tournament_urn(tournament.id),
+        external_id=tournament.id,
+        name=tournament.name,
+        tier=tournament.tier or None,
+        is_lan=tournament.on_lan,
+        region=category.name if category else None,
+        prize_pool_usd=tournament.prize_pool_usd,
+        format=tournament.format or None,
+        starts_at=iso_time(valid_time(tournament.starts_at)),
+        ends_at=iso_time(valid_time(tournament.ends_at)),
+        logo_url=tournament.icon_url or None,
+    )
 
 
 def tournament_detail_view(tournament: Tournament, category: Category | None) -> TournamentDetailView:
-    fields = tournament_fields(tournament, category)
     teams = tuple(map(team_view, tournament.competitors))
-    return TournamentDetailView(**fields, teams=teams)
+    return TournamentDetailView(**asdict(tournament_view(tournament, category)), teams=teams)
 
 
 class SoccerCompetitorView(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,31 +195,25 @@ def soccer_competitor_view(found: SoccerCompetitor, prefix: str) -> SoccerCompet
 
 
 def soccer_tournament_view(found: SoccerTournament, prefix: str) -> SoccerTournamentView:
-    return SoccerTournamentView(**_tournament(found, prefix))
+    category, season = found.category, found.season
+    return SoccerTournamentView(
+        id=_urn(prefix, "competition", found.id),
+        external_id=found.id,
+        name=found.name,
+        parent=found.parent or None,
+        gender=found.gender or None,
+        category=CountryView(category.name, category.code or None) if category else None,
+        season=SeasonView(season.name, season.starts_on or None, season.ends_on or None) if season else None,
+        risk_tier=found.risk_tier,
+        icon_path=found.icon_path or None,
+    )
 
 
 def soccer_tournament_detail_view(
     found: SoccerTournament, competitors: Iterable[SoccerCompetitor], prefix: str
 ) -> SoccerTournamentDetailView:
     named = tuple(NamedView(_urn(prefix, "competitor", one.id), one.id, one.name) for one in competitors)
-    return SoccerTournamentDetailView(**_tournament(found, prefix), competitors=named)
-
-
-def _tournament(found: SoccerTournament, prefix: str) -> dict[str, Any]:
-    category, season = found.category, found.season
-    return {
-        "id": _urn(prefix, "competition", found.id),
-        "external_id": found.id,
-        "name": found.name,
-        "parent": found.parent or None,
-        "gender": found.gender or None,
-        "category": CountryView(category.name, category.code or None) if category else None,
-        "season": SeasonView(season.name, season.starts_on or None, season.ends_on or None)
-        if season
-        else None,
-        "risk_tier": found.risk_tier,
-        "icon_path": found.icon_path or None,
-    }
+    return SoccerTournamentDetailView(**asdict(soccer_tournament_view(found, prefix)), competitors=named)
 
 
 def _urn(prefix: str, kind: str, number: int) -> str:

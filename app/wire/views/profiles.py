@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import asdict
 
 from app.domain.analytics import PlayerTally, TeamLine, TimeFilter, total
 from app.domain.entrants import Competitor, Player
 from app.domain.ids import player_urn
 from app.domain.match import Match
-from app.wire.views.entrants import NamedView, PlayerView, TeamView, named_team, player_fields, team_fields
+from app.wire.views.entrants import NamedView, PlayerView, TeamView, named_team, player_view, team_view
 from app.wire.views.statistics import (
     ALL,
     PlayerMapView,
@@ -134,7 +135,7 @@ def team_detail_view(
     team: Competitor, window: TimeFilter, squad: Iterable[NamedView], counts: Iterable[tuple[str, TeamLine]]
 ) -> TeamDetailView:
     return TeamDetailView(
-        **team_fields(team), players=tuple(squad), time_filter=window, map_stats=team_rows(counts)
+        **asdict(team_view(team)), players=tuple(squad), time_filter=window, map_stats=team_rows(counts)
     )
 
 
@@ -238,7 +239,8 @@ class RosterView(msgspec.Struct, frozen=True, kw_only=True):
 def player_detail_view(
     player: Player, team: Competitor | None, window: TimeFilter, counts: Iterable[tuple[str, PlayerTally]]
 ) -> PlayerDetailView:
-    return PlayerDetailView(**player_fields(player, team), time_filter=window, map_stats=player_rows(counts))
+    shown = player_view(player, team)
+    return PlayerDetailView(**asdict(shown), time_filter=window, map_stats=player_rows(counts))
 
 
 def roster_view(player: Player, tallies: Iterable[PlayerTally]) -> RosterView:
