@@ -3,8 +3,6 @@
 Lines hold counts only, so that those of many maps add up; rates are computed for display. Void rounds
 and events do not count, nor do maps that were awarded without a round being played; of late events kills
 do, as on the server's scoreboard.
-
-How far back statistics look.
 """
 
 from collections.abc import Iterable, Sequence
@@ -322,6 +320,7 @@ def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Te
                 yield event.assister, opponent, PlayerTally(assists=1)
 
 
+#: How far back statistics look.
 TimeFilter = Literal["1month", "3months", "6months", "12months", "all"]
 _DAY = 86_400_000
 _DAYS: dict[TimeFilter, int] = {"1month": 30, "3months": 91, "6months": 182, "12months": 365}

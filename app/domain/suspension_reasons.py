@@ -36,13 +36,13 @@ from app.domain.trading_controls import (
 
 TECHNICAL_TIMEOUT = "technical time-out"
 HALF_TIME = "half-time pause"
-BY_ADMIN = "paused by the game server's admin"
+PAUSED_BY_ADMIN = "paused by the game server's admin"
 PAUSED = "paused"  #: for a cause that the server does not name, or that we do not know
 _TACTICAL_TIMEOUTS: dict[str, Side] = {"TimeOutCTs": "CT", "TimeOutTs": "T"}
 _OTHERS = (
     (r"technical_?time_?out.*", TECHNICAL_TIMEOUT),
     (r"mp_(overtime_)?halftime_pause(match|timer)", HALF_TIME),
-    (r"mp_pause_match", BY_ADMIN),
+    (r"mp_pause_match", PAUSED_BY_ADMIN),
 )
 
 
@@ -50,14 +50,14 @@ def pause_reason(match: Match) -> str:
     """Why play is paused: a time-out names its team, or its side while the sides of teams are unknown. ""
     while play is not paused."""
     if match.pause not in _TACTICAL_TIMEOUTS:
-        return reason_of(match.pause)
+        return pause_reason_of(match.pause)
     side = _TACTICAL_TIMEOUTS[match.pause]
     team = team_on(match.map, side) if match.map else None
     names = {None: side, "home": match.home, "away": match.away}
     return _tactical_timeout(names[team])
 
 
-def reason_of(word: str) -> str:
+def pause_reason_of(word: str) -> str:
     """The same for the server's word alone."""
     if not word:
         return ""
@@ -102,7 +102,7 @@ _OF_TEXTS = {
     MOVED_TOO_FAR: "moved_too_far",
     TECHNICAL_TIMEOUT: "technical_timeout",
     HALF_TIME: "half_time",
-    BY_ADMIN: "paused_by_admin",
+    PAUSED_BY_ADMIN: "paused_by_admin",
     PAUSED: "paused",
 }
 #: Texts that name what they are about; `about` is all that a translation needs beside the code.

@@ -2,8 +2,6 @@
 
 A plan depends on the phase alone, so it is made when a round begins and serves every line of that round: what
 is left to do for a line is to look up chances and the book. `offer_plan` keeps those of the matches in play.
-
-Whether a line of a total or a handicap could be on offer.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -9,8 +9,6 @@ experiments", Applied Statistics 48 (1999); the shrunken logistic of a normal lo
 evidence framework applied to classification networks", Neural Computation 4 (1992).
 
 Every number comes from the section `ratings` of the coefficients.
-
-Ratings of many teams, from events in order of time.
 """
 
 import math
@@ -160,7 +158,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class RatingHistory:
-    """Applies events one after the other.
+    """The ratings of many teams, from events in order of time.
 
     `ratings` by team and `forms` by series are what is known so far; `prior` rates a team at its first event.
     """

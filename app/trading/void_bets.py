@@ -28,8 +28,9 @@ from app.trading.registry import RULES
 from app.trading.rules import NOT_PLAYED, void
 from app.trading.settling import roll_back, settle, void_window_entry
 
-_REASON = "the rounds played then do not count and are played again"
+_REPLAYED = "the rounds played then do not count and are played again"
 _REINSTATED = "the rounds played then count"
+FORMAT_CHANGED = "the format was changed"
 
 
 class ReplayedPlay(msgspec.Struct, frozen=True):
@@ -82,7 +83,7 @@ def void_entries(marked: dict[MarketKey, ReplayedPlay], after: Book, now: int) -
     """The ledger entries that void the bets of these markets, with the markets' state from `after`."""
     for key, replayed in marked.items():
         if replayed.since <= now:
-            yield _about_window(after[key], VoidWindow(replayed.since, now), replayed.fact_ids, _REASON)
+            yield _about_window(after[key], VoidWindow(replayed.since, now), replayed.fact_ids, _REPLAYED)
 
 
 def restored_entries(changes: Sequence[MatchChange], past: Past | None, after: Book) -> list[LedgerEntry]:
@@ -100,13 +101,15 @@ def restored_entries(changes: Sequence[MatchChange], past: Past | None, after: B
     entries: list[LedgerEntry] = []
     for entry in standing_windows(past.ledger):
         window = entry.void_window
-        if window is None or entry.reason != _REASON or not any(map(standing.get, entry.rests_on)):
+        if window is None or entry.reason != _REPLAYED or not any(map(standing.get, entry.rests_on)):
             continue
         entries.append(_about_window(after[entry.key], window, entry.rests_on, _REINSTATED))
         void = tuple(number for number in entry.rests_on if not standing.get(number))
         begun = max([end for end in ends if end < window.end_time], default=window.start_time)
         if void and after[entry.key].took_bets_since(begun):
-            entries.append(_about_window(after[entry.key], VoidWindow(begun, window.end_time), void, _REASON))
+            entries.append(
+                _about_window(after[entry.key], VoidWindow(begun, window.end_time), void, _REPLAYED)
+            )
     return entries
 
 
@@ -121,9 +124,6 @@ def _about_window(market: Market, window: VoidWindow, fact_ids: tuple[int, ...],
     )
 
 
-REASON = "the format was changed"
-
-
 def apply_format_change(
     match: Match, facts: MatchFacts, changes: Sequence[MatchChange], after: Book, now: int
 ) -> tuple[list[LedgerEntry], dict[MarketKey, VoidWindow]]:
@@ -132,7 +132,7 @@ def apply_format_change(
     old = next((one for one in changes if isinstance(one, FormatChanged)), None)
     entries: list[LedgerEntry] = []
     marked: dict[MarketKey, VoidWindow] = {}
-    scopes = _changed(old, match) if old else set()
+    scopes = _changed_scopes(old, match) if old else set()
     if not scopes:
         return entries, marked
     forecast = Forecast(facts, now)
@@ -158,13 +158,13 @@ def apply_format_change(
 def _void_or_restore(market: Market, *, exists: bool) -> tuple[Market, LedgerEntry] | None:
     """The market voided because its line no longer exists, or rolled back because it exists again."""
     if not exists:
-        return settle(market, void(NOT_PLAYED, (), REASON), "system") if market.open else None
+        return settle(market, void(NOT_PLAYED, (), FORMAT_CHANGED), "system") if market.open else None
     return (
         roll_back(market, "the format is what it was", "system") if _voided_by_format_change(market) else None
     )
 
 
-def _changed(old: FormatChanged, match: Match) -> set[str]:
+def _changed_scopes(old: FormatChanged, match: Match) -> set[str]:
     scopes = set()
     if old.best_of != match.best_of:
         scopes.add("series")
@@ -175,10 +175,12 @@ def _changed(old: FormatChanged, match: Match) -> set[str]:
 
 def _voided_by_format_change(market: Market) -> bool:
     cancelled = market.status is MarketStatus.CANCELLED
-    return cancelled and market.settled_by == "system" and market.reason == REASON
+    return cancelled and market.settled_by == "system" and market.reason == FORMAT_CHANGED
 
 
 def window_entries(marked: dict[MarketKey, VoidWindow], after: Book) -> Iterator[LedgerEntry]:
     """The ledger entries that void the bets placed before, with the markets' present state from `after`."""
     for key, window in marked.items():
-        yield void_window_entry(after[key], window, REASON, void_reason_id=NOT_PLAYED, settled_by="system")
+        yield void_window_entry(
+            after[key], window, FORMAT_CHANGED, void_reason_id=NOT_PLAYED, settled_by="system"
+        )

@@ -2,8 +2,6 @@
 
 Rates are from 0 to 1 and rounded to four places; a rate is null when what it is a share of has not happened.
 Ratios are null when they would divide by zero. Only rounds that count are counted, and finished maps.
-
-The maps of the game as JSON.
 """
 
 from collections.abc import Iterable, Sequence

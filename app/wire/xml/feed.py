@@ -1,7 +1,4 @@
-"""The messages of the feed, as `schemas/feed.xsd` describes them.
-
-A cache of markup: rendered once per distinct value, then looked up.
-"""
+"""The messages of the feed, as `schemas/feed.xsd` describes them."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal

@@ -31,7 +31,7 @@ from app.domain.suspension_reasons import (
     market_reason_code,
     match_reason_code,
     pause_reason,
-    reason_of,
+    pause_reason_of,
 )
 from app.domain.types_off import REASON as TYPE_OFF
 from tests.unit.domain.play import Server, new_match
@@ -164,12 +164,12 @@ WORDS = {
 
 @pytest.mark.parametrize("word", WORDS)
 def test_each_known_word_has_its_code(word: str) -> None:
-    assert code_of(reason_of(word)) == WORDS[word]
+    assert code_of(pause_reason_of(word)) == WORDS[word]
 
 
 @given(st.text(min_size=1))
 def test_any_word_has_a_reason_of_ours_that_does_not_repeat_it(word: str) -> None:
-    said = reason_of(word)
+    said = pause_reason_of(word)
     assert code_of(said) in CODES
     assert said == "paused" or word in WORDS or re.match("technical|mp_", word, re.IGNORECASE)
 

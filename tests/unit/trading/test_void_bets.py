@@ -15,7 +15,7 @@ from app.domain import fixture
 from app.domain.market import MarketStatus, Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.kit.errors import Conflict
-from app.trading.void_bets import REASON
+from app.trading.void_bets import FORMAT_CHANGED
 from tests.unit.domain.play import Server, new_match
 from tests.unit.domain.test_formats import halfway, play, sight_all
 from tests.unit.trading.test_engine import TradedServer, team
@@ -191,7 +191,7 @@ def test_bets_on_another_proposition_are_void_and_no_others() -> None:
     assert {key[0] for key in voided_windows(series)} == BY_FORMAT
     assert void | set(voided_windows(series)) == {key for key in before if key[0] in BY_FORMAT | {23}}
     for entry in series.trader.ledger:
-        assert (entry.reason, entry.void_reason_id) == (REASON, 4)
+        assert (entry.reason, entry.void_reason_id) == (FORMAT_CHANGED, 4)
 
 
 def test_a_line_comes_back_with_its_format_and_the_old_bets_stay_void() -> None:
