@@ -9,8 +9,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from app.access import users as people
-from app.domain.tenant import Tenant
-from app.domain.user import OperatorRole, Role, User
+from app.domain.tenant import OperatorRole, Role, Tenant, User
 from app.kit.errors import NotFound
 from app.store import tenants, users
 from app.store.transaction import Tx

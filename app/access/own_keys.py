@@ -12,10 +12,9 @@ import msgspec
 from app.access import admin, key_format
 from app.access.admin import IssuedKey
 from app.access.properties import KeyProperties, validate_properties
+from app.domain.ids import CS2
 from app.domain.scopes import RECOVERY
-from app.domain.sports import CS2
-from app.domain.tenant import Tenant
-from app.domain.user import is_user
+from app.domain.tenant import Tenant, is_user
 from app.kit.errors import Conflict, Field, Forbidden, Invalid, NotFound
 from app.store import audit, keys, tenants
 from app.store.keys import Key

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from app.domain import scopes, sports
+from app.domain import ids, scopes
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.errors import Field, Invalid
 
 _MAX_RPM = 1_000_000
-_SPORTS = frozenset(sport.slug for sport in sports.LIVE)
+_SPORTS = frozenset(sport.slug for sport in ids.LIVE_SPORTS)
 
 
 class KeyProperties(msgspec.Struct, frozen=True, kw_only=True):

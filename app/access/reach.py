@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from app.domain.match import Match
-from app.domain.reach import KeyRights, Reach, narrowest, reach
+from app.domain.scopes import KeyRights, Reach, narrowest, reach
 from app.domain.tenant import Tenant
 from app.kit.errors import Forbidden, NotFound
 from app.store import keys, matches, tenants

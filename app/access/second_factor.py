@@ -16,7 +16,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from app.domain.user import User
+from app.domain.tenant import User
 from app.kit.errors import Conflict, Field, Invalid
 from app.kit.logging import get_logger
 from app.store import audit, users

@@ -15,7 +15,7 @@ from app.access import passwords, portal_tokens, second_factor
 from app.access.portal_tokens import Purpose
 from app.access.rate_limit import address_block
 from app.access.users import normalized_email
-from app.domain.user import Session, SignedIn, User
+from app.domain.tenant import Session, SignedIn, User
 from app.kit.control_characters import strip_control_characters
 from app.kit.errors import Field, Invalid, NotFound, TooManyRequests, Unauthenticated
 from app.kit.logging import get_logger

@@ -6,7 +6,7 @@ import msgspec
 from app.access import operators, users
 from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
 from app.cli.user_commands import link_view, new_link
-from app.domain.user import OperatorRole, User
+from app.domain.tenant import OperatorRole, User
 from app.kit.clock import iso_seconds, system_clock
 
 _ROLES = click.Choice([role.value for role in OperatorRole])

@@ -26,7 +26,7 @@ from app.sandbox.simulator.log_sender import SinkRefused
 from app.sandbox.simulator.operator_client import OperatorRequestFailed
 from app.settings import Settings
 from app.store.connections import Store, open_store
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 P = ParamSpec("P")
 _EXPECTED = (Refusal, DemoUnavailable, OperatorRequestFailed, SinkRefused, AMQPError, OSError)

@@ -14,8 +14,7 @@ from app.domain import frame_types
 from app.domain.fixture import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Book, Market, MarketStatus, market_name
-from app.domain.match import Match, Status
-from app.domain.match_summary import summarize
+from app.domain.match import Match, Status, summarize
 from app.domain.settlement import LedgerEntry
 from app.store.changes import ChangeDraft
 

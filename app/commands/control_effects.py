@@ -27,10 +27,9 @@ from app.domain.trading_controls import (
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.trading.engine import Reaction
 from app.trading.market_controls import contradicts
-from app.trading.possible_lines import is_possible_line
+from app.trading.offer_plan import is_possible_line
 from app.trading.registry import RULES
-from app.trading.rules import Rule
-from app.trading.specifiers import Specifiers, parse
+from app.trading.rules import Rule, Specifiers, parse_specifiers
 
 
 @singledispatch
@@ -202,7 +201,7 @@ def _family(type_id: int | None) -> str:
 
 def _specifiers(text: str) -> Specifiers:
     try:
-        return parse(text)
+        return parse_specifiers(text)
     except ValueError as error:
         raise Invalid(Field(("body", "specifiers"), str(error), "value_error", text)) from error
 

@@ -11,7 +11,7 @@ from app.commands import match_commands as c
 from app.commands.command_fields import Command, team_of
 from app.commands.market_actions import ManualMarketAction
 from app.commands.trading_commands import TradingCommand
-from app.domain import awards, fixture, lifecycle, restarts, round_totals, strength
+from app.domain import fixture, lifecycle, restarts, round_totals, strength
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
 from app.domain.market import Result
 from app.domain.match import Match
@@ -156,13 +156,13 @@ def _(command: c.VoidEvents, match: Match, now: int) -> Effect:
 
 @effect_of.register
 def _(command: c.AwardMap, match: Match, now: int) -> Effect:
-    after, changes = awards.award_map(match, team_of(command.winner), now)
+    after, changes = lifecycle.award_map(match, team_of(command.winner), now)
     return Effect(after, changes, market_actions.void_at_map_award(match))
 
 
 @effect_of.register
 def _(command: c.AwardMatch, match: Match, now: int) -> Effect:
-    after, changes = awards.award_match(match, team_of(command.winner), now)
+    after, changes = lifecycle.award_match(match, team_of(command.winner), now)
     return Effect(after, changes, market_actions.void_at_match_award(match))
 
 

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from app.commands.team_ratings import BEFORE_PLAY, with_current_ratings
 from app.domain import strength
 from app.domain.analytics import PlayerOnMap
-from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player
+from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, squad
 from app.domain.match import Match
-from app.domain.match_entrants import squad
 from app.kit.errors import Field, Invalid
 from app.store import entrants, history
 from app.store.entrants import E, EntrantTable

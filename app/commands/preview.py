@@ -18,7 +18,7 @@ from app.domain.settlement import LedgerEntry
 from app.store import matches
 from app.store.changes import ChangeDraft, envelope_of
 from app.store.connections import Store
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 
 class MovedMarket(NamedTuple):

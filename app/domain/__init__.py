@@ -2,9 +2,9 @@
 
 Frozen structs and functions over them; no clock, no I/O, no framework. Times are Unix milliseconds,
 a match's teams are `home` and `away` (the interface's team_a and team_b), sides are `CT` and `T`.
-A match changes in four modules: `transitions.fold` applies the facts of a source and never guesses; those of
-`lifecycle`, `fixture` and `awards` are an operator's, and raise `Conflict` where the match's state forbids
-them.
-`scoreboard` holds what only clients see; `analytics` computes the statistics of finished matches.
+A match changes in three modules: `transitions.fold` applies the facts of a source and never guesses; those of
+`lifecycle` and `fixture` are an operator's, and raise `Conflict` where the match's state forbids them.
+`round_knowledge` holds what only clients and prices see; `analytics` computes the statistics of finished
+matches.
 Everything above may import this package; it imports `kit`.
 """

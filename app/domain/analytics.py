@@ -7,11 +7,11 @@ do, as on the server's scoreboard.
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
-from app.domain.equipment_value import buy_type
+from app.domain.loadout import buy_type
 from app.domain.match import (
     MapPlay,
     Match,
@@ -318,3 +318,14 @@ def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Te
             # The scoreboard counts no assist on a team mate, though the log reports it.
             if teams.get(_key(event.assister), opponent) == opponent:
                 yield event.assister, opponent, PlayerTally(assists=1)
+
+
+#: How far back statistics look.
+TimeFilter = Literal["1month", "3months", "6months", "12months", "all"]
+_DAY = 86_400_000
+_DAYS: dict[TimeFilter, int] = {"1month": 30, "3months": 91, "6months": 182, "12months": 365}
+
+
+def window_start(window: TimeFilter, now: int) -> int:
+    """The first moment (Unix ms) that counts."""
+    return 0 if window == "all" else now - _DAYS[window] * _DAY

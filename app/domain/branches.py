@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from app.domain.changes import MatchChanges, RoundsReinstated, RoundsVoided
 from app.domain.match import CurrentRound, MapPlay, Match, OtherDeath, Round, Side, other_side
-from app.domain.shown_updates import forget_equipment
+from app.domain.round_knowledge import forget_equipment
 from app.domain.sides import is_side_break, update_map
 
 Score = tuple[int, int]  #: home's and away's rounds
@@ -79,8 +79,7 @@ def place_after(play: MapPlay, number: int) -> Place | None:
 
 
 def _is_present(play: MapPlay, place: Place) -> bool:
-    present = play.counted[-1] if play.counted else None
-    return sum(place.score) == play.rounds_won and _id(place.leaf) == _id(present)
+    return sum(place.score) == play.rounds_won and _id(place.leaf) == _id(play.last_counted)
 
 
 def _id(played: Round | None) -> int:
@@ -113,7 +112,7 @@ def _spans(play: MapPlay) -> Iterator[_Span]:
     following: dict[int, list[Round]] = {}
     for played in play.rounds:
         following.setdefault(_previous(play, played), []).append(played)
-    present = play.counted[-1] if play.counted else None
+    present = play.last_counted
     for leaf in (None, *play.rounds):
         score = (leaf.home_score, leaf.away_score) if leaf else (0, 0)
         next_rounds = following.get(_id(leaf), [])

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Literal
 
 import msgspec
+from propcache.api import cached_property
 
 Locale = Literal["en", "ru"]
 SpecifierType = Literal["integer", "decimal", "variable_text"]
@@ -75,33 +76,43 @@ class SuspensionReason(msgspec.Struct, frozen=True):
     description: Text
 
 
-class MapInfo(msgspec.Struct, frozen=True):
-    """A map: `ct_rate` is CT's share of rounds between even teams; `active` lists the periods, first
-    and last day (None: still), in which it belonged to the active pool."""
+class Period(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """From the first day to the last, `until` None: it goes on."""
+
+    since: date
+    until: date | None = None
+
+    def contains(self, day: date) -> bool:
+        return self.since <= day and (self.until is None or day <= self.until)
+
+
+class MapInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A map: `ct_rate` is CT's share of rounds between even teams; `active` lists the periods in which it
+    belonged to the active pool."""
 
     code: str
     name: str
     ct_rate: float
-    active: tuple[tuple[date, date | None], ...]
+    active: tuple[Period, ...] = ()
 
     def in_pool(self, day: date) -> bool:
-        return any(first <= day and (last is None or day <= last) for first, last in self.active)
+        return any(period.contains(day) for period in self.active)
 
 
-class Catalogue(msgspec.Struct, frozen=True):
+class Catalogue(msgspec.Struct, frozen=True, dict=True):
     markets: tuple[MarketType, ...]
     statuses: tuple[MatchStatus, ...]
     void_reasons: tuple[VoidReason, ...]
     suspension_reasons: tuple[SuspensionReason, ...]
     maps: tuple[MapInfo, ...]
 
-    @property
+    @cached_property
     def by_id(self) -> dict[int, MarketType]:
-        return _by_id()
+        return {market.id: market for market in self.markets}
 
-    @property
+    @cached_property
     def ct_rates(self) -> dict[str, float]:
-        return _ct_rates()
+        return {entry.code: entry.ct_rate for entry in self.maps}
 
     def pool(self, day: date) -> tuple[MapInfo, ...]:
         """The maps of the active pool on that day, by code."""
@@ -116,7 +127,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     status: list[MatchStatus]
     void_reason: list[VoidReason]
     suspension_reason: list[SuspensionReason]
-    map: list["_Map"]
+    map: list[MapInfo]
 
 
 class _Described(msgspec.Struct, forbid_unknown_fields=True):
@@ -133,18 +144,6 @@ class _Market(msgspec.Struct, forbid_unknown_fields=True):
     specifiers: list[str]
 
 
-class _Period(msgspec.Struct, forbid_unknown_fields=True):
-    since: date
-    until: date | None = None
-
-
-class _Map(msgspec.Struct, forbid_unknown_fields=True):
-    code: str
-    name: str
-    ct_rate: float
-    active: list[_Period] = []
-
-
 @lru_cache(maxsize=1)
 def load() -> Catalogue:
     """The catalogue, read once. A malformed file raises `ValueError` saying what is wrong."""
@@ -155,7 +154,7 @@ def load() -> Catalogue:
         statuses=tuple(raw.status),
         void_reasons=tuple(raw.void_reason),
         suspension_reasons=tuple(raw.suspension_reason),
-        maps=tuple(_map(entry) for entry in raw.map),
+        maps=tuple(raw.map),
     )
 
 
@@ -179,19 +178,4 @@ def _market(entry: _Market, described: dict[str, _Described]) -> MarketType:
     return market
 
 
-def _map(entry: _Map) -> MapInfo:
-    periods = tuple((period.since, period.until) for period in entry.active)
-    return MapInfo(entry.code, entry.name, entry.ct_rate, periods)
-
-
 _YES = Text("Yes", "Да")
-
-
-@lru_cache(maxsize=1)
-def _by_id() -> dict[int, MarketType]:
-    return {market.id: market for market in load().markets}
-
-
-@lru_cache(maxsize=1)
-def _ct_rates() -> dict[str, float]:
-    return {entry.code: entry.ct_rate for entry in load().maps}

@@ -4,7 +4,7 @@ The tag of `RoundLive` is stored: its class keeps its name."""
 
 import msgspec
 
-from app.domain.match import MapPlay, Round, Team, TimelineEvent
+from app.domain.match import MapPlay, Match, Round, Team, TimelineEvent
 
 
 class MatchChange(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -123,3 +123,4 @@ class ControlsChanged(MatchChange, frozen=True):
 
 
 MatchChanges = list[MatchChange]  #: what has changed so far; each step appends to it
+MatchAndChanges = tuple[Match, tuple[MatchChange, ...]]  #: a match after a command, and what that changed

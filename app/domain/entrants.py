@@ -1,15 +1,22 @@
-"""Reference data: categories, tournaments, competitors and players.
+"""Reference data: categories, tournaments, competitors, players, soccer's too; and the entrants of a match.
 
-Numbers are those behind `mf:tournament:<n>`, `mf:competitor:<n>` and `mf:player:<n>`. Names are proper names,
-the same in every language. Times are Unix ms; `icon_url` is an absolute address, "" for none; `external_id`
-is the source's own id.
+Numbers are those behind `mf:tournament:<n>`, `mf:competitor:<n>`, `mf:player:<n>` and soccer's
+`<prefix>:competition:<n>`. Names are proper names, the same in every language. Times are Unix ms; `icon_url`
+is an absolute address, "" for none; `external_id` is the source's own id.
+
+The entrants of a match are complete even where reference data is missing. A team or a tournament without it
+has a stand-in: the match's own name for it, under a number derived from the match's, above all numbers of
+reference data. Clients can request such a number.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec.structs import replace
+
+from app.domain.match import Match, Team, TimelineEvent
 
 MAX_FILE_NUMBER = 2_000_000_000  #: numbers up to it come from files, the service assigns those above
 _OF_ACCOUNTS, _ACCOUNTS = 100_000_000_000_000, 2**32
@@ -145,3 +152,110 @@ def with_dates(tournament: Tournament, first: int | None, last: int | None) -> T
     if ends is None:
         ends = last if starts is None or last is None else max(starts, last)
     return replace(tournament, starts_at=starts, ends_at=ends)
+
+
+Gender = Literal["", "men", "women", "mixed"]
+
+
+class SoccerCompetitor(msgspec.Struct, frozen=True):
+    """A club or a national team; `icon_path` is its crest or flag."""
+
+    id: int
+    name: str
+    country: str = ""
+    country_code: str = ""
+    abbreviation: str = ""
+    is_national: bool = False
+    gender: Gender = ""
+    icon_path: str = ""
+
+
+class Country(msgspec.Struct, frozen=True):
+    """The category of a tournament."""
+
+    name: str
+    code: str = ""
+
+
+class Season(msgspec.Struct, frozen=True):
+    """From the first day to the last, as ISO dates; "" while unknown."""
+
+    name: str
+    starts_on: str = ""
+    ends_on: str = ""
+
+
+class SoccerTournament(msgspec.Struct, frozen=True):
+    """A competition. `parent` names the one that it is part of; `season` is the latest known;
+    `competitor_ids` are those who take part in it. `risk_tier` 1 weighs the most, 0 is not rated."""
+
+    id: int
+    name: str
+    parent: str = ""
+    gender: Gender = ""
+    category: Country | None = None
+    season: Season | None = None
+    risk_tier: int = 0
+    icon_path: str = ""
+    competitor_ids: tuple[int, ...] = ()
+
+
+FIRST_STAND_IN = 1_000_000_000_000  #: numbers of stand-ins lie above
+
+
+class TeamLogos(msgspec.Struct, frozen=True):
+    """The addresses of the pictures of both teams of a match, "" for none."""
+
+    home: str = ""
+    away: str = ""
+
+
+NO_LOGOS = TeamLogos()
+
+
+class MatchEntrants(msgspec.Struct, frozen=True):
+    """The entrants of one match."""
+
+    tournament: Tournament
+    home: Competitor
+    away: Competitor
+
+
+def entrants_of(
+    match: Match,
+    tournament: Tournament | None = None,
+    home: Competitor | None = None,
+    away: Competitor | None = None,
+) -> MatchEntrants:
+    """The match's entrants: their reference data, under the names that the match has."""
+    first = FIRST_STAND_IN + 2 * match.number
+    return MatchEntrants(
+        replace(tournament or Tournament(FIRST_STAND_IN + match.number, ""), name=match.event),
+        replace(home or Competitor(first, ""), name=match.home),
+        replace(away or Competitor(first + 1, ""), name=match.away),
+    )
+
+
+def match_of_tournament(number: int) -> int | None:
+    """The number of the match whose tournament has this stand-in; None for no stand-in."""
+    return number - FIRST_STAND_IN if number > FIRST_STAND_IN else None
+
+
+def match_of_competitor(number: int) -> tuple[int, Team] | None:
+    """The number of the match, and which of its teams has this stand-in; None for no stand-in."""
+    match, place = divmod(number - FIRST_STAND_IN, 2)
+    return (match, "away" if place else "home") if match > 0 else None
+
+
+def squad(match: Match, team: Team, events: Iterable[TimelineEvent]) -> tuple[Player, ...]:
+    """A team's players seen in the match, by account, without a number in reference data. Their names come
+    from `events` and from the loadouts. Bots have no account and are left out."""
+    names = {
+        one.account: one.name for event in events for one in (event.actor, event.target) if one is not None
+    }
+    names |= {one.account: one.name for one in match.loadouts}
+    accounts = sorted(
+        {seat.account for seat in match.roster if seat.team == team and seat.account} & set(names)
+    )
+    team_id = match.home_id if team == "home" else match.away_id
+    return tuple(Player(0, names[account], account=account, team_id=team_id) for account in accounts)

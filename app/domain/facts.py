@@ -8,7 +8,7 @@ unique within the match (its history id, `Match.next_history_id`): settlements r
 
 import msgspec
 
-from app.domain.kill_details import Coordinates
+from app.domain.map_play import Coordinates
 from app.domain.match import EventDoubt, MatchPlayer, Side, WinReason
 
 

@@ -12,15 +12,15 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain import formats
-from app.domain.changes import DetailsChanged, MatchChanges
+from app.domain.changes import DetailsChanged, MatchAndChanges, MatchChanges
 from app.domain.doubts import clear_doubt, reset_uncounted_rounds
-from app.domain.lifecycle import MatchAndChanges, require, require_not_over
+from app.domain.lifecycle import require, require_not_over
 from app.domain.match import MapPlay, Match, Side, Status, Team
 from app.domain.match_info import MatchInfo, Veto
 from app.domain.restarts import apply_to_play
 from app.domain.rounds import count_result
 from app.domain.series import end_map_at_pending_score, series_over
-from app.domain.sides import apply_team_line, set_home_side
+from app.domain.sides import apply_team_lines, set_home_side
 from app.domain.strength import require_strengths
 from app.kit.errors import Conflict
 
@@ -71,10 +71,7 @@ def rename_team(match: Match, team: Team, name: str) -> MatchAndChanges:
     if name == other:
         raise Conflict(f"match {match.number} has {other!r} on the other side")
     match = replace(match, home=name) if team == "home" else replace(match, away=name)
-    if not match.over:
-        match = apply_team_line(match, "CT", match.team_ct)
-        match = apply_team_line(match, "T", match.team_t)
-    return match, (DetailsChanged(),)
+    return match if match.over else apply_team_lines(match), (DetailsChanged(),)
 
 
 def set_format(

@@ -89,7 +89,7 @@ def _sides_contradict(match: Match, play: MapPlay) -> str | None:
     current = match.current
     if current is None or current.number < 2 or current.phase == "over" or match.restarting:
         return None
-    last = play.counted[-1] if play.counted else None
+    last = play.last_counted
     known = last is not None and last.number == play.rounds_won == current.number - 1
     if last is None or not known or play.home_side is None or last.number >= play.max_rounds:
         return None

@@ -1,7 +1,9 @@
-"""The ids that clients see (docs/decisions/0015)."""
+"""Ids and numbers that clients see (docs/decisions/0015), and the sports' namespaces."""
 
 import re
 from uuid import UUID
+
+import msgspec
 
 SPORT = "2"  #: CyberSport: the fifth section of a routing key about a match, not the producer
 CATEGORY = "3"  #: Counter-Strike 2 in the facade's list of sports
@@ -50,3 +52,38 @@ def entrant_number(text: str, *kinds: str) -> int | None:
 def is_entrant_reference(text: str) -> bool:
     """Whether `text` is a number or a URN of any kind that ends in one."""
     return _ENTRANT.match(text) is not None
+
+
+class Sport(msgspec.Struct, frozen=True):
+    slug: str
+    name: str
+    api_version: str
+    base_url: str
+
+
+CS2 = Sport("cs2", "Counter-Strike 2", "v1", "/cs2/v1")
+SOCCER = Sport("soccer", "Soccer", "v1", "/soccer/v1")
+#: The sports whose namespaces are live; a namespace absent here is not public (spec, Versioning).
+LIVE_SPORTS = (CS2, SOCCER)
+
+# Numbers are counted up and never used again. A database that was restored from a backup has forgotten the
+# last ones: after a restore they go on from the number of the moment, `now` in Unix ms. It rises faster than
+# any of them is counted, so it is above all that can have been published (docs/decisions/0046).
+_BEGINNING = 1_577_836_800_000  #: 2020-01-01, the moment that has the number 0
+
+
+def seq_at(now: int) -> int:
+    """The moment's number in the change log, and in all that 64 bits count: one each microsecond. Exact as a
+    64-bit floating-point number until 2305."""
+    return (now - _BEGINNING) * 1000
+
+
+def number_in_match_at(now: int) -> int:
+    """The moment's number in what is counted within a match (`next_history_id`, `revision`): one each second,
+    so that 31 bits last until 2088."""
+    return (now - _BEGINNING) // 1000
+
+
+def match_number_at(now: int) -> int:
+    """The moment's number among matches: one every ten seconds."""
+    return (now - _BEGINNING) // 10_000

@@ -1,8 +1,13 @@
-"""What an operator changes of a match's status; `Conflict`, naming the status, where it forbids them."""
+"""What an operator changes of a match's status; `Conflict`, naming the status, where it forbids them.
+
+A map or a match that is won without being played to the end (walkover, retirement, disqualification) is
+awarded: what was decided by then stands, rounds, events and scores stay as they were played, and the operator
+names the winner.
+"""
 
 from msgspec.structs import replace
 
-from app.domain.changes import DetailsChanged, MatchCancelled, MatchChange
+from app.domain.changes import DetailsChanged, MatchAndChanges, MatchCancelled, MatchChange
 from app.domain.doubts import (
     BY_OPERATOR,
     ENDED,
@@ -13,10 +18,11 @@ from app.domain.doubts import (
     raise_doubt,
     retain_doubts,
 )
-from app.domain.match import Match, Status
+from app.domain.match import Match, Status, Team
+from app.domain.restarts import RESTARTED
+from app.domain.series import close_map, finish_match, next_map
 from app.kit.errors import Conflict
 
-MatchAndChanges = tuple[Match, tuple[MatchChange, ...]]
 _ENDED_BY_OPERATORS = (OPERATOR, PRICE, RESTORED, ENDED)
 
 
@@ -56,3 +62,31 @@ def require(match: Match, verb: str, *allowed: Status) -> None:
 
 def require_not_over(match: Match, verb: str) -> None:
     require(match, verb, Status.DISCOVERED, Status.UPCOMING, Status.LIVE)
+
+
+def award_map(match: Match, winner: Team, at: int) -> MatchAndChanges:
+    """Award the map in play, else the next one, to `winner`; with enough maps won, the match too."""
+    require_not_over(match, "awarded a map")
+    changes: list[MatchChange] = []
+    match = _close(match, winner, at, changes)
+    return match, tuple(changes)
+
+
+def award_match(match: Match, winner: Team, at: int) -> MatchAndChanges:
+    """Award the match to `winner`, and with it the map in play. Maps that were not begun stay unplayed."""
+    require_not_over(match, "awarded")
+    changes: list[MatchChange] = []
+    if match.map is not None:
+        match = _close(match, winner, at, changes)
+    if match.status is not Status.FINISHED:
+        match = finish_match(match, at, changes, winner)
+    elif match.winner != winner:
+        changes.pop()
+        match = finish_match(match, at, changes, winner)
+    return replace(match, awarded=True), tuple(changes)
+
+
+def _close(match: Match, winner: Team, at: int, changes: list[MatchChange]) -> Match:
+    play = match.map or next_map(match)
+    match = clear_doubt(replace(match, restart=None), RESTARTED)
+    return close_map(match, replace(play, winner=winner, awarded=True), at, changes)

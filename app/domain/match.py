@@ -1,246 +1,53 @@
-"""The state of one match: lifecycle, maps, rounds, and the current round.
-
-Every fact that something can rest on (a finished round, a kill, a bomb event, a map end) carries a
-running number `id` (its history id), unique within the match and never used again, so that a settlement
-can name it and can be recomputed. Rounds voided by a restart or a restore keep their ids and leave the score.
+"""The state of one match: lifecycle, maps, the current round, and what is known and in doubt of it.
 
 The structs are stored as JSON by field name; from 0.2.0 on a field that is renamed keeps its stored name.
 """
 
+from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
 import msgspec
-from propcache.api import cached_property
 
-from app.domain.equipment_value import CarriedValue
-from app.domain.kill_details import KillDetails
 from app.domain.loadout import Loadout
+from app.domain.map_play import CurrentRound as CurrentRound
+from app.domain.map_play import EventDoubt as EventDoubt
+from app.domain.map_play import EventType as EventType
+from app.domain.map_play import MapPlay as MapPlay
+from app.domain.map_play import MatchPlayer as MatchPlayer
+from app.domain.map_play import OtherDeath as OtherDeath
+from app.domain.map_play import PlayerKills as PlayerKills
+from app.domain.map_play import Round as Round
+from app.domain.map_play import RoundResult as RoundResult
+from app.domain.map_play import Side as Side
+from app.domain.map_play import Team as Team
+from app.domain.map_play import TimelineEvent as TimelineEvent
+from app.domain.map_play import WinReason as WinReason
+from app.domain.map_play import other_side as other_side
+from app.domain.map_play import other_team as other_team
 from app.domain.match_info import MatchInfo
-from app.domain.player import MatchPlayer as MatchPlayer
-from app.domain.player import PlayerKills as PlayerKills
-from app.domain.player import Side as Side
-from app.domain.player import Team as Team
-from app.domain.player import other_side as other_side
-from app.domain.player import other_team as other_team
-from app.domain.score_rules import is_decided
-from app.domain.shown import ClockRules, RoundKnowledge
-from app.domain.statistics_block import StatisticsBlock
-from app.domain.status import Status as Status
 from app.domain.trading_controls import NO_CONTROLS, TradingControls
 
-WinReason = Literal["kills", "bomb", "time", "defuse"]
-EventType = Literal["kill", "bomb_planted", "bomb_defused", "bomb_exploded"]
-#: Why the events of a round are in doubt: a line that was not understood, about kills or the bomb, or the
-#: server's statistics, which contradict them.
-EventDoubt = Literal["", "kill_line", "bomb_line", "statistics"]
 #: What restarts a map: the game server (a crash, the map loaded again, another server), a warm-up, or a
 #: command in play.
 RestartCause = Literal["server", "warmup", "command"]
 
 
-class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that happened in a round. `at` is Unix ms by our clock, derived from the arrival of its batch
-    and the log's own times (`ingest.log_update`); `offset_ms` counts from the round's start. Team kills have
-    equal teams. `late`: it came after the round was decided, so it is in the timeline and decides nothing."""
+class Status(StrEnum):
+    """A match's lifecycle; `code` is `<sport_event_status status>` in the feed."""
 
-    id: int
-    type: EventType
-    map: int
-    round: int
-    at: int
-    offset_ms: int
-    actor: MatchPlayer | None = None
-    actor_team: Team | None = None
-    side: Side | None = None
-    target: MatchPlayer | None = None
-    target_team: Team | None = None
-    target_side: Side | None = None
-    assister: MatchPlayer | None = None
-    weapon: str = ""
-    headshot: bool = False
-    penetrated: bool = False
-    site: str = ""
-    late: bool = False
-    void: bool = False
-    details: KillDetails | None = None
+    DISCOVERED = "discovered"
+    UPCOMING = "upcoming"
+    LIVE = "live"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
 
     @property
-    def counts_for_markets(self) -> bool:
-        """A kill that markets count: not of a team mate, not after the decision."""
-        return self.on_scoreboard and not self.late
-
-    @property
-    def on_scoreboard(self) -> bool:
-        """A kill on the server's scoreboard: not of a team mate. It goes on until the next freeze."""
-        return self.type == "kill" and self.actor_team != self.target_team and not self.void
+    def code(self) -> int:
+        return _CODES[self]
 
 
-class OtherDeath(msgspec.Struct, frozen=True):
-    """A death without a kill: a fall, the bomb, suicide."""
-
-    map: int
-    round: int
-    player: MatchPlayer
-    team: Team
-
-
-class Round(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A finished round. `home_score`/`away_score` are rounds won after it, on this map.
-
-    `events` are the history ids of its timeline. `gap`: data was missing while it was played, so its timeline
-    may lack something; winner, side and reason are as reported. `worth` is the equipment value of home and
-    away in it, None where the log did not show it for all five players. `kills` are those of each player who
-    killed or was killed, by account; None in rounds that were stored without. `previous` is the history id of
-    the round that it was played after, on the same branch of the map's history (`branches`): 0 for none, None
-    in rounds that were stored without. `other_deaths` are the deaths in it without a kill. What rests on its
-    events waits while they are in doubt (`doubted_by`).
-    """
-
-    id: int
-    map: int
-    number: int
-    winner: Team
-    winning_side: Side
-    win_reason: WinReason
-    home_score: int
-    away_score: int
-    started_at: int
-    ended_at: int
-    bomb_site: str = ""
-    events: tuple[int, ...] = ()
-    gap: bool = False
-    worth: tuple[int | None, int | None] = (None, None)
-    void: bool = False
-    kills: tuple[PlayerKills, ...] | None = None
-    previous: int | None = None
-    other_deaths: tuple[OtherDeath, ...] = ()
-    doubted_by: EventDoubt = ""
-
-    @property
-    def home_side(self) -> Side:
-        """The side that home played in this round."""
-        return self.winning_side if self.winner == "home" else other_side(self.winning_side)
-
-    @property
-    def score_before(self) -> tuple[int, int]:
-        """Home's and away's rounds when this one began."""
-        return self.home_score - (self.winner == "home"), self.away_score - (self.winner == "away")
-
-
-class MapPlay(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
-    """One map of the series. `number` counts from 1; scores are rounds won; `home_side` is the side
-    that home plays now (None while unknown). `end_id` is the history id of the map's end.
-
-    `side_before_break` is home's side before a break at which sides may change, until the first round after
-    it is won: the server's team lines still name the old sides during that break. `unseen` numbers the rounds
-    that are in the reported score but whose end was not in the log. `awarded`: an operator named its winner,
-    or a team surrendered; the score is as far as it was played. `end_assumed`: the log did not report its
-    end, it ended by the rules.
-    """
-
-    number: int
-    name: str = ""
-    status: Literal["upcoming", "live", "finished"] = "upcoming"
-    home_score: int = 0
-    away_score: int = 0
-    winner: Team | None = None
-    home_side: Side | None = None
-    side_before_break: Side | None = None
-    rounds: tuple[Round, ...] = ()
-    unseen: tuple[int, ...] = ()
-    started_at: int | None = None
-    finished_at: int | None = None
-    end_id: int | None = None
-    max_rounds: int = 24
-    overtime_rounds: int = 6
-    picked_by: Team | None = None
-    awarded: bool = False
-    end_assumed: bool = False
-
-    @cached_property
-    def counted(self) -> tuple[Round, ...]:
-        """The rounds that are not void, in order."""
-        return tuple([played for played in self.rounds if not played.void])
-
-    @cached_property
-    def in_doubt(self) -> tuple[Round, ...]:
-        """The rounds that are not void and whose events are in doubt."""
-        return tuple([played for played in self.counted if played.doubted_by])
-
-    @property
-    def rounds_won(self) -> int:
-        return self.home_score + self.away_score
-
-    @property
-    def decided(self) -> bool:
-        """One side has won by the rules, or the map ended level; it stays so when play goes on."""
-        return self.decides(self.home_score, self.away_score) or len(self.rounds_until_decision) < len(
-            self.counted
-        )
-
-    @cached_property
-    def rounds_until_decision(self) -> tuple[Round, ...]:
-        """The rounds that are not void, in order, before the one that decided the map by the rules.
-
-        Servers may play on after that. Only the map's end shows whether those rounds count.
-        """
-        counted, most, overtime = self.counted, self.max_rounds, self.overtime_rounds
-        for index, played in enumerate(counted):
-            if is_decided(played.home_score, played.away_score, most, overtime):
-                return counted[:index]
-        return counted
-
-    @property
-    def rounds_through_decision(self) -> tuple[Round, ...]:
-        """`rounds_until_decision`, and the round that decided the map, if it was seen: what was played before
-        the map was decided by the rules."""
-        counted, known = self.counted, len(self.rounds_until_decision)
-        deciding = counted[known : known + 1]
-        return counted[: known + sum(not self.decides(*one.score_before) for one in deciding)]
-
-    def decides(self, home: int, away: int) -> bool:
-        """Whether this score ends the map by the rules, or could come only after one that did."""
-        return is_decided(home, away, self.max_rounds, self.overtime_rounds)
-
-
-class RoundResult(msgspec.Struct, frozen=True):
-    """How a round ended, by the log; scores are by side, after the round."""
-
-    side: Side
-    reason: WinReason
-    ct_score: int
-    t_score: int
-    at: int
-
-
-class CurrentRound(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The round being played. `freeze`: buying, not yet live; `live`; `over`: won, next freeze not seen.
-    `events`: this round's facts so far, in order; `carried`: equipment with which players left the buy zone;
-    `dead`: who died; `defusers`: who began to defuse; `gap`: data was missing in this round.
-
-    `knife`: the first round, and nothing but knives has killed: its `withheld` events and `pending_result`
-    are not published until the log shows that the round counted. A result also waits while it is unknown
-    which team played the winning side. `break_over`: the freeze after a waiting result was seen.
-    """
-
-    map: int
-    number: int
-    phase: Literal["freeze", "live", "over"] = "freeze"
-    started_at: int | None = None
-    events: tuple[TimelineEvent, ...] = ()
-    alive_home: int = 5
-    alive_away: int = 5
-    opened_at: int = 0
-    knife: bool = False
-    withheld: tuple[TimelineEvent, ...] = ()
-    pending_result: RoundResult | None = None
-    break_over: bool = False
-    dead: tuple[MatchPlayer, ...] = ()
-    defusers: tuple[MatchPlayer, ...] = ()
-    gap: bool = False
-    carried: tuple[CarriedValue, ...] = ()
-    doubted_by: EventDoubt = ""
+_CODES = {Status.DISCOVERED: 0, Status.UPCOMING: 0, Status.LIVE: 1, Status.FINISHED: 4, Status.CANCELLED: 5}
 
 
 class RosterEntry(msgspec.Struct, frozen=True):
@@ -312,6 +119,94 @@ class Restart(msgspec.Struct, frozen=True, omit_defaults=True):
     current: CurrentRound | None = None
     other_deaths: tuple[OtherDeath, ...] = ()
     kept: bool = False
+
+
+_ROUND_SECONDS, _FREEZE_SECONDS, _FUSE_SECONDS = 115.0, 15.0, 40.0
+
+
+class ClockRules(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the server's settings say about time, in seconds; None where the log has not named them.
+
+    `round_time` is `mp_roundtime`, `defuse_round_time` is `mp_roundtime_defuse` (0 where it is unset), which
+    replaces it on maps with a bomb.
+    """
+
+    round_time: float | None = None
+    defuse_round_time: float | None = None
+    freeze_time: float | None = None
+    fuse_time: float | None = None
+
+    @property
+    def round_seconds(self) -> float:
+        return self.defuse_round_time or self.round_time or _ROUND_SECONDS
+
+    @property
+    def freeze_seconds(self) -> float:
+        return _FREEZE_SECONDS if self.freeze_time is None else self.freeze_time
+
+    @property
+    def fuse_seconds(self) -> float:
+        return self.fuse_time or _FUSE_SECONDS
+
+
+class BombWork(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A plant or a defuse that a player began, at Unix ms. `kit`: a defuse with one."""
+
+    player: MatchPlayer
+    at: int
+    kit: bool = False
+
+
+class RoundKnowledge(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the log has shown of the round in play.
+
+    Which lines a server writes depends on its settings, and some may be missing: a value counts as known only
+    while the log shows what changes it. `hits` and `items`: such lines have come on this map.
+    `all_equipment_known`: that of all players has been followed since a half began, at which nobody has any;
+    else `players` are those whose equipment is known (accounts, or names of bots). `froze_at` and `live_at`:
+    when the freeze time's clock and the round's began (Unix ms), None where the line was not seen. `plant`
+    and `defuse`: begun, and not known to have ended. `listed`: home's and away's players in the statistics
+    block that is being read.
+    """
+
+    hits: bool = False
+    items: bool = False
+    all_equipment_known: bool = False
+    players: tuple[int | str, ...] = ()
+    froze_at: int | None = None
+    live_at: int | None = None
+    plant: BombWork | None = None
+    defuse: BombWork | None = None
+    listed: tuple[int, int] | None = None
+
+
+class PlayerTotals(msgspec.Struct, frozen=True, array_like=True):
+    """The kills of enemies and the deaths of a player, by Steam account."""
+
+    account: int
+    kills: int
+    deaths: int
+
+
+class RoundTally(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the log's events say of the round that was finished last, by its history id. `left` are the
+    accounts of those who left the server in it: the server may count that as a death, or not."""
+
+    round: int
+    players: tuple[PlayerTotals, ...]
+    left: tuple[int, ...] = ()
+
+
+class StatisticsBlock(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The last complete block: the players' `totals` on the map with this number (0: no map was in play)
+    after the round with the history id `after` (0: none). `tally` is that of the round since then.
+    `reading`: the rows of a block that is not complete yet."""
+
+    map: int = 0
+    after: int = 0
+    totals: tuple[PlayerTotals, ...] | None = None
+    tally: RoundTally | None = None
+    reading: tuple[PlayerTotals, ...] | None = None
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -397,3 +292,38 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
             if play.status == "live":
                 return play
         return None
+
+
+class MatchSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `<sport_event_status>` and the basic match shape need; stored with each match change."""
+
+    number: int
+    status: Status
+    home: str
+    away: str
+    score_home: int = 0
+    score_away: int = 0
+    winner: Team | None = None
+    home_id: int | None = None
+    away_id: int | None = None
+    maps: tuple[MapPlay, ...] = ()
+    round: int | None = None
+    pause: str = ""
+
+
+def summarize(match: Match) -> MatchSummary:
+    """The short form of a match; its maps carry no rounds."""
+    return MatchSummary(
+        number=match.number,
+        status=match.status,
+        home=match.home,
+        away=match.away,
+        score_home=match.score_home,
+        score_away=match.score_away,
+        winner=match.winner,
+        home_id=match.home_id,
+        away_id=match.away_id,
+        maps=tuple(msgspec.structs.replace(play, rounds=()) for play in match.maps),
+        round=match.current.number if match.current else None,
+        pause=match.pause,
+    )

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.player import Team
+from app.domain.map_play import Team
 
 
 class Veto(msgspec.Struct, frozen=True, omit_defaults=True):

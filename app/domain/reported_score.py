@@ -15,11 +15,10 @@ from app.domain.rounds import (
     raise_score_doubt,
     replay_current_round,
     restore,
-    scores_by_team,
     void_all,
 )
 from app.domain.series import can_start, map_in_play, set_map_name, start_map, was_played
-from app.domain.sides import infer_sides_from_score, is_side_break
+from app.domain.sides import infer_sides_from_score, is_side_break, scores_by_team
 
 
 def score_reported(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
@@ -51,12 +50,9 @@ def _after_knives(match: Match, fact: f.ScoreReported, changes: MatchChanges) ->
         return match
     if fact.rounds_played == 0:
         return open_round(void_all(match, changes), fact.at, changes)
-    return _then_open(count_result(match, changes), fact.at, changes)
-
-
-def _then_open(match: Match, at: int, changes: MatchChanges) -> Match:
+    match = count_result(match, changes)
     judged = match.current is not None and match.current.pending_result is None
-    return open_round(match, at, changes) if judged else match
+    return open_round(match, fact.at, changes) if judged else match
 
 
 def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:

@@ -22,12 +22,12 @@ from msgspec.structs import replace
 
 from app.domain import changes as c
 from app.domain.branches import Place, deaths_that_count, recount, report_difference
+from app.domain.changes import MatchAndChanges
 from app.domain.doubts import clear_doubt, raise_doubt
 from app.domain.formats import apply_format
-from app.domain.lifecycle import MatchAndChanges
 from app.domain.match import CurrentRound, MapPlay, Match, OtherDeath, Restart, RestartCause
 from app.domain.series import map_numbered
-from app.domain.sides import apply_team_line
+from app.domain.sides import apply_team_lines
 from app.kit.errors import Conflict
 
 RESTARTED = "restarted"  #: the kind of the doubt
@@ -50,8 +50,7 @@ def begin(match: Match, changes: c.MatchChanges) -> Match:
     elif play is not None and (cause == "server" or play.rounds_won > DISCARDED_BY_COMMAND):
         restart = Restart(play, cause, match.current, match.other_deaths)
     match = recount(replace(match, restart=restart), (), (0, 0), changes, replayed=True)
-    match = apply_team_line(apply_team_line(match, "CT", match.team_ct), "T", match.team_t)
-    return clear_doubt(score_known(match), "restart", "score")
+    return clear_doubt(score_known(apply_team_lines(match)), "restart", "score")
 
 
 def score_known(match: Match) -> Match:

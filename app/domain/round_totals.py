@@ -15,14 +15,21 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import DetailsChanged, EventsVoided, MatchChanges, RoundAmended
+from app.domain.changes import DetailsChanged, EventsVoided, MatchAndChanges, MatchChanges, RoundAmended
 from app.domain.doubts import STATISTICS, UNREAD, UNREAD_LINE, clear_doubt, raise_doubt
-from app.domain.lifecycle import MatchAndChanges
-from app.domain.match import CurrentRound, EventDoubt, MapPlay, Match, Round
+from app.domain.match import (
+    CurrentRound,
+    EventDoubt,
+    MapPlay,
+    Match,
+    PlayerTotals,
+    Round,
+    RoundTally,
+    StatisticsBlock,
+)
+from app.domain.round_knowledge import forget
 from app.domain.series import map_in_play, map_numbered
-from app.domain.shown_updates import forget
 from app.domain.sides import update_map
-from app.domain.statistics_block import PlayerTotals, RoundTally, StatisticsBlock
 from app.kit.errors import Conflict
 
 
@@ -33,7 +40,7 @@ def line_not_understood(match: Match, fact: f.LineNotUnderstood, changes: MatchC
     if play is None or current is None or (current.phase == "freeze" and not fact.of_no_log):
         return match
     if fact.about:
-        last = play.counted[-1] if play.counted else None
+        last = play.last_counted
         if current.phase != "over":
             match = replace(match, current=replace(current, doubted_by=_graver(current, fact.about)))
         elif last is not None and last.number == current.number:
@@ -65,7 +72,7 @@ def tally_round(match: Match) -> Match:
     block, current, play = match.statistics, match.current, match.map
     if block is None:
         return match
-    last = play.counted[-1] if play and play.counted else None
+    last = play.last_counted if play else None
     tally = None
     if current is not None and last is not None and current.number == last.number:
         tally = _tally(current, last)
@@ -90,7 +97,7 @@ def end_block(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
     block, play = match.statistics, match.map
     if block is None or block.reading is None:
         return match
-    last = play.counted[-1] if play and play.counted else None
+    last = play.last_counted if play else None
     number, after = play.number if play else 0, last.id if last else 0
     match = replace(match, statistics=StatisticsBlock(number, after, block.reading))
     if last is None or not _is_of_next_round(match, block, last):

@@ -5,16 +5,16 @@ from msgspec.structs import replace
 from app.domain.branches import Place, branch, recount
 from app.domain.changes import MatchChanges, RoundFinished, RoundLive, RoundOpened
 from app.domain.doubts import MISSING_DATA, PRICE, STATISTICS, UNREAD, clear_doubt, raise_doubt
-from app.domain.equipment_value import team_equipment_values
-from app.domain.loadout import for_new_round
+from app.domain.loadout import for_new_round, team_equipment_values
+from app.domain.map_play import player_kills
 from app.domain.match import CurrentRound, MapPlay, Match, Round, RoundResult
-from app.domain.player_kills import player_kills
 from app.domain.presence import with_available_players
 from app.domain.round_totals import tally_round
 from app.domain.sides import (
     clear_sides_after_break,
     infer_sides_from_score,
     is_side_break,
+    scores_by_team,
     set_home_side,
     team_on,
     update_map,
@@ -31,7 +31,9 @@ def open_round(match: Match, at: int, changes: MatchChanges) -> Match:
     if play is None:
         return match
     number = play.rounds_won + 1
-    current = with_available_players(match, new_round(match, play, number, at))
+    gap = any(doubt.kind == MISSING_DATA for doubt in match.doubts)
+    current = CurrentRound(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
+    current = with_available_players(match, current)
     loadouts = for_new_round(match.loadouts, begins_half=begins_half(play))
     match = replace(match, current=current, loadouts=loadouts)
     changes.append(RoundOpened(map=play.number, round=number))
@@ -41,11 +43,6 @@ def open_round(match: Match, at: int, changes: MatchChanges) -> Match:
 def begins_half(play: MapPlay) -> bool:
     """Whether the next round begins a half: nobody has equipment then."""
     return not play.rounds_won or is_side_break(play)
-
-
-def new_round(match: Match, play: MapPlay, number: int, at: int) -> CurrentRound:
-    gap = any(doubt.kind == MISSING_DATA for doubt in match.doubts)
-    return CurrentRound(map=play.number, number=number, opened_at=at, knife=number == 1, gap=gap)
 
 
 def go_live(match: Match, at: int, changes: MatchChanges) -> Match:
@@ -86,11 +83,6 @@ def _score_after(play: MapPlay, won: RoundResult) -> tuple[int, int]:
     return play.home_score + home_won, play.away_score + (not home_won)
 
 
-def scores_by_team(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int]:
-    """Home's and away's score of a score by side; home counts as CT while sides are unknown."""
-    return (t_score, ct_score) if play.home_side == "T" else (ct_score, t_score)
-
-
 def raise_score_doubt(match: Match, ct_score: int, t_score: int) -> Match:
     play = match.map
     ours = f"{play.home_score}:{play.away_score}" if play else "no map"
@@ -122,7 +114,7 @@ def _finish_round(match: Match, won: RoundResult, changes: MatchChanges) -> Matc
         gap=current.gap,
         worth=team_equipment_values(current.carried, play.home_side) if play.home_side else (None, None),
         kills=player_kills(current.events),
-        previous=play.counted[-1].id if play.counted else 0,
+        previous=play.last_counted.id if play.last_counted else 0,
         other_deaths=deaths_in(match, play.number, current.number),
         doubted_by=current.doubted_by,
     )
@@ -194,7 +186,9 @@ def accept_unseen_rounds(match: Match, ct_score: int, t_score: int, at: int, cha
     ahead = replace(ahead, unseen=(*play.unseen, *numbers))
     ahead = replace(ahead, side_before_break=ahead.home_side if is_side_break(ahead) else None)
     match = clear_doubt(update_map(match, ahead), "score", "restart", "sides")
-    return open_round(match, at, changes) if in_freeze else replace(match, current=_after_unseen(ahead))
+    if in_freeze:
+        return open_round(match, at, changes)
+    return replace(match, current=CurrentRound(map=ahead.number, number=ahead.rounds_won, phase="over"))
 
 
 def skip_rounds(match: Match, ct_score: int, t_score: int, changes: MatchChanges) -> Match:
@@ -205,10 +199,6 @@ def skip_rounds(match: Match, ct_score: int, t_score: int, changes: MatchChanges
         current = CurrentRound(map=play.number, number=ct_score + t_score, phase="over")
         match = replace(match, current=current)
     return raise_score_doubt(match, ct_score, t_score)
-
-
-def _after_unseen(play: MapPlay) -> CurrentRound:
-    return CurrentRound(map=play.number, number=play.rounds_won, phase="over")
 
 
 def drop_uncounted_result(match: Match, changes: MatchChanges) -> Match:

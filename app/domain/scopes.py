@@ -1,7 +1,12 @@
-"""Scopes and the bundles that expand into them (spec, Authentication 6).
+"""Scopes, the bundles that expand into them (spec, Authentication 6), and how far a tenant sees by them.
 
-A bundle is shorthand at issuance: it expands to a flat scope set and is never stored.
+A bundle is shorthand at issuance: it expands to a flat scope set and is never stored. What a tenant's people
+may be shown of matches is never more than what its keys and its vhost show.
 """
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
 
 LIST = "cs2:matches:list"
 READ = "cs2:matches:read"
@@ -52,3 +57,38 @@ def as_bundles(granted: frozenset[str], *, finished_only: bool) -> tuple[tuple[s
     bundles = [name for name in BUNDLES if name != OPERATOR_BUNDLE and BUNDLES[name] <= granted]
     named = tuple(name for name in bundles if finished_only or name != FINISHED_ONLY_BUNDLE)
     return named, tuple(sorted(granted.difference(*(BUNDLES[name] for name in named))))
+
+
+class Reach(StrEnum):
+    """Which matches a tenant sees under one scope."""
+
+    NOTHING = "nothing"
+    FINISHED = "finished"  #: finished matches: its keys with the scope are finished-only keys
+    BOOKED = "booked"  #: matches that it has booked: it has a vhost, and no key with the scope
+    EVERYTHING = "everything"
+
+
+class KeyRights(NamedTuple):
+    """What one active key may do; `sports` are namespaces (`cs2`)."""
+
+    scopes: frozenset[str]
+    sports: frozenset[str]
+    finished_only: bool
+
+
+def reach(scope: str, keys: Iterable[KeyRights], *, amqp: bool) -> Reach:
+    """How far a tenant with these active keys sees under a scope; `amqp`: it has a vhost, to which odds and
+    settlements of booked matches are published whatever the scopes of its keys."""
+    sport = scope.partition(":")[0]
+    finished_only = [each.finished_only for each in keys if scope in each.scopes and sport in each.sports]
+    if not all(finished_only):
+        return Reach.EVERYTHING
+    if amqp:
+        return Reach.BOOKED
+    return Reach.FINISHED if finished_only else Reach.NOTHING
+
+
+def narrowest(found: Iterable[Reach]) -> Reach:
+    """What of these a tenant sees at least: of `FINISHED` and `BOOKED` it has one only."""
+    order = list(Reach)
+    return min(found, key=order.index)

@@ -5,9 +5,8 @@ from msgspec.structs import replace
 from app.domain.changes import MapFinished, MapStarted, MatchChanges, MatchFinished, MatchStarted
 from app.domain.doubts import ENDED, clear_doubt, raise_doubt, retain_doubts
 from app.domain.formats import FORMAT
-from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, Status, Team
-from app.domain.shown import RoundKnowledge
-from app.domain.sides import apply_named_side, apply_team_line
+from app.domain.match import MapPlay, Match, PendingMapEnd, Presence, RoundKnowledge, Status, Team
+from app.domain.sides import apply_named_side, apply_team_lines, scores_by_team
 
 
 def map_in_play(match: Match) -> MapPlay | None:
@@ -28,15 +27,11 @@ def was_played(match: Match, name: str) -> bool:
     return bool(name) and any(play.name == name for play in match.maps if play.status == "finished")
 
 
-def is_unnamed(match: Match) -> bool:
-    """Whether no log line has named the map in play yet: it has no name, or only the planned one."""
-    return match.map is not None and not (match.loaded and match.map.name)
-
-
 def set_map_name(match: Match, name: str) -> Match:
-    """Set the name of the map in play, where the log had not named it before; its rounds are that map's."""
+    """Set the name of the map in play, where the log had not named it before: it has no name, or only the
+    planned one. Its rounds are that map's."""
     play = match.map
-    if play is None or not name or not is_unnamed(match) or was_played(match, name):
+    if play is None or not name or (match.loaded and play.name) or was_played(match, name):
         return match
     return replace(put_map(match, replace(play, name=name)), loaded=name)
 
@@ -57,9 +52,7 @@ def start_map(match: Match, map_name: str, at: int, changes: MatchChanges) -> Ma
     )
     match = replace(put_map(match, play), loaded=map_name or match.loaded)
     changes.append(MapStarted(map=play.number))
-    match = apply_team_line(match, "CT", match.team_ct)
-    match = apply_team_line(match, "T", match.team_t)
-    return apply_named_side(match)
+    return apply_named_side(apply_team_lines(match))
 
 
 def finish_map(match: Match, home_score: int, away_score: int, at: int, changes: MatchChanges) -> Match:
@@ -166,6 +159,4 @@ def _final_score(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int] 
         return ours
     if ct_score == t_score:
         return ct_score, t_score
-    if play.home_side is None:
-        return None
-    return (ct_score, t_score) if play.home_side == "CT" else (t_score, ct_score)
+    return None if play.home_side is None else scores_by_team(play, ct_score, t_score)

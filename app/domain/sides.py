@@ -35,6 +35,11 @@ def team_on(play: MapPlay, side: Side) -> Team | None:
     return "home" if play.home_side == side else "away"
 
 
+def scores_by_team(play: MapPlay, ct_score: int, t_score: int) -> tuple[int, int]:
+    """Home's and away's score of a score by side; home counts as CT while sides are unknown."""
+    return (t_score, ct_score) if play.home_side == "T" else (ct_score, t_score)
+
+
 def team_of(match: Match, player: MatchPlayer, side: Side) -> Team | None:
     play = match.map
     return (team_on(play, side) if play else None) or team_of_player(match, player)
@@ -64,6 +69,11 @@ def apply_team_line(match: Match, side: Side, name: str) -> Match:
         return _apply_unknown_team(match, side)
     match = clear_doubt(match, "teams")
     return _set_side_from_line(match, side if team == "home" else other_side(side))
+
+
+def apply_team_lines(match: Match) -> Match:
+    """Apply the last team line of each side again: the map, or a team's name, is another."""
+    return apply_team_line(apply_team_line(match, "CT", match.team_ct), "T", match.team_t)
 
 
 def apply_named_side(match: Match) -> Match:

@@ -2,12 +2,15 @@
 
 The stored reason is English text. Its code follows from the text, so that what was stored before codes
 existed has one too. The catalogue describes each code in every language.
+
+Why play is paused is said in our words. The state of a match has the game server's own word for it, which
+never leaves us: servers and their plugins differ in it.
 """
 
 import re
 from functools import lru_cache
 
-from app.domain import pauses, types_off
+from app.domain import types_off
 from app.domain.catalogue import Locale, Text, load
 from app.domain.doubts import (
     BY_OPERATOR,
@@ -21,7 +24,8 @@ from app.domain.doubts import (
     public_reason,
 )
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match
+from app.domain.match import Match, Side
+from app.domain.sides import team_on
 from app.domain.trading_controls import (
     CONTRADICTS_HELD,
     LINE_WITHDRAWN,
@@ -29,6 +33,43 @@ from app.domain.trading_controls import (
     MOVED_TOO_FAR,
     TYPE_CLOSED,
 )
+
+TECHNICAL_TIMEOUT = "technical time-out"
+HALF_TIME = "half-time pause"
+PAUSED_BY_ADMIN = "paused by the game server's admin"
+PAUSED = "paused"  #: for a cause that the server does not name, or that we do not know
+_TACTICAL_TIMEOUTS: dict[str, Side] = {"TimeOutCTs": "CT", "TimeOutTs": "T"}
+_OTHERS = (
+    (r"technical_?time_?out.*", TECHNICAL_TIMEOUT),
+    (r"mp_(overtime_)?halftime_pause(match|timer)", HALF_TIME),
+    (r"mp_pause_match", PAUSED_BY_ADMIN),
+)
+
+
+def pause_reason(match: Match) -> str:
+    """Why play is paused: a time-out names its team, or its side while the sides of teams are unknown. ""
+    while play is not paused."""
+    if match.pause not in _TACTICAL_TIMEOUTS:
+        return pause_reason_of(match.pause)
+    side = _TACTICAL_TIMEOUTS[match.pause]
+    team = team_on(match.map, side) if match.map else None
+    names = {None: side, "home": match.home, "away": match.away}
+    return _tactical_timeout(names[team])
+
+
+def pause_reason_of(word: str) -> str:
+    """The same for the server's word alone."""
+    if not word:
+        return ""
+    if word in _TACTICAL_TIMEOUTS:
+        return _tactical_timeout(_TACTICAL_TIMEOUTS[word])
+    known = (text for pattern, text in _OTHERS if re.fullmatch(pattern, word, re.IGNORECASE | re.DOTALL))
+    return next(known, PAUSED)
+
+
+def _tactical_timeout(whose: str) -> str:
+    return f"tactical time-out of {whose}"
+
 
 #: Why a market is suspended that the state of the match does not demand.
 OFF_OFFER = "not on offer now"
@@ -59,10 +100,10 @@ _OF_TEXTS = {
     LINE_WITHDRAWN: "line_withdrawn_by_operator",
     CONTRADICTS_HELD: "held_probability",
     MOVED_TOO_FAR: "moved_too_far",
-    pauses.TECHNICAL_TIMEOUT: "technical_timeout",
-    pauses.HALF_TIME: "half_time",
-    pauses.BY_ADMIN: "paused_by_admin",
-    pauses.PAUSED: "paused",
+    TECHNICAL_TIMEOUT: "technical_timeout",
+    HALF_TIME: "half_time",
+    PAUSED_BY_ADMIN: "paused_by_admin",
+    PAUSED: "paused",
 }
 #: Texts that name what they are about; `about` is all that a translation needs beside the code.
 _OF_PATTERNS = (

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.changes import EventAdded, EventAmended, MatchChanges
-from app.domain.kill_details import NO_DETAILS, KillDetails
 from app.domain.loadout import GRENADES, after_death, is_knife
+from app.domain.map_play import NO_DETAILS, KillDetails, player_kills
 from app.domain.match import (
     CurrentRound,
     EventType,
@@ -20,8 +20,7 @@ from app.domain.match import (
     Side,
     TimelineEvent,
 )
-from app.domain.player_kills import player_kills
-from app.domain.shown_updates import defuse_work_begun, end_bomb_work, show_equipment, stop_bomb_work
+from app.domain.round_knowledge import defuse_work_begun, end_bomb_work, show_equipment, stop_bomb_work
 from app.domain.sides import apply_seen_players, team_of, update_map
 
 _THROWN = GRENADES | {"inferno"}  #: what kills without its owner doing anything at that moment

@@ -13,13 +13,11 @@ from msgspec.structs import replace
 from app.domain import facts as f
 from app.domain import (
     formats,
-    map_begins,
-    map_end,
+    maps,
     presence,
     restarts,
+    round_knowledge,
     round_totals,
-    scoreboard,
-    shown_updates,
     timeline,
 )
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
@@ -62,21 +60,20 @@ def fold(match: Match, facts: Iterable[f.Fact]) -> tuple[Match, tuple[MatchChang
     checked = False  #: whether the checks left the match as it was
     for fact in facts:
         if match.over:
-            match = map_end.check_end(match, fact)
+            match = maps.check_end(match, fact)
             continue
         before, kind = match, type(fact)
         match = restarts.apply_to_play(before, _HANDLERS[kind], fact, changes)
         if checked and kind is not f.RoundWon and _concerns_no_check(before, match, kind):
             continue
-        after = presence.check_presence(match if match.restart else _check_play(before, match, fact))
+        after = match
+        if not match.restart:
+            after = formats.check_format(count_uncounted_round(before, match, fact))
+        after = presence.check_presence(after)
         checked, match = after is match, after
         if match is not before and _visible(match) != _visible(before):
             changes.append(DetailsChanged())
     return match, tuple(changes)
-
-
-def _check_play(before: Match, match: Match, fact: f.Fact) -> Match:
-    return formats.check_format(count_uncounted_round(before, match, fact))
 
 
 def _concerns_no_check(before: Match, match: Match, kind: type[f.Fact]) -> bool:
@@ -100,7 +97,7 @@ def side_named(match: Match, fact: f.SideNamed, changes: MatchChanges) -> Match:
 
 
 def item_acquired(match: Match, fact: f.ItemAcquired, changes: MatchChanges) -> Match:
-    match = scoreboard.add_item(match, fact)
+    match = round_knowledge.add_item(match, fact)
     play, current = map_in_play(match), match.current
     if play is None or play.home_side is not None or current is None or current.phase == "over":
         return match
@@ -108,7 +105,7 @@ def item_acquired(match: Match, fact: f.ItemAcquired, changes: MatchChanges) -> 
 
 
 def player_listed(match: Match, fact: f.PlayerListed, changes: MatchChanges) -> Match:
-    match = presence.count_listed(scoreboard.player_listed(match, fact), fact)
+    match = presence.count_listed(round_knowledge.player_listed(match, fact), fact)
     return round_totals.add_row(match, fact)
 
 
@@ -125,13 +122,13 @@ def clock_set(match: Match, fact: f.ClockSet, changes: MatchChanges) -> Match:
 
 
 def side_switched(match: Match, fact: f.SideSwitched, changes: MatchChanges) -> Match:
-    match = scoreboard.switch_side(match, fact)
+    match = round_knowledge.switch_side(match, fact)
     return count_result(switch_player(match, fact.player, fact.side), changes)
 
 
 def freeze_started(match: Match, fact: f.FreezeStarted, changes: MatchChanges) -> Match:
     after = _freeze(match, fact, changes)
-    return shown_updates.begin_freeze(after, fact.at, begins_half=_begins_half(after))
+    return round_knowledge.begin_freeze(after, fact.at, begins_half=_begins_half(after))
 
 
 def _begins_half(match: Match) -> bool:
@@ -175,15 +172,15 @@ def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> 
     if match.handed_over:
         return match
     if match.restarting:
-        match = map_begins.resume_without_score(match, fact.at, changes)
+        match = maps.resume_without_score(match, fact.at, changes)
     match = _confirm_knife_round(replace(match, pending_map_end=None), changes)
     if match.current is None or match.current.phase == "over":
-        match = shown_updates.forget_equipment(
+        match = round_knowledge.forget_equipment(
             open_round(drop_uncounted_result(match, changes), fact.at, changes)
         )
     if match.current is None or match.current.phase == "live":
         return match
-    return shown_updates.begin_round(go_live(clear_doubt(match, "restart"), fact.at, changes), fact.at)
+    return round_knowledge.begin_round(go_live(clear_doubt(match, "restart"), fact.at, changes), fact.at)
 
 
 def _confirm_knife_round(match: Match, changes: MatchChanges) -> Match:
@@ -192,10 +189,6 @@ def _confirm_knife_round(match: Match, changes: MatchChanges) -> Match:
     if current is None or current.pending_result is None:
         return match
     return count_result(replace(match, current=replace(current, break_over=True)), changes)
-
-
-def restore_announced(match: Match, fact: f.RestoreAnnounced, changes: MatchChanges) -> Match:
-    return map_begins.restore_announced(map_end.check_end(match, fact), fact, changes)
 
 
 def killed(match: Match, fact: f.Killed, changes: MatchChanges) -> Match:
@@ -227,7 +220,7 @@ def round_won(match: Match, fact: f.RoundWon, changes: MatchChanges) -> Match:
     """Store the result and count it as soon as possible; a score already counted is a repeated line."""
     current, play = match.current, map_in_play(match)
     if play is None or current is None or current.phase == "over" or match.restarting:
-        return map_end.check_end(match, fact)
+        return maps.check_end(match, fact)
     match = replace(match, restoring=None)  # the round went on: no backup was loaded
     total = fact.ct_score + fact.t_score
     if total <= play.rounds_won:
@@ -253,14 +246,14 @@ def paused(match: Match, fact: f.Paused, changes: MatchChanges) -> Match:
 
 
 def resumed(match: Match, fact: f.Resumed, changes: MatchChanges) -> Match:
-    return shown_updates.restart_freeze_clock(replace(match, pause=""), fact.at)
+    return round_knowledge.restart_freeze_clock(replace(match, pause=""), fact.at)
 
 
 def data_lost(match: Match, fact: f.DataLost, changes: MatchChanges) -> Match:
     current = match.current
     if current is not None and current.phase != "over":
         match = replace(match, current=replace(current, gap=True))
-    return raise_doubt(shown_updates.forget(match), MISSING_DATA, fact.reason)
+    return raise_doubt(round_knowledge.forget(match), MISSING_DATA, fact.reason)
 
 
 def data_complete(match: Match, fact: f.DataComplete, changes: MatchChanges) -> Match:
@@ -288,19 +281,19 @@ _ON_EQUIPMENT = frozenset(
     {f.ItemAcquired, f.ItemLost, f.MoneyChanged, f.PlayerListed, f.ListBegun, f.Equipped, f.Hurt}
 )
 _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
-    f.MapLoaded: map_begins.map_loaded,
+    f.MapLoaded: maps.map_loaded,
     f.FormatSet: formats.format_set,
     f.ClockSet: clock_set,
-    f.WarmupStarted: map_begins.warmup_started,
-    f.WarmupEnded: map_begins.warmup_ended,
-    f.PlayStarted: map_begins.play_started,
-    f.RestartAnnounced: map_begins.restart_announced,
-    f.RestoreAnnounced: restore_announced,
+    f.WarmupStarted: maps.warmup_started,
+    f.WarmupEnded: maps.warmup_ended,
+    f.PlayStarted: maps.play_started,
+    f.RestartAnnounced: maps.restart_announced,
+    f.RestoreAnnounced: maps.restore_announced,
     f.SideNamed: side_named,
-    f.Equipped: scoreboard.equipped,
-    f.ItemLost: scoreboard.item_lost,
-    f.MoneyChanged: scoreboard.money_changed,
-    f.Hurt: scoreboard.hurt,
+    f.Equipped: round_knowledge.equipped,
+    f.ItemLost: round_knowledge.item_lost,
+    f.MoneyChanged: round_knowledge.money_changed,
+    f.Hurt: round_knowledge.hurt,
     f.ListBegun: list_begun,
     f.PlayerListed: player_listed,
     f.ListEnded: list_ended,
@@ -314,14 +307,14 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.Assisted: _in_round(timeline.assisted),
     f.Died: presence.died,
     f.BombPlanted: _in_round(timeline.planted),
-    f.PlantBegun: _in_round(shown_updates.plant_begun),
+    f.PlantBegun: _in_round(round_knowledge.plant_begun),
     f.DefuseBegun: _in_round(timeline.defuse_begun),
     f.BombDefused: _in_round(timeline.defused),
     f.BombExploded: _in_round(timeline.exploded),
     f.RoundWon: round_won,
     f.RoundEnded: ignored,
-    f.Surrendered: map_end.surrendered,
-    f.EndOverdue: map_end.end_overdue,
+    f.Surrendered: maps.surrendered,
+    f.EndOverdue: maps.end_overdue,
     f.ScoreReported: score_reported,
     f.Paused: paused,
     f.Resumed: resumed,
@@ -330,7 +323,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.LineNotUnderstood: round_totals.line_not_understood,
     f.DataComplete: data_complete,
     f.SilenceEnded: silence_ended,
-    f.SourceChanged: map_begins.source_changed,
+    f.SourceChanged: maps.source_changed,
     f.RivalSeen: rival_seen,
     f.RivalsGone: rivals_gone,
 }

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 
 class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):

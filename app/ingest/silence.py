@@ -26,7 +26,7 @@ def play_phase(match: Match) -> PlayPhase:
     if play is None or current is None or match.pause or match.warmup:
         return "break"
     if play.decides(play.home_score, play.away_score):
-        return "break"  # the map's end is awaited (`domain.map_end`)
+        return "break"  # the map's end is awaited (`domain.maps`)
     if current.phase == "live":
         return "live" if min(current.alive_home, current.alive_away) > 1 else "clutch"
     return "freeze" if play.rounds_won and not is_side_break(play) else "break"

@@ -20,7 +20,7 @@ from app.commands import match_update, team_ratings
 from app.domain.changes import DetailsChanged
 from app.domain.doubts import LOG_GAP
 from app.domain.facts import DataLost, EndOverdue
-from app.domain.map_end import end_due_at
+from app.domain.maps import end_due_at
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import consumer, offsets, pending_ranges, rival_sources, silence, suspension

@@ -14,7 +14,7 @@ from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 from piccolo.query.functions import Count
 
-from app.domain.status import Status
+from app.domain.match import Status
 from app.kit.logging import get_logger
 from app.store.prepared import prepared
 from app.store.query_functions import writing

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from piccolo.query import Insert, Select, Update
 
-from app.domain.user import LinkPurpose
+from app.domain.tenant import LinkPurpose
 from app.store.prepared import prepared
 from app.store.query_functions import reading_row, writing
 from app.store.tables.user import PortalLink

@@ -11,7 +11,7 @@ from piccolo.query.functions import Count
 from piccolo.querystring import QueryString
 
 from app.domain.market import MarketStatus
-from app.domain.status import Status
+from app.domain.match import Status
 from app.store.prepared import prepared
 from app.store.sql import OPEN_CODES, any_of, literals
 from app.store.tables.market import Market

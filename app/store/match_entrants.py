@@ -13,16 +13,20 @@ from piccolo.query import Select
 from piccolo.query.functions import Coalesce, Max, Min
 from piccolo.querystring import QueryString
 
-from app.domain.entrants import Competitor, Player, Tournament, account_of, with_dates
-from app.domain.ids import match_urn
-from app.domain.match import Match, Status
-from app.domain.match_entrants import (
+from app.domain.entrants import (
+    Competitor,
     MatchEntrants,
+    Player,
     TeamLogos,
+    Tournament,
+    account_of,
     entrants_of,
     match_of_competitor,
     match_of_tournament,
+    with_dates,
 )
+from app.domain.ids import match_urn
+from app.domain.match import Match, Status
 from app.store import entrants, matches
 from app.store.listings import UNKNOWN_START
 from app.store.prepared import prepared

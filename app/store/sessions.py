@@ -8,8 +8,7 @@ import msgspec
 from piccolo.columns import Column
 from piccolo.query import Delete, Insert, Select, Update
 
-from app.domain.tenant import Tenant
-from app.domain.user import Session, User
+from app.domain.tenant import Session, Tenant, User
 from app.store.prepared import prepared
 from app.store.query_functions import reading_optional_number, reading_row, reading_rows, writing
 from app.store.sql import any_of

@@ -9,8 +9,7 @@ from piccolo.columns import Column
 from piccolo.query import Insert, Select, Update
 from piccolo.querystring import QueryString
 
-from app.domain.tenant import Tenant
-from app.domain.user import OperatorRole, Role, User
+from app.domain.tenant import OperatorRole, Role, Tenant, User
 from app.kit.errors import Conflict, NotFound
 from app.store.prepared import prepared
 from app.store.query_functions import reading_row, reading_rows

@@ -30,7 +30,7 @@ class PhaseModel(msgspec.Struct, frozen=True):
 
 
 class RoundLimits(msgspec.Struct, frozen=True):
-    """How much the last seconds of clock and fuse leave possible (`round_limits`); rates are for a second.
+    """How much the last seconds of clock and fuse leave possible (`round_model`); rates are for a second.
 
     `plant`, `defuse`: at which T, or CT, succeed in what they must do while there is time for it;
     `free_defuse`: the latter with no T alive.
@@ -103,7 +103,7 @@ class PlayerCoefficients(msgspec.Struct, frozen=True):
 
 
 class KillCoefficients(msgspec.Struct, frozen=True):
-    """The kills of a round (`kill_model`, `round_markets`). In logits of CT making the next kill: `ct`;
+    """The kills of a round (`round_endings`, `round_markets`). In logits of CT making the next kill: `ct`;
     `round`, for each logit of the round before it began; `player`, for each player alive that T has less;
     `plant`, what a planted bomb takes from it.
 

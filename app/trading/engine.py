@@ -1,6 +1,6 @@
 """How the book of a match changes after the match has changed."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import compress, islice
 from operator import is_not
@@ -24,20 +24,19 @@ from app.domain.changes import (
 from app.domain.doubts import public_reason
 from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SETTLED, SUSPENDED, Book, Market, MarketKey
 from app.domain.match import Match, TimelineEvent
-from app.domain.pauses import pause_reason
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER
+from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER, pause_reason
 from app.domain.trading_controls import CONTROL_REASONS
-from app.trading import format_change, replayed_rounds
+from app.trading import void_bets
 from app.trading.forecast import Forecast
-from app.trading.margin import odds as odds_of
 from app.trading.market_controls import MarketControls, market_controls
 from app.trading.match_facts import MatchFacts, Past, Subject, collect_facts, events_alone
 from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
+from app.trading.pricing import odds as odds_of
 from app.trading.registry import RULES
 from app.trading.repricing import reprice_at
-from app.trading.rules import subjects_of
+from app.trading.rules import parse_specifiers, subjects_of
 from app.trading.settling import (
     outdated_reason,
     rests_on_round,
@@ -46,7 +45,6 @@ from app.trading.settling import (
     settlement_of,
     waits_for_format,
 )
-from app.trading.specifiers import parse
 
 Markets = Iterable[tuple[MarketKey, Market]]
 #: Changes after which something settled may no longer hold.
@@ -91,8 +89,8 @@ def react(
     facts, reason = collect_facts(match, changes, past), _reason_to_suspend(match, may_price)
     after = dict(book)
     entries = _roll_back_outdated(facts, changes, after)
-    replayed = replayed_rounds.affected_markets(replayed_rounds.replayed_plays(changes).values(), book, after)
-    format_entries, windows = format_change.apply_format_change(match, facts, changes, after, now)
+    replayed = void_bets.affected_markets(void_bets.replayed_plays(changes).values(), book, after)
+    format_entries, windows = void_bets.apply_format_change(match, facts, changes, after, now)
     entries += format_entries
     open_before = [one for one in after.items() if (status := one[1].status) is ACTIVE or status is SUSPENDED]
     events = events_alone(changes)
@@ -102,7 +100,7 @@ def react(
         open_before = [(key, market) for key, market in open_before if after[key] is market]
     due_at = None
     if reason:
-        _suspend(after, open_before, (), reason)
+        _suspend(after, open_before, reason)
     else:
         forecast = Forecast(facts, now)
         controls = market_controls(forecast, pricing)
@@ -112,9 +110,9 @@ def react(
         offers = _apply_offers(forecast, after, open_before, now, pricing, controls, every=margins_may_change)
         if forecast.phase.live:
             due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
-    entries += format_change.window_entries(windows, after)
-    entries += replayed_rounds.void_entries(replayed, after, now)
-    entries += (restored := replayed_rounds.restored_entries(changes, past, after))
+    entries += void_bets.window_entries(windows, after)
+    entries += void_bets.void_entries(replayed, after, now)
+    entries += (restored := void_bets.restored_entries(changes, past, after))
     touched = {*replayed, *[entry.key for entry in restored]}
     return Reaction(_changed(book, after, touched), in_order(entries), due_at)
 
@@ -132,12 +130,7 @@ def _changed(book: Book, after: Book, touched: Collection[MarketKey]) -> tuple[M
         pairs = zip(book.values(), after.values(), strict=False)
         others = compress(pairs, map(is_not, book.values(), after.values()))
         found = [market for known, market in others if market != known]
-    return (*found, *[after[key] for key in _added(after, book)])
-
-
-def _added(after: Book, book: Book) -> Iterator[MarketKey]:
-    """The keys of `after` behind those of `book`."""
-    return islice(after, len(book), None)
+    return (*found, *[after[key] for key in islice(after, len(book), None)])
 
 
 def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
@@ -163,7 +156,7 @@ def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> boo
     }
     for (_, text), market in book.items():
         if market.status in OPEN and market.settled_by != HELD:
-            specifiers = parse(text)
+            specifiers = parse_specifiers(text)
             if (specifiers.map, specifiers.round) in over:
                 return True
     return False
@@ -172,7 +165,7 @@ def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> boo
 def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
     """Every active market, suspended for `reason`."""
     after = dict(book)
-    _suspend(after, book.items(), (), reason)
+    _suspend(after, book.items(), reason)
     return tuple(market for key, market in after.items() if market is not book[key])
 
 
@@ -192,7 +185,7 @@ def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after
     for key, market in after.items():
         if market.status not in CLOSED or market.settled_by != "engine" or market.type_id not in RULES:
             continue
-        rule, specifiers = RULES[market.type_id], parse(market.specifiers)
+        rule, specifiers = RULES[market.type_id], parse_specifiers(market.specifiers)
         if rule.subject and (specifiers.map, specifiers.round) in voided_rounds:
             if market.status is SETTLED:
                 after[key], entry = roll_back(market, "the events that it rested on are void")
@@ -223,7 +216,7 @@ def _settle_decided(
         rule = RULES.get(key[0])
         if rule is None or market.settled_by == HELD:
             continue
-        found = settlement_of(rule, facts, parse(key[1]))
+        found = settlement_of(rule, facts, parse_specifiers(key[1]))
         if found:
             after[key], entry = settle(market, found)
             entries.append(entry)
@@ -234,7 +227,7 @@ def _settle_decided(
 def _subject(key: MarketKey) -> Subject | None:
     """What an event must be about to decide this market; None where none does."""
     rule = RULES.get(key[0])
-    return rule.subject(parse(key[1])) if rule and rule.subject else None
+    return rule.subject(parse_specifiers(key[1])) if rule and rule.subject else None
 
 
 def _reason_to_suspend(match: Match, may_price: bool) -> str:
@@ -245,21 +238,18 @@ def _reason_to_suspend(match: Match, may_price: bool) -> str:
     return "" if may_price else LATE_FACTS
 
 
-def _suspend(after: Book, open_before: Markets, offered: Iterable[MarketKey], reason: str) -> bool:
-    """Suspend those of the `open_before` markets that are active and not offered; whether there were any."""
-    staying, gone = frozenset(offered), False
+def _suspend(after: Book, open_before: Markets, reason: str) -> None:
+    """Suspend those of the `open_before` markets that are active."""
     for key, market in open_before:
-        if market.status is ACTIVE and key not in staying:
+        if market.status is ACTIVE:
             after[key] = replace(market, status=SUSPENDED, reason=reason)
-            gone = True
-    return gone
 
 
 def _suspend_unoffered(
     after: Book, open_before: Markets, offered: Iterable[MarketKey], controls: MarketControls | None
 ) -> bool:
-    """The same, for the reason that traders have given. What is suspended already has that reason as long as
-    it holds."""
+    """Suspend those of the `open_before` markets that are active and not offered; whether there were any.
+    What traders have set is the reason, also of what is suspended already, as long as it holds."""
     staying, gone = frozenset(offered), False
     for key, market in open_before:
         if key in staying or not (

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 from propcache.api import cached_property
 
 from app.domain.match import CurrentRound, TimelineEvent
-from app.trading import match_scores, model, skill
-from app.trading.home_chances import home_wins_by_skill
+from app.trading import map_scores, model, skill
 from app.trading.lines import Distribution, Finals, FinalScores, Measure, Score, measured
-from app.trading.map_outlook import MapOutlook, map_outlook
 from app.trading.map_scores import (
     MapParameters,
     MapState,
@@ -29,10 +27,10 @@ from app.trading.map_scores import (
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, match_phase
 from app.trading.model import Skill
-from app.trading.round_outlook import MapsAhead, RoundOutlook, round_outlook
+from app.trading.outlook import MapOutlook, MapsAhead, RoundOutlook, map_outlook, round_outlook
+from app.trading.round_model import basic_state, home_wins_by_skill, state_before
 from app.trading.round_state import RoundState
 from app.trading.round_view import economy_state, round_state, seen_at
-from app.trading.unknown_round import basic_state, state_before
 
 Key = TypeVar("Key")
 Found = TypeVar("Found")
@@ -147,11 +145,8 @@ class Forecast:
         outlook = self._outlook(number)
         if outlook:
             return outlook.half_scores(self.current_round_chances)
-        return self._mean(half_scores, number)
-
-    def _mean(self, distribution: Callable[[MapParameters, MapState], Finals], number: int) -> Finals:
         return mixture(
-            (weight, distribution(parameters, state)) for weight, parameters, state in self.branches(number)
+            (weight, half_scores(parameters, state)) for weight, parameters, state in self.branches(number)
         )
 
     def reaches_first(self, number: int, target: int) -> float:
@@ -219,10 +214,10 @@ class Forecast:
 
     def _cases_reaching(self, number: int) -> list[float]:
         """The probabilities of the cases if the map is played."""
-        earlier = range(self.match.best_of - match_scores.maps_left(self.match) + 1, number)
+        earlier = range(self.match.best_of - map_scores.maps_left(self.match) + 1, number)
         wins = [self._wins(before) for before in earlier]
         reached = [
-            weight * match_scores.goes_on(self.match, [by_skill[level] for by_skill in wins])
+            weight * map_scores.goes_on(self.match, [by_skill[level] for by_skill in wins])
             for weight, level in self.cases
         ]
         total = sum(reached)
@@ -351,14 +346,15 @@ class Forecast:
         score, cases = (match.score_home, match.score_away), []
         for case in self.cases:
             chances = [self._wins(number)[case.skill] for number in self._maps_left]
-            cases.append((case.weight, tuple(match_scores.finals(*score, match.best_of, chances).items())))
+            ends = map_scores.match_finals(*score, match.best_of, chances)
+            cases.append((case.weight, tuple(ends.items())))
         return mixture(cases)
 
     @cached_property
     def _maps_left(self) -> range:
         """The maps that are not over."""
         best_of = self.match.best_of
-        return range(best_of - match_scores.maps_left(self.match) + 1, best_of + 1)
+        return range(best_of - map_scores.maps_left(self.match) + 1, best_of + 1)
 
     @cached_property
     def _ahead_of_match(self) -> tuple[RoundOutlook, MapsAhead] | None:

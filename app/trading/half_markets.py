@@ -9,7 +9,6 @@ from functools import partial
 from app.domain.match import Round
 from app.trading.forecast import Forecast
 from app.trading.map_markets import (
-    TEAMS,
     Condition,
     Lines,
     for_map_on_offer,
@@ -21,8 +20,7 @@ from app.trading.map_markets import (
 from app.trading.map_scores import home_wins_opening
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, void
-from app.trading.specifiers import Specifiers
+from app.trading.rules import NO_RESULT, TEAMS, Rule, Settlement, Specifiers, decide, of_team, void
 
 
 def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:
@@ -37,8 +35,7 @@ def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:
 
 
 def _race_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    home = forecast.reaches_first(specifiers.map, specifiers.target)
-    return home if specifiers.team == "home" else 1 - home
+    return of_team(forecast.reaches_first(specifiers.map, specifiers.target), specifiers)
 
 
 def _race_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -148,7 +145,7 @@ def _pistol_chances(forecast: Forecast, specifiers: Specifiers, half: int) -> li
 
 def _pistol_price(forecast: Forecast, specifiers: Specifiers) -> float:
     home = sum([weight * chance for weight, chance in _pistol_chances(forecast, specifiers, specifiers.half)])
-    return home if specifiers.team == "home" else 1 - home
+    return of_team(home, specifiers)
 
 
 def _pistol_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -166,12 +163,8 @@ def _until_second_pistol(lines: Lines, phase: MatchPhase) -> Iterable[Specifiers
     return lines(phase.map) if phase.map and ahead else ()
 
 
-def _pistols_won(forecast: Forecast, specifiers: Specifiers) -> tuple[float, float, float]:
-    """The chances that home wins none of both pistol rounds, one, and both."""
-    return forecast.once(_pistols_won_on, specifiers.map)
-
-
-def _pistols_won_on(forecast: Forecast, number: int) -> tuple[float, float, float]:
+def _pistols_won(forecast: Forecast, number: int) -> tuple[float, float, float]:
+    """The chances that home wins none of both pistol rounds of a map, one, and both."""
     specifiers = Specifiers(map=number)
     first, second = (_pistol_chances(forecast, specifiers, half) for half in (1, 2))
     cases = [(weight, one, two) for (weight, one), (_, two) in zip(first, second, strict=True)]
@@ -181,12 +174,12 @@ def _pistols_won_on(forecast: Forecast, number: int) -> tuple[float, float, floa
 
 
 def _both_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    none, _, both = _pistols_won(forecast, specifiers)
+    none, _, both = forecast.once(_pistols_won, specifiers.map)
     return both if specifiers.team == "home" else none
 
 
 def _shared_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return _pistols_won(forecast, specifiers)[1]
+    return forecast.once(_pistols_won, specifiers.map)[1]
 
 
 def _pistols(facts: MatchFacts, specifiers: Specifiers) -> tuple[list[Round], bool]:

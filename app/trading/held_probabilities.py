@@ -16,15 +16,14 @@ from app.domain.doubts import PRICE
 from app.domain.market import Book
 from app.domain.match import Match
 from app.domain.trading_controls import HeldProbability
-from app.trading.certainty import Certainty
 from app.trading.forecast import Forecast
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.offer_plan import PricedGroup, groups_on_offer
-from app.trading.offers import is_within_bounds
-from app.trading.pricing_config import PricingConfig
+from app.trading.offers import Certainty, is_within_bounds
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
+from app.trading.rules import parse_specifiers
 from app.trading.settling import settlement_of
-from app.trading.specifiers import parse
 
 
 def without_ended(
@@ -58,7 +57,7 @@ def without_ended(
 def _ends(change: MatchChange, held: HeldProbability) -> bool:
     """Whether what the held probability is about is over, or is played again: its map, the present one if it
     is about the match."""
-    about = parse(held.specifiers).map
+    about = parse_specifiers(held.specifiers).map
     match change:
         case MapFinished():
             return about in (0, change.map.number)
@@ -74,7 +73,7 @@ def _is_closed(held: HeldProbability, facts: MatchFacts, book: Book) -> bool:
     market = book.get(held.market_key)
     if market is None or not market.open or facts.over:
         return True
-    return settlement_of(RULES[held.type_id], facts, parse(held.specifiers)) is not None
+    return settlement_of(RULES[held.type_id], facts, parse_specifiers(held.specifiers)) is not None
 
 
 def _is_certain(priced: PricedGroup | None, certainty: Certainty) -> bool:

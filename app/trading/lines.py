@@ -158,9 +158,16 @@ class FinalScores:
         for case in cases:
             scores, chances = zip(*case, strict=True)
             self._cases.append((self._scores.setdefault(scores, len(self._scores)), chances))
+        self._mixtures: dict[Measure, Mixture] = {}
 
     def measured(self, measure: Measure) -> Mixture:
-        """What `measure` may come to in each case."""
+        """What `measure` may come to in each case, computed on first use."""
+        known = self._mixtures.get(measure)
+        if known is None:
+            known = self._mixtures[measure] = self._measured(measure)
+        return known
+
+    def _measured(self, measure: Measure) -> Mixture:
         values, places = _layout(measure, tuple(self._scores))
         sums = [_sums(places[number], chances) for number, chances in self._cases]
         possible = [index for index, column in enumerate(zip(*sums, strict=True)) if any(column)]

@@ -6,24 +6,25 @@ from typing import Literal
 
 from app.domain.match import MapPlay, Round
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_handicap, with_threshold
 from app.trading.lines import LineSequence, Measure, Score, lead, of_away, of_home, total
 from app.trading.map_scores import reachable
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
 from app.trading.rules import (
     NO_RESULT,
+    TEAMS,
+    Ladder,
     Price,
     Rule,
     Settlement,
+    Specifiers,
     decide,
-    probability_against,
+    opposite,
     void,
+    with_handicap,
+    with_threshold,
     without_team,
 )
-from app.trading.specifiers import Specifiers
-
-TEAMS = ("home", "away")
 
 Condition = Callable[[Specifiers, int, int], bool]  #: of the final score (home, away)
 Lines = Callable[[OfferedMap], Iterable[Specifiers]]
@@ -75,10 +76,6 @@ def over_price(measure: Measure, forecast: Forecast, specifiers: Specifiers) -> 
     return forecast.distribution(measure, specifiers.map).over(specifiers.threshold)
 
 
-def under_price(measure: Measure, forecast: Forecast, specifiers: Specifiers) -> float:
-    return 1 - over_price(measure, forecast, specifiers)
-
-
 def winner_price(forecast: Forecast, specifiers: Specifiers) -> float:
     leads = forecast.distribution(lead, specifiers.map)
     return leads.over(0.5) if specifiers.team == "home" else 1 - leads.over(-0.5)
@@ -122,10 +119,6 @@ def _odd(specifiers: Specifiers, home: int, away: int) -> bool:
 
 def _odd_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return forecast.distribution(_parity, specifiers.map).over(0.5)
-
-
-def negated(condition: Condition) -> Condition:
-    return lambda specifiers, home, away: not condition(specifiers, home, away)
 
 
 def handicap_pair(specifiers: Specifiers) -> Specifiers:
@@ -182,8 +175,8 @@ def _overtime_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return over_price(total, forecast, _goes_beyond(forecast.facts, specifiers))
 
 
-def _overtime_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
-    return _final_settle(condition, facts, _goes_beyond(facts, specifiers))
+def _overtime_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    return _final_settle(exceeds, facts, _goes_beyond(facts, specifiers))
 
 
 def _ended(play: MapPlay) -> str:
@@ -228,23 +221,38 @@ def _final(
     )
 
 
-def _overtime(id: int, key: str, condition: Condition, price: Price) -> Rule:
-    return Rule(
-        id=id,
-        key=key,
-        family="map_overtime",
-        opens=partial(for_map_on_offer, single_line),
-        price=price,
-        settle=partial(_overtime_settle, condition),
-        by_format=True,
-        about_format="map",
-        pairs=True,
-    )
-
-
-_HANDICAPS = Ladder(size=4, lines=handicap_lines, place=with_handicap)
-_TOTALS = Ladder(size=5, lines=partial(count_lines, total), place=with_threshold)
-_TEAM_TOTALS = Ladder(size=2, lines=_team_count_lines, place=with_threshold)
+_TOTAL = _final(
+    8,
+    "map_total_rounds_over",
+    "map_total_rounds",
+    single_line,
+    exceeds,
+    where=for_maps_on_offer,
+    price=partial(over_price, total),
+    ladder=Ladder(size=5, lines=partial(count_lines, total), place=with_threshold),
+)
+_TEAM_TOTAL = _final(
+    25,
+    "team_rounds_over",
+    "team_rounds",
+    team_lines,
+    _team_exceeds,
+    price=_team_over_price,
+    shared=unchanged,
+    ladder=Ladder(size=2, lines=_team_count_lines, place=with_threshold),
+)
+_ODD = _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, price=_odd_price, about_format="")
+_OVERTIME = Rule(
+    id=10,
+    key="map_overtime",
+    family="map_overtime",
+    opens=partial(for_map_on_offer, single_line),
+    price=_overtime_price,
+    settle=_overtime_settle,
+    by_format=True,
+    about_format="map",
+    pairs=True,
+)
 
 RULES = (
     Rule(
@@ -264,58 +272,14 @@ RULES = (
         where=for_maps_on_offer,
         price=handicap_price,
         shared=handicap_pair,
-        ladder=_HANDICAPS,
+        ladder=Ladder(size=4, lines=handicap_lines, place=with_handicap),
     ),
-    _final(
-        8,
-        "map_total_rounds_over",
-        "map_total_rounds",
-        single_line,
-        exceeds,
-        where=for_maps_on_offer,
-        price=partial(over_price, total),
-        ladder=_TOTALS,
-    ),
-    _final(
-        9,
-        "map_total_rounds_under",
-        "map_total_rounds",
-        single_line,
-        negated(exceeds),
-        where=for_maps_on_offer,
-        price=partial(under_price, total),
-        ladder=_TOTALS,
-    ),
-    _overtime(10, "map_overtime", exceeds, _overtime_price),
-    _final(
-        25,
-        "team_rounds_over",
-        "team_rounds",
-        team_lines,
-        _team_exceeds,
-        price=_team_over_price,
-        shared=unchanged,
-        ladder=_TEAM_TOTALS,
-    ),
-    _final(
-        26,
-        "team_rounds_under",
-        "team_rounds",
-        team_lines,
-        negated(_team_exceeds),
-        price=partial(probability_against, _team_over_price),
-        shared=unchanged,
-        ladder=_TEAM_TOTALS,
-    ),
-    _final(27, "map_rounds_odd", "map_rounds_parity", single_line, _odd, price=_odd_price, about_format=""),
-    _final(
-        28,
-        "map_rounds_even",
-        "map_rounds_parity",
-        single_line,
-        negated(_odd),
-        price=partial(probability_against, _odd_price),
-        about_format="",
-    ),
-    _overtime(31, "map_no_overtime", negated(exceeds), partial(probability_against, _overtime_price)),
+    _TOTAL,
+    opposite(_TOTAL, 9, "map_total_rounds_under"),
+    _OVERTIME,
+    opposite(_OVERTIME, 31, "map_no_overtime"),
+    _TEAM_TOTAL,
+    opposite(_TEAM_TOTAL, 26, "team_rounds_under"),
+    _ODD,
+    opposite(_ODD, 28, "map_rounds_even"),
 )

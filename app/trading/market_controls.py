@@ -15,9 +15,9 @@ from app.domain.trading_controls import (
 )
 from app.trading.forecast import Forecast
 from app.trading.offer_plan import PlannedGroup
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
-from app.trading.specifiers import Specifiers, parse
+from app.trading.rules import Specifiers, parse_specifiers
 
 #: Types of a round whose results decide its winner, and with that its map and match.
 _DECIDING = frozenset(("round_winner", "round_ending"))
@@ -137,7 +137,7 @@ def contradicts(held: MarketKey, other: MarketKey) -> bool:
     Rounds of one map are independent of each other, and so are players; a round's result decides its map's,
     and a map's the match's.
     """
-    one, two = parse(held[1]), parse(other[1])
+    one, two = parse_specifiers(held[1]), parse_specifiers(other[1])
     if one.round and two.round and (one.map, one.round) != (two.map, two.round):
         return False
     if one.player and two.player and one.player != two.player:

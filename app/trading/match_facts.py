@@ -23,8 +23,8 @@ from app.domain.changes import (
     RoundsReinstated,
     RoundsVoided,
 )
-from app.domain.match import CurrentRound, MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
-from app.domain.player_kills import player_kills
+from app.domain.map_play import player_kills
+from app.domain.match import MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 
 RoundKey = tuple[int, int]  #: map number, round number
@@ -107,7 +107,13 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def kills(self) -> dict[PlayerKey, tuple[int, ...]]:
         """Each player's kills on a map, in order; none for those who were only killed."""
-        return self._kills(self.rounds.values(), self.match.current)
+        found: dict[PlayerKey, list[int]] = {}
+        for played in self.rounds.values():
+            _add(found, played.map, played.kills or ())
+        current = self.match.current
+        if current is not None and (current.map, current.number) not in self.rounds:
+            _add(found, current.map, player_kills(current.events))
+        return {key: tuple(ids) for key, ids in found.items()}
 
     def lasting_kills(self, player: PlayerKey) -> tuple[int, ...]:
         """Those of the player's `kills` in rounds that began before their map was decided by the rules: they
@@ -154,16 +160,6 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         """How many kills of the round in progress markets count."""
         current = self.match.current
         return sum([event.counts_for_markets for event in current.events]) if current else 0
-
-    def _kills(
-        self, rounds: Iterable[Round], current: CurrentRound | None
-    ) -> dict[PlayerKey, tuple[int, ...]]:
-        found: dict[PlayerKey, list[int]] = {}
-        for played in rounds:
-            _add(found, played.map, played.kills or ())
-        if current is not None and (current.map, current.number) not in self.rounds:
-            _add(found, current.map, player_kills(current.events))
-        return {key: tuple(ids) for key, ids in found.items()}
 
     def kills_known(self, number: int) -> bool:
         """Whether no kill of the map's counted rounds may be missing."""

@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import Match
-from app.trading import match_scores
+from app.trading import map_scores
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_handicap, with_threshold
 from app.trading.lines import total
 from app.trading.map_markets import (
-    TEAMS,
     Condition,
     count_lines,
     covers,
@@ -17,16 +15,27 @@ from app.trading.map_markets import (
     handicap_lines,
     handicap_pair,
     handicap_price,
-    negated,
     over_price,
     unchanged,
-    under_price,
     winner_price,
 )
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase
-from app.trading.rules import NO_RESULT, Price, Rule, Settlement, decide, void
-from app.trading.specifiers import EMPTY, Specifiers
+from app.trading.rules import (
+    NO_RESULT,
+    NO_SPECIFIERS,
+    TEAMS,
+    Ladder,
+    Price,
+    Rule,
+    Settlement,
+    Specifiers,
+    decide,
+    opposite,
+    void,
+    with_handicap,
+    with_threshold,
+)
 
 Lines = Callable[[MatchPhase], Iterable[Specifiers]]
 
@@ -45,12 +54,12 @@ def _team_lines(phase: MatchPhase) -> Iterable[Specifiers]:
 
 
 def _no_lines(phase: MatchPhase) -> Iterable[Specifiers]:
-    return (EMPTY,)
+    return (NO_SPECIFIERS,)
 
 
 def _score_lines(phase: MatchPhase) -> Iterable[Specifiers]:
     """All final scores that could come when the match began; those ruled out are settled already."""
-    possible = match_scores.reachable(*phase.maps_won, phase.best_of, phase.maps_left)
+    possible = map_scores.reachable_in_match(*phase.maps_won, phase.best_of, phase.maps_left)
     return (Specifiers(home_maps=home, away_maps=away) for home, away in sorted(possible))
 
 
@@ -59,7 +68,7 @@ def _is_score(specifiers: Specifiers, home: int, away: int) -> bool:
 
 
 def _one_book(specifiers: Specifiers) -> Specifiers:
-    return EMPTY
+    return NO_SPECIFIERS
 
 
 def _score_price(forecast: Forecast, specifiers: Specifiers) -> float:
@@ -75,8 +84,8 @@ def _settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> 
     match = facts.match
     if not _ends(match):
         return None
-    home, away = match_scores.maps_won(match)
-    possible = match_scores.reachable(home, away, match.best_of, match_scores.maps_left(match))
+    home, away = map_scores.maps_won(match)
+    possible = map_scores.reachable_in_match(home, away, match.best_of, map_scores.maps_left(match))
     answers = {condition(specifiers, *score) for score in possible}
     return decide(answers.pop(), _ends(match), f"maps {home}:{away}") if len(answers) == 1 else None
 
@@ -115,8 +124,15 @@ def _about_score(
     )
 
 
-_HANDICAPS = Ladder(size=4, lines=handicap_lines, place=with_handicap)
-_TOTALS = Ladder(size=2, lines=partial(count_lines, total), place=with_threshold)
+_TOTAL = _about_score(
+    3,
+    "total_maps_over",
+    "total_maps",
+    _no_lines,
+    exceeds,
+    price=partial(over_price, total),
+    ladder=Ladder(size=2, lines=partial(count_lines, total), place=with_threshold),
+)
 
 RULES = (
     Rule(
@@ -135,26 +151,10 @@ RULES = (
         covers,
         shared=handicap_pair,
         price=handicap_price,
-        ladder=_HANDICAPS,
+        ladder=Ladder(size=4, lines=handicap_lines, place=with_handicap),
     ),
-    _about_score(
-        3,
-        "total_maps_over",
-        "total_maps",
-        _no_lines,
-        exceeds,
-        price=partial(over_price, total),
-        ladder=_TOTALS,
-    ),
-    _about_score(
-        4,
-        "total_maps_under",
-        "total_maps",
-        _no_lines,
-        negated(exceeds),
-        price=partial(under_price, total),
-        ladder=_TOTALS,
-    ),
+    _TOTAL,
+    opposite(_TOTAL, 4, "total_maps_under"),
     _about_score(
         5,
         "correct_map_score",

@@ -5,8 +5,9 @@ import msgspec
 from app.domain.entrants import player_number
 from app.domain.ids import player_urn
 from app.domain.match import CurrentRound, Team
+from app.trading.lines import Score
+from app.trading.map_scores import maps_left, maps_won
 from app.trading.match_facts import MatchFacts, RoundKey
-from app.trading.match_scores import Score, maps_left, maps_won
 
 #: How many maps after the one on offer are on offer, too.
 _MAPS_AHEAD = 2

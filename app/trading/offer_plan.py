@@ -9,15 +9,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SUSPENDED, Book, Market, MarketKey
+from app.domain.match import Match
 from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import LINE_WITHDRAWN
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, choose, nearest, places_near, stays
 from app.trading.lines import LineSequence
+from app.trading.match_facts import collect_facts
 from app.trading.match_phase import MatchPhase
 from app.trading.registry import RULES
-from app.trading.rules import Rule
-from app.trading.specifiers import Specifiers
+from app.trading.rules import Ladder, Rule, Specifiers, choose, nearest, places_near, stays
 
 _WITHDRAWN = (OFF_OFFER, LINE_WITHDRAWN)  #: why a line that was on offer is not, although its match is
 
@@ -232,3 +232,10 @@ def planned_group(name: str, markets: tuple[PlannedMarket, ...]) -> PlannedGroup
 def is_unavailable(market: Market) -> bool:
     """Whether a market cannot come on offer: it is decided, or an operator holds it."""
     return market.status in CLOSED or (market.settled_by == HELD and market.status in OPEN)
+
+
+def is_possible_line(match: Match, rule: Rule, specifiers: Specifiers, now: int) -> bool:
+    """Whether these are the specifiers of a line that is not decided, of a map or round that may be on offer
+    at `now` (Unix ms)."""
+    forecast = Forecast(collect_facts(match, ()), now)
+    return any(specifiers == possible for possible in possible_markets(rule, forecast))

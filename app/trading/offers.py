@@ -1,18 +1,74 @@
-"""The markets that the state of a match demands to be on offer, priced."""
+"""The markets that the state of a match demands to be on offer, priced, without those that are all but
+certain.
+
+A bet is accepted some seconds after placement; what will be certain then is treated as certain now.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+from propcache.api import cached_property
 
 from app.domain.market import ACTIVE, Book, Market, MarketKey
-from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
-from app.trading.margin import MAX_SHARE, MIN_SHARE
-from app.trading.margin import shares as shares_of
 from app.trading.market_controls import MarketControls
 from app.trading.offer_plan import PlannedGroup, groups_on_offer
-from app.trading.pricing_config import PricingConfig
-from app.trading.specifiers import Specifiers
+from app.trading.pricing import MAX_SHARE, MIN_SHARE, PricingConfig
+from app.trading.pricing import shares as shares_of
+from app.trading.round_state import is_over
+from app.trading.rules import Specifiers
+
+#: No market is on offer whose result is likelier than this: such prices carry high risk and little
+#: information.
+MAX_PROBABILITY = 0.97
+MIN_PROBABILITY = 1 - MAX_PROBABILITY
+
+
+class Certainty:
+    """What is certain at one moment: `forecast` is that moment's. Outside of rounds in play nothing is."""
+
+    def __init__(self, forecast: Forecast, delay_seconds: int) -> None:
+        self._live = forecast.phase.live
+        self._accepted = forecast.later(delay_seconds * 1000) if self._live else forecast
+
+    def is_certain(self, group: PlannedGroup, low: float, top: float) -> bool:
+        """Whether a group, with its least and its highest probability, must not be on offer: its result is
+        all but certain already, or when bets are accepted."""
+        if not self._live:
+            return False
+        if not (low >= MIN_PROBABILITY and top <= MAX_PROBABILITY):
+            return True
+        return self.will_be_certain(group)
+
+    def will_be_certain(self, group: PlannedGroup) -> bool:
+        """Whether the result of a group, open now in a round in play, is all but certain when bets are
+        accepted."""
+        if group.of_round:
+            return self._round_is_over or self._is_decided_when_accepted(group)
+        return self._round_is_decided and self._is_decided_when_accepted(group)
+
+    @cached_property
+    def _round_is_over(self) -> bool:
+        state = self._accepted.round_state
+        return state is not None and is_over(state)
+
+    @cached_property
+    def _round_is_decided(self) -> bool:
+        """What depends on more than the round is decided soon only if the round is."""
+        current = self._accepted.current_round
+        return current is not None and is_decided(self._accepted.round_win(current.map, current.number))
+
+    def _is_decided_when_accepted(self, group: PlannedGroup) -> bool:
+        prices = group.prices(self._accepted)
+        if group.pair:
+            return is_decided(prices[0])
+        return not (min(prices) >= MIN_PROBABILITY and max(prices) <= MAX_PROBABILITY)
+
+
+def is_decided(probability: float) -> bool:
+    """Whether a result is all but certain."""
+    return not MIN_PROBABILITY <= probability <= MAX_PROBABILITY
+
 
 #: Smaller moves of a probability than this are not published.
 MIN_MOVE = 0.0025
@@ -76,7 +132,8 @@ def priced_offers(
                     continue
                 margin, long_shots = controls.margin(group)
             shares = shares_of(probabilities, margin, long_shots)
-        if not shares or (is_moving and max(shares) >= MAX_SHARE and not _is_held(group, controls)):
+        held = controls is not None and controls.holds(group)
+        if not shares or (is_moving and max(shares) >= MAX_SHARE and not held):
             continue
         name = group.name
         priced = zip(group.markets, probabilities, shares, strict=True)
@@ -84,10 +141,6 @@ def priced_offers(
             Offer(key, about, name, probability, share) for (key, _, about), probability, share in priced
         ]
     return offers
-
-
-def _is_held(group: PlannedGroup, controls: MarketControls | None) -> bool:
-    return controls is not None and controls.holds(group)
 
 
 def is_within_bounds(markets: int, low: float, top: float) -> bool:

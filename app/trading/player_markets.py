@@ -9,19 +9,27 @@ Kills are then negative binomial with the mean and the variance that follow from
 """
 
 from collections.abc import Iterable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.entrants import account_of
 from app.domain.ids import entrant_number
 from app.trading.coefficients import load
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution, LineSequence, counted, total
 from app.trading.match_facts import MatchFacts, PlayerKey, Subject
 from app.trading.match_phase import MatchPhase
-from app.trading.rules import NO_RESULT, Rule, Settlement, decide, probability_against, void
-from app.trading.specifiers import Specifiers
+from app.trading.rules import (
+    NO_RESULT,
+    Ladder,
+    Rule,
+    Settlement,
+    Specifiers,
+    decide,
+    opposite,
+    void,
+    with_threshold,
+)
 
 _MOST = 60  #: kills on a map beyond which nobody gets
 
@@ -108,7 +116,7 @@ def _of_player(specifiers: Specifiers) -> Subject:
     return specifiers.map, 0, _account(specifiers.player)
 
 
-def _settle(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+def _settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     play, key = facts.plays.get(specifiers.map), (specifiers.map, _account(specifiers.player))
     if play is None:
         return None
@@ -116,37 +124,25 @@ def _settle(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement
     kills = facts.kills.get(key, ()) if played_out else facts.lasting_kills(key)
     if len(kills) > specifiers.threshold:
         decisive = kills[: int(specifiers.threshold) + 1]
-        return decide(over, decisive, f"{len(decisive)} kills")
+        return decide(True, decisive, f"{len(decisive)} kills")
     if play.end_id is None:
         return None
     if play.awarded or not facts.kills_known(specifiers.map):
         return void(NO_RESULT, (play.end_id,), "not every round of the map was played, or seen")
     if key not in facts.kills:
         return void(NO_RESULT, (play.end_id,), "the player did not play")
-    return decide(not over, (play.end_id, *kills), f"{len(kills)} kills on the map")
+    return decide(False, (play.end_id, *kills), f"{len(kills)} kills on the map")
 
 
-_KILLS = Ladder(size=1, lines=_lines, place=with_threshold)
-
-RULES = (
-    Rule(
-        id=36,
-        key="player_kills_over",
-        family="player_kills",
-        opens=_offers,
-        price=_over_price,
-        settle=partial(_settle, True),
-        subject=_of_player,
-        ladder=_KILLS,
-    ),
-    Rule(
-        id=37,
-        key="player_kills_under",
-        family="player_kills",
-        opens=_offers,
-        price=partial(probability_against, _over_price),
-        settle=partial(_settle, False),
-        subject=_of_player,
-        ladder=_KILLS,
-    ),
+_KILLS = Rule(
+    id=36,
+    key="player_kills_over",
+    family="player_kills",
+    opens=_offers,
+    price=_over_price,
+    settle=_settle,
+    subject=_of_player,
+    ladder=Ladder(size=1, lines=_lines, place=with_threshold),
 )
+
+RULES = (_KILLS, opposite(_KILLS, 37, "player_kills_under"))

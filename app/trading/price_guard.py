@@ -22,11 +22,10 @@ import msgspec
 
 from app.domain import changes as c
 from app.domain.market import ACTIVE, Book, Market, market_name
-from app.domain.match import CurrentRound, Match, Team, TimelineEvent, other_team
-from app.domain.shown import RoundKnowledge
+from app.domain.match import CurrentRound, Match, RoundKnowledge, Team, TimelineEvent, other_team
 from app.trading.registry import RULES
 from app.trading.round_view import round_state
-from app.trading.specifiers import parse
+from app.trading.rules import parse_specifiers
 
 _ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE, _LARGE = 0.05, 0.03, 0.30, 0.30, 0.60
 _OF_KILLS = 0.15
@@ -160,7 +159,7 @@ def _by_state(before: Match, after: Match, changes: Sequence[c.MatchChange]) -> 
 
 def _is_decided_by(favoured: frozenset[Team], move: PriceMove) -> bool:
     """Whether something decisive happened that explains a move of any size in this direction."""
-    team = parse(move.market.specifiers).team
+    team = parse_specifiers(move.market.specifiers).team
     if move.market.type_id != _ROUND_WINNER or len(favoured) != 1:
         return bool(favoured)
     return (team in favoured) is (move.size > 0)

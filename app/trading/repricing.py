@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from app.domain.market import ACTIVE, Market
-from app.trading.certainty import Certainty, is_decided
 from app.trading.forecast import Forecast
 from app.trading.offer_plan import PlannedGroup, PlannedMarket, planned_group, planned_market
-from app.trading.offers import differs_by, has_stepped
-from app.trading.pricing_config import PricingConfig
+from app.trading.offers import Certainty, differs_by, has_stepped, is_decided
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
-from app.trading.round_clock import is_over
-from app.trading.specifiers import parse
+from app.trading.round_state import is_over
+from app.trading.rules import parse_specifiers
 
 #: Prices are looked at again after so many ms at the latest; how exactly that time is computed.
 HORIZON_MILLIS, _EXACT_MILLIS = 10_000, 500
@@ -74,7 +73,7 @@ def _due_by_chance(
 
 
 def _home_chance(market: Market) -> float:
-    home = parse(market.specifiers).team == "home"
+    home = parse_specifiers(market.specifiers).team == "home"
     return market.probability if home else 1 - market.probability
 
 
@@ -82,7 +81,7 @@ def _groups_beside_winner(active: Sequence[Market]) -> list[tuple[PlannedGroup, 
     """The markets of the round but that of its winner, by group."""
     by_group: dict[str, list[Market]] = {}
     for market in active:
-        if market.type_id != _ROUND_WINNER and parse(market.specifiers).round:
+        if market.type_id != _ROUND_WINNER and parse_specifiers(market.specifiers).round:
             by_group.setdefault(market.group, []).append(market)
     return [
         (planned_group(name, tuple([_planned(one) for one in members])), members)
@@ -91,7 +90,7 @@ def _groups_beside_winner(active: Sequence[Market]) -> list[tuple[PlannedGroup, 
 
 
 def _planned(market: Market) -> PlannedMarket:
-    return planned_market(RULES[market.type_id], parse(market.specifiers))
+    return planned_market(RULES[market.type_id], parse_specifiers(market.specifiers))
 
 
 def _moved_by(step: float, chance: float, moved: float) -> bool:

@@ -23,7 +23,7 @@ _CARRIED = (3.0, 6.0, 9.0, 12.0, 16.0, 20.0)
 _ALIVE_BASE, _HEALTH_BASE, _WEAPONS_BASE, _MONEY_BASE, _UTILITY_BASE = 0.1, 10.0, 0.6, 3.0, 0.3
 _THOUSAND = 1000.0
 ROUND_SECONDS, FUSE_SECONDS = 115.0, 40.0
-#: What the clock says beyond the rules of its last seconds (`round_limits`).
+#: What the clock says beyond the rules of its last seconds (`round_model`).
 _LAST_SECONDS, _LAST_FUSE_SECONDS = 20.0, 15.0
 
 Features = tuple[int, list[float]]

@@ -4,18 +4,29 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from app.domain.match import TimelineEvent, WinReason
-from app.trading import kill_model, model
+from app.trading import model
 from app.trading.coefficients import load
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder, with_threshold
 from app.trading.lines import Distribution, LineSequence, counted
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import MatchPhase
-from app.trading.round_endings import Endings, endings, seconds_of_play
-from app.trading.rules import NO_RESULT, Price, Rule, Settlement, decide, of_round, probability_against, void
-from app.trading.specifiers import Specifiers
-
-TEAMS = ("home", "away")
+from app.trading.round_endings import PLAYERS, Endings, endings, first_kill, more_kills, seconds_of_play
+from app.trading.rules import (
+    NO_RESULT,
+    TEAMS,
+    Ladder,
+    Price,
+    Rule,
+    Settle,
+    Settlement,
+    Specifiers,
+    decide,
+    of_round,
+    of_team,
+    opposite,
+    void,
+    with_threshold,
+)
 
 Make = Callable[[RoundKey], Iterable[Specifiers]]
 
@@ -46,12 +57,8 @@ def _winner_offers(phase: MatchPhase) -> Iterable[Specifiers]:
             yield from _teams(round_key)
 
 
-def _of_team(home: float, specifiers: Specifiers) -> float:
-    return home if specifiers.team == "home" else 1 - home
-
-
 def _winner_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    return _of_team(forecast.round_win(specifiers.map, specifiers.round), specifiers)
+    return of_team(forecast.round_win(specifiers.map, specifiers.round), specifiers)
 
 
 def _winner(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -93,8 +100,8 @@ def _first_kill(
 
 
 def _opening_price(forecast: Forecast, specifiers: Specifiers) -> float:
-    chance = kill_model.first_kill(forecast.round_logit(specifiers.map), forecast.home_is_ct(specifiers.map))
-    return _of_team(chance, specifiers)
+    chance = first_kill(forecast.round_logit(specifiers.map), forecast.home_is_ct(specifiers.map))
+    return of_team(chance, specifiers)
 
 
 def _rounds_since_pistol(forecast: Forecast, specifiers: Specifiers) -> int | None:
@@ -115,21 +122,17 @@ def _awp_price(forecast: Forecast, specifiers: Specifiers) -> float:
 
 
 def _occurs(
-    yes: bool,
-    proof: Callable[[TimelineEvent], bool],
-    what: str,
-    facts: MatchFacts,
-    specifiers: Specifiers,
+    proof: Callable[[TimelineEvent], bool], what: str, facts: MatchFacts, specifiers: Specifiers
 ) -> Settlement | None:
-    """Whether it happens (`yes`) or not: decided as soon as an event proves it, or by the round's end."""
+    """Whether it happens: decided as soon as an event proves it, or by the round's end."""
     round_key = _round_key(specifiers)
     found = next((event for event in _all_events(facts, round_key) or () if proof(event)), None)
     if found:
-        return decide(yes, (found.id,), what)
+        return decide(True, (found.id,), what)
     played = facts.rounds.get(round_key)
     if played is None or not facts.complete(round_key) or facts.gap(round_key):
         return _void_without_result(facts, round_key, "") if played else None
-    return decide(not yes, (played.id,), f"no {what}")
+    return decide(False, (played.id,), f"no {what}")
 
 
 def _endings(forecast: Forecast, specifiers: Specifiers) -> Endings:
@@ -164,14 +167,12 @@ def _kill_count_of(forecast: Forecast, round_key: RoundKey) -> Distribution:
     """How many kills the round may have in all."""
     current = forecast.current_round
     in_progress = current is not None and (current.map, current.number) == round_key
-    home, away = (
-        (current.alive_home, current.alive_away) if current and in_progress else (kill_model.PLAYERS,) * 2
-    )
+    home, away = (current.alive_home, current.alive_away) if current and in_progress else (PLAYERS,) * 2
     seen = forecast.facts.kills_in_round if in_progress else 0
     before, planter = round(forecast.round_logit(round_key[0]), 2), forecast.planter if in_progress else 0
     left = seconds_of_play(forecast.state_of(*round_key), forecast.once(_endings_of, round_key))
     seconds = None if left is None else float(round(left))
-    chances = kill_model.more_kills(home, away, before, planter, seconds)
+    chances = more_kills(home, away, before, planter, seconds)
     return counted(chances, seen)
 
 
@@ -183,16 +184,16 @@ def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return _kill_count(forecast, specifiers).over(specifiers.threshold)
 
 
-def _kill_total(over: bool, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+def _kill_total(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     round_key = _round_key(specifiers)
     kills = _kills(facts, round_key)
     if len(kills) > specifiers.threshold:
         decisive = tuple(kill.id for kill in kills[: int(specifiers.threshold) + 1])
-        return decide(over, decisive, f"{len(decisive)} kills")
+        return decide(True, decisive, f"{len(decisive)} kills")
     played = facts.rounds.get(round_key)
     if played is None or not facts.complete(round_key) or facts.gap(round_key):
         return _void_without_result(facts, round_key, "") if played else None
-    return decide(not over, (played.id, *(kill.id for kill in kills)), f"{len(kills)} kills in the round")
+    return decide(False, (played.id, *(kill.id for kill in kills)), f"{len(kills)} kills in the round")
 
 
 def _ending(id: int, key: str, reason: WinReason) -> Rule:
@@ -215,42 +216,38 @@ def _is_plant(event: TimelineEvent) -> bool:
     return event.type in ("bomb_planted", "bomb_defused", "bomb_exploded")
 
 
-def _occurrence(
-    id: int,
-    key: str,
-    yes: bool,
-    family: str,
-    price: Price,
-    proof: Callable[[TimelineEvent], bool],
-    what: str,
-) -> Rule:
-    """That something happens in the round, or that it does not."""
+def _in_freeze_rule(id: int, key: str, price: Price, settle: Settle) -> Rule:
+    """Something about the events of a round, on offer in its freeze."""
     return Rule(
         id=id,
         key=key,
-        family=family,
+        family=key,
         opens=partial(_in_freeze, _single),
-        price=price if yes else partial(probability_against, price),
-        settle=partial(_occurs, yes, proof, what),
+        price=price,
+        settle=settle,
         subject=of_round,
         pairs=True,
     )
 
 
-def _first_kill_headshot(id: int, key: str, yes: bool) -> Rule:
-    return Rule(
-        id=id,
-        key=key,
-        family="round_opening_headshot",
-        opens=partial(_in_freeze, _single),
-        price=_headshot_price if yes else partial(probability_against, _headshot_price),
-        settle=partial(_first_kill, lambda kill, specifiers: kill.headshot is yes),
-        subject=of_round,
-        pairs=True,
-    )
-
-
-_KILLS = Ladder(size=2, lines=_kill_lines, place=with_threshold)
+_HEADSHOT = _in_freeze_rule(
+    15,
+    "round_opening_headshot",
+    _headshot_price,
+    partial(_first_kill, lambda kill, specifiers: kill.headshot),
+)
+_AWP_KILL = _in_freeze_rule(16, "round_awp_kill", _awp_price, partial(_occurs, _is_awp_kill, "AWP kill"))
+_PLANT = _in_freeze_rule(17, "round_bomb_planted", _plant_price, partial(_occurs, _is_plant, "bomb plant"))
+_KILLS = Rule(
+    id=19,
+    key="round_kills_over",
+    family="round_kills",
+    opens=partial(_on_offer, _single),
+    ladder=Ladder(size=2, lines=_kill_lines, place=with_threshold),
+    price=_over_price,
+    settle=_kill_total,
+    subject=of_round,
+)
 
 RULES = (
     Rule(
@@ -272,35 +269,15 @@ RULES = (
         subject=of_round,
         pairs=True,
     ),
-    _first_kill_headshot(15, "round_opening_headshot", True),
-    _first_kill_headshot(32, "round_opening_no_headshot", False),
-    _occurrence(16, "round_awp_kill", True, "round_awp_kill", _awp_price, _is_awp_kill, "AWP kill"),
-    _occurrence(33, "round_no_awp_kill", False, "round_awp_kill", _awp_price, _is_awp_kill, "AWP kill"),
-    _occurrence(17, "round_bomb_planted", True, "round_bomb_planted", _plant_price, _is_plant, "bomb plant"),
-    _occurrence(
-        34, "round_no_bomb_plant", False, "round_bomb_planted", _plant_price, _is_plant, "bomb plant"
-    ),
+    _HEADSHOT,
+    opposite(_HEADSHOT, 32, "round_opening_no_headshot"),
+    _AWP_KILL,
+    opposite(_AWP_KILL, 33, "round_no_awp_kill"),
+    _PLANT,
+    opposite(_PLANT, 34, "round_no_bomb_plant"),
+    _KILLS,
+    opposite(_KILLS, 20, "round_kills_under"),
     _ending(18, "round_bomb_defused", "defuse"),
-    Rule(
-        id=19,
-        key="round_kills_over",
-        family="round_kills",
-        opens=partial(_on_offer, _single),
-        ladder=_KILLS,
-        price=_over_price,
-        settle=partial(_kill_total, True),
-        subject=of_round,
-    ),
-    Rule(
-        id=20,
-        key="round_kills_under",
-        family="round_kills",
-        opens=partial(_on_offer, _single),
-        ladder=_KILLS,
-        price=partial(probability_against, _over_price),
-        settle=partial(_kill_total, False),
-        subject=of_round,
-    ),
     _ending(21, "round_bomb_exploded", "bomb"),
     _ending(29, "round_time_expired", "time"),
     _ending(30, "round_elimination", "kills"),

@@ -11,16 +11,22 @@ from typing import NamedTuple
 
 import msgspec
 
-from app.domain.equipment_value import equipment_value, team_equipment_values
-from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout
-from app.domain.match import CurrentRound, MapPlay, Match, Side, Team
+from app.domain.loadout import FULL_HEALTH, GRENADES, Loadout, equipment_value, team_equipment_values
+from app.domain.match import BombWork, CurrentRound, MapPlay, Match, Side, Team
 from app.domain.presence import available_players
-from app.domain.shown import BombWork
 from app.domain.sides import team_on
 from app.trading import model
 from app.trading.map_scores import MapParameters, MapState
-from app.trading.round_clock import DEFUSE_SECONDS, KIT_SECONDS, PLANT_SECONDS
-from app.trading.round_state import FULL_TEAM, Defuse, RoundPhase, RoundState, SideState
+from app.trading.round_state import (
+    DEFUSE_SECONDS,
+    FULL_TEAM,
+    KIT_SECONDS,
+    PLANT_SECONDS,
+    Defuse,
+    RoundPhase,
+    RoundState,
+    SideState,
+)
 
 #: Seconds by which a time may be wrong and a line late: the log has whole seconds, and comes once a second.
 CLOCK_ERROR = 1.5
@@ -72,23 +78,18 @@ def round_state(match: Match, now: int) -> RoundState | None:
 
 def seen_at(match: Match, current: CurrentRound, state: RoundState, now: int) -> RoundState:
     """The same state of both sides, with phase, clock and what is being done at `now`."""
-    phase, seconds_left = _clock(match, current, now)
-    shown = match.shown
+    clock, shown = round_clock(match, current), match.shown
+    phase, since = clock.phase, clock.since
     return RoundState(
         phase=phase,
         ct=state.ct,
         t=state.t,
-        seconds_left=seconds_left,
+        seconds_left=None if since is None else max(0.0, clock.seconds - max(0, now - since) / 1000),
         number=state.number,
         overtime=state.overtime,
         defuse=_defuse(shown.defuse, now) if phase == "planted" else None,
         plant_seconds_left=_work_left(shown.plant, PLANT_SECONDS, now) if phase == "live" else None,
     )
-
-
-def _clock(match: Match, current: CurrentRound, now: int) -> tuple[RoundPhase, float | None]:
-    clock = round_clock(match, current)
-    return clock.phase, _left(clock.seconds, clock.since, now)
 
 
 def round_clock(match: Match, current: CurrentRound) -> RoundClock:
@@ -100,10 +101,6 @@ def round_clock(match: Match, current: CurrentRound) -> RoundClock:
         if event.type == "bomb_planted":
             return RoundClock("planted", rules.fuse_seconds, event.at)
     return RoundClock("live", rules.round_seconds, shown.live_at)
-
-
-def _left(seconds: float, since: int | None, now: int) -> float | None:
-    return None if since is None else max(0.0, seconds - max(0, now - since) / 1000)
 
 
 def _work_left(work: BombWork | None, seconds: float, now: int) -> float | None:

@@ -1,18 +1,134 @@
-"""What the engine must know about a market type: one `Rule` a type, nothing else."""
+"""A market type: its specifiers, the ladder of its lines, and what the engine must know of it, one `Rule` a
+type.
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+Of a total or a handicap those lines are on offer whose chance is nearest to evens. The first of them is the
+main line. Lines follow the expectation, but not each of its moves: one that is on offer gives way only when
+another is nearer by more than `_STAY`, and none is beyond `_LIMIT`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from app.domain.market import Result
-from app.domain.match import TimelineEvent
+from app.domain.market import Result, specifier_values
+from app.domain.match import Team, TimelineEvent
 from app.trading.forecast import Forecast
-from app.trading.ladder import Ladder
+from app.trading.lines import Line, LineSequence
 from app.trading.match_facts import MatchFacts, Subject
 from app.trading.match_phase import MatchPhase
-from app.trading.specifiers import Specifiers
+
+
+class Specifiers(msgspec.Struct, frozen=True, gc=False):
+    """The specifiers of one market; zero or "" where a type has none. The order is the canonical one."""
+
+    map: int = 0
+    round: int = 0
+    team: str = ""
+    player: str = ""
+    handicap: float = 0.0
+    threshold: float = 0.0
+    target: int = 0
+    half: int = 0
+    home_maps: int = -1
+    away_maps: int = -1
+
+    @property
+    def text(self) -> str:
+        """Canonical text: ``map=1|round=3|team=home``, or "" when nothing is set."""
+        return _text(self)
+
+
+NO_SPECIFIERS = Specifiers()
+_DEFAULTS = tuple((name, getattr(NO_SPECIFIERS, name)) for name in Specifiers.__struct_fields__)
+
+
+@lru_cache(maxsize=65_536)
+def _text(specifiers: Specifiers) -> str:
+    values = ((name, getattr(specifiers, name), unset) for name, unset in _DEFAULTS)
+    return "|".join(f"{name}={_plain(value)}" for name, value, unset in values if value != unset)
+
+
+def _plain(value: object) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+@lru_cache(maxsize=65_536)
+def parse_specifiers(text: str) -> Specifiers:
+    """The values in canonical text. Unknown names and malformed numbers raise `ValueError`."""
+    pairs = specifier_values(text)
+    if pairs.keys() - set(Specifiers.__struct_fields__):
+        raise ValueError(f"specifiers {text!r}: unknown name")
+    try:
+        return msgspec.convert(pairs, Specifiers, strict=False)
+    except msgspec.ValidationError as wrong:
+        raise ValueError(f"specifiers {text!r}: {wrong}") from wrong
+
+
+#: How much nearer to evens a line must be to replace one that is on offer.
+_STAY = 0.05
+#: The farthest from evens that a line is on offer, and how much nearer it must be to come on.
+_LIMIT, _ENTRY = 0.4, 0.02
+_LOWEST, _HIGHEST = 0.5 - _LIMIT - 1e-9, 0.5 + _LIMIT + 1e-9
+
+
+class Ladder(msgspec.Struct, frozen=True):
+    """The lines of one type. For specifiers without a line, `lines` returns all that are not decided, each
+    with the chance to exceed it, and `place` puts a line into them. `size` is how many are on offer, `ahead`
+    how many on a map to come."""
+
+    size: int
+    lines: Callable[[Forecast, Specifiers], LineSequence]
+    place: Callable[[Specifiers, float], Specifiers]
+    ahead: int = 2
+
+
+@lru_cache(maxsize=65_536)
+def with_threshold(base: Specifiers, line: float) -> Specifiers:
+    return replace(base, threshold=line)
+
+
+@lru_cache(maxsize=65_536)
+def with_handicap(base: Specifiers, line: float) -> Specifiers:
+    """The handicap with which the team wins above or below home's lead of `line`."""
+    return replace(base, handicap=-line if base.team == "home" else line)
+
+
+def places_near(lines: LineSequence, size: int) -> Sequence[int]:
+    """The places of so many of these lines on both sides of evens, and of two more; `lines` are in order, so
+    that the chances to exceed them fall."""
+    evens = lines.first_at_most(0.5)
+    return lines.places[max(evens - size - 2, 0) : evens + size + 2]
+
+
+def nearest(lines: LineSequence, size: int) -> list[Line]:
+    """The lines `places_near` evens, without those that are too far from it to be on offer."""
+    between, tails = lines.between, lines.tails
+    return [
+        (between[place], chance)
+        for place in places_near(lines, size)
+        if _LOWEST <= (chance := tails[place + 1]) <= _HIGHEST
+    ]
+
+
+def stays(chance: float) -> bool:
+    """Whether a line with this chance to exceed it stays on offer while none comes on."""
+    return round(abs(chance - 0.5), 9) <= _LIMIT
+
+
+def choose(lines: Iterable[Line], on_offer: Collection[float], size: int) -> list[float]:
+    """The lines to offer, given those that are: `size` of them, without any that comes on if it is 0."""
+    ranked = []
+    for line, chance in lines:
+        distance = round(abs(chance - 0.5), 9)
+        if line in on_offer and distance <= _LIMIT:
+            ranked.append((distance - _STAY, abs(line), line))
+        elif size and distance <= _LIMIT - _ENTRY:
+            ranked.append((distance, abs(line), line))
+    return sorted([line for *_, line in sorted(ranked)[: size or None]])
+
 
 NOT_PLAYED = 4  #: the void reason of an offer whose event never took place
 NO_RESULT = 14  #: the void reason of an event that was played but gives no answer
@@ -37,15 +153,18 @@ def void(void_reason_id: int, rests_on: Iterable[int], reason: str) -> Settlemen
 
 def without_team(specifiers: Specifiers) -> Specifiers:
     """The specifiers that both teams' markets of one group share."""
-    return msgspec.structs.replace(specifiers, team="")
+    return replace(specifiers, team="")
 
 
 Price = Callable[[Forecast, Specifiers], float]
+Settle = Callable[[MatchFacts, Specifiers], Settlement | None]
+#: The teams as a market's specifiers name them.
+TEAMS: tuple[Team, Team] = ("home", "away")
 
 
-def probability_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
-    """That of the opposite, by the price of a market type."""
-    return 1 - price(forecast, specifiers)
+def of_team(home: float, specifiers: Specifiers) -> float:
+    """The chance of the specifiers' team, given home's."""
+    return home if specifiers.team == "home" else 1 - home
 
 
 def subjects_of(events: Iterable[TimelineEvent]) -> set[Subject]:
@@ -79,7 +198,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     family: str
     opens: Callable[[MatchPhase], Iterable[Specifiers]]
     price: Price
-    settle: Callable[[MatchFacts, Specifiers], Settlement | None]
+    settle: Settle
     by_format: bool = False
     about_format: Literal["", "map", "series"] = ""
     subject: Callable[[Specifiers], Subject] | None = None
@@ -95,3 +214,25 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=65_536)
 def _group(family: str, shared: Callable[[Specifiers], Specifiers], specifiers: Specifiers) -> str:
     return f"{family}:{shared(specifiers).text}"
+
+
+def opposite(rule: Rule, id: int, key: str) -> Rule:
+    """The market type that wins where that of `rule` loses: under and over, even and odd, no and yes."""
+    return replace(
+        rule,
+        id=id,
+        key=key,
+        price=partial(_price_against, rule.price),
+        settle=partial(_settle_against, rule.settle),
+    )
+
+
+def _price_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:
+    return 1 - price(forecast, specifiers)
+
+
+def _settle_against(settle: Settle, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    found = settle(facts, specifiers)
+    if found is None or found.result is Result.VOID:
+        return found
+    return decide(found.result is Result.LOST, found.rests_on, found.reason)

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from app.domain.map_play import player_kills
 from app.domain.market import MarketKey, Result
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.player_kills import player_kills
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.trading.match_facts import MatchFacts, facts_from_events
 from app.trading.registry import RULES
-from app.trading.rules import Settlement
+from app.trading.rules import Settlement, parse_specifiers
 from app.trading.settling import settlement_of, waits_for_events, waits_for_format
-from app.trading.specifiers import parse
 
 
 class SettlementDifference(msgspec.Struct, frozen=True):
@@ -111,7 +110,7 @@ def _wrong_outcome(
     if last.type_id not in RULES:
         yield "this market type is not known"
         return
-    rule, specifiers = RULES[last.type_id], parse(last.specifiers)
+    rule, specifiers = RULES[last.type_id], parse_specifiers(last.specifiers)
     if waits_for_format(rule, facts, specifiers) or waits_for_events(rule, facts, specifiers):
         return
     found = _settlements(last, facts)
@@ -132,6 +131,6 @@ def _agrees(found: Settlement, last: LedgerEntry) -> bool:
 
 def _settlements(last: LedgerEntry, facts: MatchFacts) -> list[Settlement | None]:
     """The settlement by the facts now, and by those in mid-round, before data was missing or play stopped."""
-    rule, specifiers = RULES[last.type_id], parse(last.specifiers)
+    rule, specifiers = RULES[last.type_id], parse_specifiers(last.specifiers)
     in_round = [replace(facts, ignores_gaps=True)] if specifiers.round else []
     return [settlement_of(rule, known, specifiers) for known in (facts, *in_round)]

@@ -1,12 +1,20 @@
-"""Ledger entries of settlements and rollbacks. A changed result is always a rollback, then a settlement."""
+"""Settlements to ledger entries, and rollbacks. A changed result is always a rollback, then a settlement.
+
+What an operator decides about one market (`settle_manually` and what follows it) the engine does not touch
+until it is rolled back so. A market that is open again after that follows the facts as before, unless the
+caller marks it as held (`market.HELD`, as `commands.market_actions` does): then the engine neither offers nor
+settles it until it is settled or voided so, or released. Held or not, an open market can be settled and
+voided. Each of these functions returns the market and its ledger entry; where the market's present state
+forbids it, it raises `Conflict`, which names that state.
+"""
 
 from msgspec.structs import replace
 
 from app.domain.market import CANCELLED, SETTLED, SUSPENDED, Market, Result
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy, VoidWindow
+from app.kit.errors import Conflict
 from app.trading.match_facts import MatchFacts
-from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Settlement, void
-from app.trading.specifiers import Specifiers
+from app.trading.rules import NO_RESULT, NOT_PLAYED, Rule, Settlement, Specifiers, void
 
 _LEDGER = {SETTLED: LedgerStatus.SETTLED, CANCELLED: LedgerStatus.VOIDED}
 
@@ -17,7 +25,7 @@ def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Sett
         return void(NO_RESULT, (), "the format of the map was never known") if facts.cancelled else None
     if waits_for_events(rule, facts, specifiers):
         return void(NO_RESULT, (), "what happened was never known") if facts.cancelled else None
-    return _decided(rule, facts, specifiers)
+    return rule.settle(facts, specifiers) or _void_if_impossible(facts, specifiers)
 
 
 def waits_for_format(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> bool:
@@ -31,12 +39,8 @@ def waits_for_events(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> b
     return rule.subject is not None and facts.events_in_doubt(rule.subject(specifiers))
 
 
-def _decided(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
-    """By the type's own rule; else a void for an event that can no longer take place."""
-    return rule.settle(facts, specifiers) or _void_if_impossible(facts, specifiers)
-
-
 def _void_if_impossible(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """A void, if the event can no longer take place."""
     if facts.unseen((specifiers.map, specifiers.round)):
         return void(NO_RESULT, (), "how this round ended is not known")
     play = facts.plays.get(specifiers.map)
@@ -148,3 +152,51 @@ def outdated_reason(market: Market, rule: Rule, facts: MatchFacts, specifiers: S
     if found is None:
         return "no longer decided"
     return "" if found.result is market.result else "the result has changed"
+
+
+MarketAndEntry = tuple[Market, LedgerEntry]
+
+
+def settle_manually(market: Market, *, won: bool, reason: str) -> MarketAndEntry:
+    """Settle an open market as won or lost."""
+    _require_open(market)
+    return settle(market, Settlement(Result.WON if won else Result.LOST, (), reason), "admin")
+
+
+def void_manually(market: Market, void_reason_id: int, reason: str) -> MarketAndEntry:
+    """Void an open market for a reason of the catalogue."""
+    _require_open(market)
+    return settle(market, Settlement(Result.VOID, (), reason, void_reason_id), "admin")
+
+
+def roll_back_manually(market: Market, reason: str) -> MarketAndEntry:
+    """Roll back a settlement or a void, made by the engine or by an operator."""
+    if not market.closed:
+        raise Conflict(f"{market_name(market)} is {_state(market)}: there is nothing to roll back.")
+    return roll_back(market, reason, "admin")
+
+
+def void_bets(market: Market, window: VoidWindow, void_reason_id: int, reason: str) -> MarketAndEntry:
+    """Void the bets of a window; the market stays as it is, open or not."""
+    return market, void_window_entry(
+        market, window, reason, void_reason_id=void_reason_id, settled_by="admin"
+    )
+
+
+def restore_bets(market: Market, window: VoidWindow, reason: str) -> MarketAndEntry:
+    """Roll back the void of a window's bets, made by the engine or by an operator."""
+    return market, void_window_entry(market, window, reason, settled_by="admin", rolled_back=True)
+
+
+def market_name(market: Market) -> str:
+    """The market's name in error messages."""
+    return f"Market {market.type_id} {market.specifiers}".rstrip()
+
+
+def _require_open(market: Market) -> None:
+    if not market.open:
+        raise Conflict(f"{market_name(market)} is {_state(market)}; roll it back first.")
+
+
+def _state(market: Market) -> str:
+    return market.status.name.lower()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from app.domain.match import MapPlay, Match
-from app.domain.team_rating import TeamRating
+from app.domain.strength import TeamRating
 from app.trading.half_walk import Results, log_likelihood
 from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
 from app.trading.model import Skill, logit

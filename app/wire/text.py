@@ -1,9 +1,14 @@
-"""Single values as XML text: what every generated writer and the mechanical rendering share."""
+"""Single values as documents show them: as XML text, which every generated writer and the mechanical
+rendering share; teams and times as the interface spells them; external values as far as a document can
+represent them, what it cannot represent is left out."""
 
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Literal
 
+from app.domain.match import Team
+from app.kit.clock import iso_seconds
 from app.kit.metrics import xml_dropped_characters
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -60,3 +65,36 @@ def plain(value: Decimal) -> str:
 def utc(ms: int) -> str:
     """Unix milliseconds as ``2031-04-02T18:00:00Z``: UTC, whole seconds."""
     return f"{datetime.fromtimestamp(ms // 1000, UTC):%Y-%m-%dT%H:%M:%S}Z"
+
+
+_URL = re.compile(r"https?://[^\s\x00-\x1f\ud800-\udfff\ufffe\uffff]\S*")
+_LAST_MILLISECOND = 253_402_300_799_999  #: the end of the year 9999
+_LARGEST = 2**31 - 1
+
+
+def web_url(text: str) -> str | None:
+    """`text` if it is an absolute HTTP URL, else None."""
+    return text if _URL.fullmatch(text) else None
+
+
+def valid_time(ms: int | None) -> int | None:
+    """`ms` (Unix ms) if it lies in the years 1970 to 9999, else None."""
+    return ms if ms is not None and 0 <= ms <= _LAST_MILLISECOND else None
+
+
+def non_negative(value: int) -> int:
+    """`value`, limited to what xs:int holds from 0 on."""
+    return min(max(value, 0), _LARGEST)
+
+
+TeamName = Literal["team_a", "team_b"]
+_TEAM_NAMES: dict[Team, TeamName] = {"home": "team_a", "away": "team_b"}
+
+
+def team_name(team: Team | None) -> TeamName | None:
+    return _TEAM_NAMES[team] if team else None
+
+
+def iso_time(at: int | None) -> str | None:
+    """Unix ms as ISO 8601 in whole seconds; None stays None."""
+    return None if at is None else iso_seconds(at)

@@ -26,10 +26,10 @@ from app.ingest import cs2log, log_update
 from app.trading.engine import react
 from app.trading.forecast import Forecast
 from app.trading.match_facts import facts_from_events
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
+from app.trading.rules import Specifiers, parse_specifiers
 from app.trading.settling import settlement_of
-from app.trading.specifiers import Specifiers, parse
 
 #: Seconds that a bet waits until it is accepted, and by how many seconds the bettor may be ahead.
 PRICING = PricingConfig()
@@ -241,4 +241,4 @@ def stands(market: Market, later: Market | None) -> bool:
 
 @lru_cache(maxsize=4096)
 def _specifiers(text: str) -> Specifiers:
-    return parse(text)
+    return parse_specifiers(text)

@@ -31,7 +31,7 @@ from app.ingest import cs2log
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.engine import react
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from scripts.fit.players import teams, text_of
 
 ROUNDS = 30

@@ -25,7 +25,7 @@ from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.store.changes import ChangeDraft
 from app.trading import engine
 from app.trading.price_guard import unexplained_move
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from scripts.bench.simulated_maps import match_of
 
 _BEGIN = 1_800_000_000_000

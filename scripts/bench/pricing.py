@@ -31,10 +31,10 @@ from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.forecast import Forecast
 from app.trading.match_facts import collect_facts, facts_from_events
 from app.trading.offers import priced_offers
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
+from app.trading.rules import Specifiers
 from app.trading.settling import settlement_of
-from app.trading.specifiers import Specifiers
 from scripts.bench.simulated_maps import BEGIN, in_batches, match_of, plan_of
 from scripts.svg import save
 

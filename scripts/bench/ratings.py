@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from msgspec.structs import replace
 
-from app.domain.team_rating import TeamRating
+from app.domain.strength import TeamRating
 from app.trading.coefficients import load
 from app.trading.ratings import RatingModel
 from scripts.fit.ratings import NEW, OLD, RANKING, listed, loss_of, losses, read_ranking

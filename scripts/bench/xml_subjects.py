@@ -16,8 +16,7 @@ from xsdata.formats.dataclass.serializers import XmlSerializer
 from xsdata.formats.dataclass.serializers.writers import LxmlEventWriter, XmlEventWriter
 
 from app.domain.market import Market, MarketStatus
-from app.domain.match import MapPlay, Status
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MapPlay, MatchSummary, Status
 from app.wire.generated import feed as models
 from app.wire.xml import feed
 

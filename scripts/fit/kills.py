@@ -18,7 +18,7 @@ from app.domain.changes import MatchChange, RoundFinished, RoundsVoided
 from app.domain.match import TimelineEvent
 from app.trading import model
 from app.trading.coefficients import DataSet, KillCoefficients, load
-from app.trading.kill_model import PLAYERS
+from app.trading.round_endings import PLAYERS
 from scripts.fit.players import LOG, followed, simulated_maps, simulated_set, teams, text_of
 from scripts.fit.regression import fit as regress
 from scripts.fit.regression import scaled

@@ -1,4 +1,4 @@
-"""The rates that count in the last seconds of clock and fuse (`app/trading/round_limits.py`)."""
+"""The rates that count in the last seconds of clock and fuse (`app/trading/round_model.py`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

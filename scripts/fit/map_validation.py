@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from app.trading.coefficients import load
-from app.trading.economy import described
+from app.trading.half_walk import described
 from app.trading.map_scores import MapParameters, MapState, finals, half_scores, mixture, wins_map
 from scripts.fit import maps, rounds
 from scripts.reality import cs2_results, map_wins

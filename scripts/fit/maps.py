@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.trading.coefficients import DataSet, MapCoefficients, Moves
-from app.trading.economy import Economies, described
-from app.trading.half_walk import Half, from_start
+from app.trading.half_walk import Economies, Half, described, from_start
 from app.trading.model import logit
 from scripts.fit.regression import fit as regress
 from scripts.fit.regression import logistic

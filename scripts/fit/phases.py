@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from app.trading import round_limits
+from app.trading import round_model
 from app.trading.coefficients import PhaseModel, RoundLimits
 from app.trading.round_features import GROUPS, features
 from app.trading.round_state import RoundPhase, RoundState, SideState
@@ -64,7 +64,7 @@ def columns(found: Rows, known: int) -> Floats:
 
 def shares(found: Rows, limits: RoundLimits) -> Floats:
     """What clock or fuse leave of the chance of the side that must act: T before a plant, CT after it."""
-    share = {"freeze": None, "live": round_limits.t_share, "planted": round_limits.ct_share}[found.phase]
+    share = {"freeze": None, "live": round_model.t_share, "planted": round_model.ct_share}[found.phase]
     return np.array([share(row.state, limits) if share else 1.0 for row in found.rows])
 
 

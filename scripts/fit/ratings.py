@@ -21,7 +21,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from app.domain.team_rating import TeamRating
+from app.domain.strength import TeamRating
 from app.trading.coefficients import DataSet, RatingCoefficients, load
 from app.trading.ratings import RatingModel
 from scripts.fit.round_skill import with_round_skill

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 
 from app.trading.coefficients import MapCoefficients, RoundCoefficients
-from app.trading.economy import Economies, described
-from app.trading.half_walk import Results
+from app.trading.half_walk import Economies, Results, described
 from app.trading.map_scores import MapParameters, MapState, wins_map
 from app.trading.model import Skill
 from app.trading.round_model import ct_wins

@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from app.domain.team_rating import MapPlayed, MapResult, Place, TeamRating
-from app.trading.rating_history import RatingHistory
-from app.trading.ratings import Normal, RatingModel
+from app.domain.strength import MapPlayed, MapResult, Place, TeamRating
+from app.trading.ratings import Normal, RatingHistory, RatingModel
 from scripts.reality.judging import Prediction
 from scripts.reality.old_maps import MAX_ROUNDS, OldMap
 from scripts.reality.team_maps import TeamMap

@@ -12,7 +12,7 @@ from typing import IO
 
 import msgspec
 
-from app.domain.equipment_value import equipment_value
+from app.domain.loadout import equipment_value
 from app.trading.round_state import RoundPhase, RoundState, SideState
 
 DATES = "2019 to 2020"

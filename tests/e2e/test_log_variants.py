@@ -13,7 +13,7 @@ from matchfeed_client.book import Book, State
 from matchfeed_client.decoding import decode
 
 from app.amqp.envelope import EnvelopeRenderer
-from app.domain import map_end
+from app.domain import maps
 from app.settings import Settings
 from app.store import history
 from app.store.connections import Store
@@ -143,7 +143,7 @@ def _event(shown: dict[str, Any]) -> dict[str, Any]:
 async def test_every_variant_is_published_as_the_plain_log(
     service: Service, data: Path, real_log: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_end, "END_WAIT_MILLIS", 500)  # of the log without an end
+    monkeypatch.setattr(maps, "END_WAIT_MILLIS", 500)  # of the log without an end
     runs = dict(log_runs.variants(data, real_log))
     plain = await played(service, runs.pop("plain"))
     assert len(plain.rounds) == 15

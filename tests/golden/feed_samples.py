@@ -6,8 +6,7 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import MapPlay, Status
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MapPlay, MatchSummary, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
 from app.wire.xml import feed
 

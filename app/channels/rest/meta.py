@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from app.channels.rest.dependencies import RestDependencies
-from app.domain.sports import LIVE, Sport
+from app.domain.ids import LIVE_SPORTS, Sport
 from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.content_negotiation import Format, response_format
@@ -90,7 +90,7 @@ async def whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[Whoam
 @get("/v1/sports")
 async def sports() -> Many[Sport]:
     """The sport namespaces that are live."""
-    return sports_view(LIVE)
+    return sports_view(LIVE_SPORTS)
 
 
 HANDLERS = (alive, health, ready, whoami, sports)

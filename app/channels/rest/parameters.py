@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
-from app.domain.time_filter import TimeFilter
+from app.domain.analytics import TimeFilter
 from app.store.entrants import E
 from app.wire.views.meta import ListMeta, Many
 

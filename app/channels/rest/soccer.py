@@ -11,15 +11,15 @@ from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
 from app.http.reading import get
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
-from app.wire.views.meta import Many, Single
-from app.wire.views.soccer import (
+from app.wire.views.entrants import (
     SoccerCompetitorView,
     SoccerTournamentDetailView,
     SoccerTournamentView,
-    competitor_view,
-    tournament_detail_view,
-    tournament_view,
+    soccer_competitor_view,
+    soccer_tournament_detail_view,
+    soccer_tournament_view,
 )
+from app.wire.views.meta import Many, Single
 
 _DETAIL: dict[str, Any] = {"sport": "soccer"}
 _LISTING: dict[str, Any] = {"sport": "soccer", "query": ("cursor", "limit")}
@@ -32,7 +32,7 @@ async def competitors(
     """Clubs and national teams by number."""
     async with rest.store.autocommit() as tx:
         found = await entrants.listing(tx, SOCCER_COMPETITORS, after=after_cursor(cursor), limit=limit + 1)
-    return page(found, limit, lambda one: competitor_view(one, rest.soccer_prefix))
+    return page(found, limit, lambda one: soccer_competitor_view(one, rest.soccer_prefix))
 
 
 @get("/soccer/v1/competitors/{competitor_id:str}", opt=_DETAIL)
@@ -43,7 +43,7 @@ async def competitor(
     number = parse_reference("competitor", competitor_id, "competitor")
     async with rest.store.autocommit() as tx:
         found = found_or_404(await entrants.get(tx, SOCCER_COMPETITORS, number), "competitor", competitor_id)
-    return Single(competitor_view(found, rest.soccer_prefix))
+    return Single(soccer_competitor_view(found, rest.soccer_prefix))
 
 
 @get("/soccer/v1/tournaments", opt=_LISTING)
@@ -53,7 +53,7 @@ async def tournaments(
     """Competitions by number."""
     async with rest.store.autocommit() as tx:
         found = await entrants.listing(tx, SOCCER_TOURNAMENTS, after=after_cursor(cursor), limit=limit + 1)
-    return page(found, limit, lambda one: tournament_view(one, rest.soccer_prefix))
+    return page(found, limit, lambda one: soccer_tournament_view(one, rest.soccer_prefix))
 
 
 @get("/soccer/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
@@ -65,7 +65,7 @@ async def tournament(
     async with rest.store.snapshot() as tx:
         found = found_or_404(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
         playing = await entrants.by_ids(tx, SOCCER_COMPETITORS, found.competitor_ids)
-    return Single(tournament_detail_view(found, playing, rest.soccer_prefix))
+    return Single(soccer_tournament_detail_view(found, playing, rest.soccer_prefix))
 
 
 HANDLERS = (competitors, competitor, tournaments, tournament)

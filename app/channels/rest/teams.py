@@ -11,8 +11,8 @@ from app.channels.rest import entrants as named
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
 from app.domain import scopes
+from app.domain.analytics import window_start
 from app.domain.match import Match
-from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.kit.errors import Field, Invalid
@@ -21,7 +21,7 @@ from app.store.transaction import Tx
 from app.wire.views.entrants import TeamView, named_player, team_view
 from app.wire.views.meetings import HeadToHeadView, head_to_head_view
 from app.wire.views.meta import Many, Single
-from app.wire.views.teams import (
+from app.wire.views.profiles import (
     ExtrasView,
     TeamDetailView,
     Venue,

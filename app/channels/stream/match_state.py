@@ -7,9 +7,9 @@ from uuid import UUID
 import msgspec
 
 from app.domain.changes import RoundLive
+from app.domain.entrants import NO_LOGOS, TeamLogos
 from app.domain.market import Market
 from app.domain.match import Match, Round, Status, TimelineEvent
-from app.domain.match_entrants import NO_LOGOS, TeamLogos
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, OffTypes, markets_in_list
 from app.store.changes import ChangeRow

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from app.domain import facts as f
-from app.domain.kill_details import Coordinates
+from app.domain.map_play import Coordinates
 from app.domain.match import MatchPlayer, Side
 from app.ingest.cs2log.match_lines import ParsedLine
 from app.ingest.cs2log.players import END, WITHOUT_SIDE, WRITTEN, is_pending, parse_player, side_named

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from app.domain.soccer import Country
+from app.domain.entrants import Country
 from app.kit.errors import Field
 
 RowKind = Literal["category", "tournament", "team", "player", "soccer_competitor", "soccer_tournament"]

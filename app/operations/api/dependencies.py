@@ -8,7 +8,7 @@ from app.access.grants import Grants
 from app.domain.match import Match
 from app.kit.clock import Clock
 from app.store.connections import Store
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 
 class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,19 +8,19 @@ from msgspec import Meta
 
 from app.access.admin import IssuedKey
 from app.access.properties import KeyProperties
+from app.domain.ids import LIVE_SPORTS
 from app.domain.scopes import ALL, BUNDLES
-from app.domain.sports import LIVE
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds
 from app.store.keys import Key
-from app.wire.views.scalars import iso_time
+from app.wire.text import iso_time
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
 Rate = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000})]
 _Bundle = Annotated[Text, Meta(extra_json_schema={"enum": sorted(BUNDLES)})]
 _Scope = Annotated[Text, Meta(extra_json_schema={"enum": sorted(ALL)})]
-_Sport = Annotated[Text, Meta(extra_json_schema={"enum": [sport.slug for sport in LIVE]})]
+_Sport = Annotated[Text, Meta(extra_json_schema={"enum": [sport.slug for sport in LIVE_SPORTS]})]
 Bundles = Annotated[tuple[_Bundle, ...], Meta(max_length=100)]
 Scopes = Annotated[tuple[_Scope, ...], Meta(max_length=100)]
 Sports = Annotated[tuple[_Sport, ...], Meta(max_length=100)]

@@ -15,7 +15,7 @@ from app.broker import provisioning, tenant_access
 from app.broker.management import Management, UserConnection
 from app.broker.permissions import is_tenant_user, tenant_user
 from app.broker.publisher_users import PREFIX, expel_publisher
-from app.domain.published_numbers import match_number_at, seq_at
+from app.domain.ids import match_number_at, seq_at
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Conflict

@@ -19,8 +19,8 @@ from app.domain.doubts import (
     raise_doubt,
 )
 from app.domain.facts import DataLost
+from app.domain.ids import number_in_match_at
 from app.domain.match import Match, Status
-from app.domain.published_numbers import number_in_match_at
 from app.domain.transitions import fold
 from app.store import log_state, matches, restoration
 from app.store.connections import Store

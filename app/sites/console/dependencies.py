@@ -13,7 +13,7 @@ from app.sites.pages.people import People
 from app.sites.pages.people import SignedInRequest as SignedInRequest
 from app.store.connections import Store
 from app.store.counters import Counters
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 
 class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.kit.errors import Forbidden
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from app.domain.user import SignedIn
+from app.domain.tenant import SignedIn
 from app.sites.console.permissions import allowed, check
 from app.sites.pages.site import Entry, Site
 

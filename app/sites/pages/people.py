@@ -7,7 +7,7 @@ from litestar import Request
 from litestar.datastructures import State
 
 from app.access import sign_in
-from app.domain.user import SignedIn
+from app.domain.tenant import SignedIn
 from app.kit.clock import Clock
 from app.store.connections import Store
 from app.store.counters import Counters

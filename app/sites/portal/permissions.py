@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.kit.errors import Forbidden
 
 

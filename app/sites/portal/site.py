@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from app.domain.user import SignedIn
+from app.domain.tenant import SignedIn
 from app.sites.pages.site import Entry, Site
 from app.sites.portal.permissions import allowed, check
 

@@ -6,7 +6,7 @@ from app.store.tables.dialect import DIALECT
 
 
 class RatingEvent(Table, tablename="rating_event", db=DIALECT):
-    """`domain.team_rating.RatingEvent` in `body`; `outcome` is what it made of its teams' ratings."""
+    """`domain.strength.RatingEvent` in `body`; `outcome` is what it made of its teams' ratings."""
 
     reference = Text(primary_key=True)
     at = BigInt()
@@ -18,7 +18,7 @@ class RatingEvent(Table, tablename="rating_event", db=DIALECT):
 
 
 class TeamRating(Table, tablename="team_rating", db=DIALECT):
-    """`domain.team_rating.TeamRating` of each team that has had an event; it `stands` while the team has one.
+    """`domain.strength.TeamRating` of each team that has had an event; it `stands` while the team has one.
     `version` is larger each time that it is computed."""
 
     team_id = Integer(primary_key=True)

@@ -42,7 +42,7 @@ class Player(Table, tablename="player", db=DIALECT):
 
 
 class SoccerCompetitor(Table, tablename="soccer_competitor", db=DIALECT):
-    """`domain.soccer.SoccerCompetitor`, found by number, by case-folded name."""
+    """`domain.entrants.SoccerCompetitor`, found by number, by case-folded name."""
 
     id = Integer(primary_key=True)
     folded = Text()
@@ -51,7 +51,7 @@ class SoccerCompetitor(Table, tablename="soccer_competitor", db=DIALECT):
 
 
 class SoccerTournament(Table, tablename="soccer_tournament", db=DIALECT):
-    """`domain.soccer.SoccerTournament`, found by number, by case-folded name."""
+    """`domain.entrants.SoccerTournament`, found by number, by case-folded name."""
 
     id = Integer(primary_key=True)
     folded = Text()

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from app.domain.analytics import tallies
-from app.domain.kill_details import NO_DETAILS
+from app.domain.map_play import NO_DETAILS
 from app.domain.match import MatchPlayer, OtherDeath, Round, Side, TimelineEvent
 from app.domain.match_info import VideoStream, vod_position
-from app.wire.views.scalars import TeamName, iso_time, team_name
+from app.wire.text import TeamName, iso_time, team_name
 
 
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):

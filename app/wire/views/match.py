@@ -6,19 +6,18 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from app.domain.entrants import TeamLogos
 from app.domain.ids import match_urn
 from app.domain.loadout import Loadout
 from app.domain.market import Market
 from app.domain.match import MapPlay, Match, MatchPlayer, Round, Side, TimelineEvent, other_side
-from app.domain.match_entrants import TeamLogos
 from app.domain.match_info import VideoStream
 from app.domain.sides import team_of
 from app.domain.suspension_reasons import match_reason_code
-from app.wire import sanitize
 from app.wire.fields import Group, Groups
+from app.wire.text import TeamName, iso_time, team_name, web_url
 from app.wire.views.history import EventView, PlayerView, RoundView, event_view, player_stats, round_view
 from app.wire.views.offers import MarketView, market_view
-from app.wire.views.scalars import TeamName, iso_time, team_name
 
 
 class MapView(msgspec.Struct, frozen=True):
@@ -178,8 +177,8 @@ def _basic(parts: MatchParts) -> dict[str, Any]:
     play, logos = parts.match.map, parts.logos
     fields = _outline(parts.match) | {"map_name": (play.name or None) if play else None}
     if logos is not None:
-        fields["team_a_logo"] = sanitize.web_url(logos.home)
-        fields["team_b_logo"] = sanitize.web_url(logos.away)
+        fields["team_a_logo"] = web_url(logos.home)
+        fields["team_b_logo"] = web_url(logos.away)
     return fields
 
 

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.sports import Sport
+from app.domain.ids import Sport
 from app.domain.tenant import Grant
 from app.kit.clock import iso_millis
 from app.kit.version import VERSION

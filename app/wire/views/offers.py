@@ -9,7 +9,7 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result, market_name
 from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
 from app.domain.suspension_reasons import market_reason_code
-from app.wire.views.scalars import iso_time
+from app.wire.text import iso_time
 
 _STATUS = {
     MarketStatus.ACTIVE: "active",

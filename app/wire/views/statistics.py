@@ -184,3 +184,15 @@ def map_view(
         overtime_pct=share(line.overtimes // 2, maps),
         updated_at=updated_at,
     )
+
+
+class PoolView(msgspec.Struct, frozen=True):
+    """The maps that are played at present, by their codes."""
+
+    game: str
+    maps: tuple[str, ...]
+    count: int
+
+
+def pool_view(game: str, codes: tuple[str, ...]) -> PoolView:
+    return PoolView(game, codes, len(codes))

@@ -6,11 +6,10 @@ from datetime import date
 from msgspec.structs import replace
 
 from app.domain.entrants import Competitor, Player, Tournament
-from app.domain.ids import CATEGORY, competitor_urn, player_urn, tournament_urn
-from app.domain.sports import CS2
+from app.domain.ids import CATEGORY, CS2, competitor_urn, player_urn, tournament_urn
 from app.kit.clock import to_datetime
-from app.wire import sanitize
 from app.wire.generated import facade
+from app.wire.text import non_negative, valid_time, web_url
 from app.wire.xml.dialect import SPECIFICATION, Dialect
 
 UNDERAGE_UNKNOWN = -1
@@ -40,7 +39,8 @@ def sport_tournaments(
 
 def tournament_info(found: Tournament, dialect: Dialect = SPECIFICATION, requested: str = "") -> bytes:
     """One tournament. Its participants are listed inside it and beside it: clients look in either place."""
-    competitors = _competitors(found.competitors)
+    listed = tuple([competitor_element(item) for item in found.competitors])
+    competitors = facade.Competitors(competitor=listed)
     element = replace(tournament_element(found, dialect), competitors=competitors)
     element = replace(element, id=dialect.id_of(requested, element.id))
     return facade.write_tournament_info(facade.TournamentInfo(tournament=element, competitors=competitors))
@@ -73,10 +73,10 @@ def tournament_element(found: Tournament, dialect: Dialect = SPECIFICATION) -> f
         id=tournament_urn(found.id),
         name=found.name,
         abbreviation=found.short_name,
-        risk_tier=sanitize.non_negative(found.risk_tier),
-        scheduled=sanitize.timestamp(found.starts_at),
-        scheduled_end=sanitize.timestamp(found.ends_at),
-        icon_path=sanitize.web_url(found.icon_url),
+        risk_tier=non_negative(found.risk_tier),
+        scheduled=valid_time(found.starts_at),
+        scheduled_end=valid_time(found.ends_at),
+        icon_path=web_url(found.icon_url),
         tournament_length=_length(found),
         sport=sport_element(dialect),
         category=_CATEGORY,
@@ -95,13 +95,9 @@ def competitor_element(
         underage=UNDERAGE_UNKNOWN,
         country=found.country or None,
         country_code=found.country_code or None,
-        icon_path=sanitize.web_url(found.icon_url),
+        icon_path=web_url(found.icon_url),
         sport=sport,
     )
-
-
-def _competitors(found: Sequence[Competitor]) -> facade.Competitors:
-    return facade.Competitors(competitor=tuple([competitor_element(item) for item in found]))
 
 
 def _player(found: Player, dialect: Dialect) -> facade.Player:
@@ -112,12 +108,12 @@ def _player(found: Player, dialect: Dialect) -> facade.Player:
         sport=dialect.sport_id,
         underage=UNDERAGE_UNKNOWN,
         country_code=found.country_code or None,
-        icon_path=sanitize.web_url(found.icon_url),
+        icon_path=web_url(found.icon_url),
     )
 
 
 def _length(found: Tournament) -> facade.TournamentLength | None:
-    first, last = sanitize.timestamp(found.starts_at), sanitize.timestamp(found.ends_at)
+    first, last = valid_time(found.starts_at), valid_time(found.ends_at)
     if first is None or last is None:
         return None
     return facade.TournamentLength(start_date=_day(first), end_date=_day(last))

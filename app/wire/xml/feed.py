@@ -1,18 +1,19 @@
 """The messages of the feed, as `schemas/feed.xsd` describes them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
+from typing import TypeVar
 
 from msgspec.structs import asdict
 
 from app.domain.catalogue import OUTCOME_ID
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
 from app.wire.generated import common, feed
-from app.wire.markup_cache import MarkupCache
 from app.wire.xml import match_state
 
+Value = TypeVar("Value", bound=Hashable)
 OUTCOME = str(OUTCOME_ID)
 VOID_REASON = 4  #: what a void carries when its entry names no other reason
 _RESULT: dict[Result | None, feed.Result] = {Result.WON: feed.Result.WON, Result.LOST: feed.Result.LOST}
@@ -215,11 +216,31 @@ def event_status(head: MatchSummary) -> feed.EventStatus:
         match_status=code,
         home_score=head.score_home,
         away_score=head.score_away,
-        winner_id=match_state.winner_id(head),
+        winner_id=match_state.winner_id(head, head.home_id, head.away_id),
         scoreboard_available=board is not None,
         period_scores=match_state.period_scores(head),
         scoreboard=board,
     )
+
+
+class MarkupCache(dict[Value, str]):
+    """Markup by the frozen value that it shows; `cache[value]` renders on a miss.
+
+    Values are compared by content, so a value that is read again from the database finds the markup of its
+    equal. At `entries` the cache is cleared: cheaper than tracking ages, and each value in use is rendered
+    once more.
+    """
+
+    def __init__(self, render: Callable[[Value], str], *, entries: int) -> None:
+        super().__init__()
+        self._render = render
+        self._entries = entries
+
+    def __missing__(self, value: Value) -> str:
+        if len(self) >= self._entries:
+            self.clear()
+        markup = self[value] = self._render(value)
+        return markup
 
 
 _offers = MarkupCache[Market](lambda market: feed.render_odds_market(odds_market(market)), entries=16_384)

@@ -1,8 +1,7 @@
 """The state of a match in the elements that the feed and the facade share."""
 
 from app.domain.ids import competitor_urn
-from app.domain.match import MapPlay, Status, Team
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MapPlay, MatchSummary, Status, Team
 from app.wire.generated import common
 
 _TEAM: dict[Team, common.Team] = {"home": common.Team.HOME, "away": common.Team.AWAY}
@@ -13,11 +12,12 @@ _PLAY = {
 }
 
 
-def winner_id(head: MatchSummary) -> str | None:
-    """The winner's URN once the match is closed, if the winner is a known competitor; else None."""
+def winner_id(head: MatchSummary, home_id: int | None, away_id: int | None) -> str | None:
+    """The winner's URN once the match is closed, if the winner is a known competitor; else None. The ids are
+    the numbers of both teams, None for one that is not in the reference data."""
     if head.status is not Status.FINISHED or head.winner is None:
         return None
-    number = head.home_id if head.winner == "home" else head.away_id
+    number = home_id if head.winner == "home" else away_id
     return None if number is None else competitor_urn(number)
 
 

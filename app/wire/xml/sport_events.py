@@ -8,13 +8,12 @@ import msgspec
 
 from app.domain.catalogue import Locale
 from app.domain.entrants import Competitor, Tournament
-from app.domain.ids import competitor_urn, match_urn
-from app.domain.match import Match, Status
+from app.domain.ids import match_urn
+from app.domain.match import Match, MatchSummary, Status, summarize
 from app.domain.match_info import VideoStream
-from app.domain.match_summary import MatchSummary, summarize
-from app.wire import sanitize
 from app.wire.fields import Group, Groups
 from app.wire.generated import common, facade
+from app.wire.text import valid_time, web_url
 from app.wire.xml import match_state
 from app.wire.xml.dialect import SPECIFICATION, Dialect
 from app.wire.xml.entrants import competitor_element, tournament_element
@@ -83,7 +82,7 @@ def event(
 def fixtures_fixture(found: SportEvent, locale: Locale = "en", dialect: Dialect = SPECIFICATION) -> bytes:
     """One match before it is played."""
     fixture = facade.Fixture(
-        start_time=sanitize.timestamp(found.scheduled_at if found.started_at is None else found.started_at),
+        start_time=valid_time(found.scheduled_at if found.started_at is None else found.started_at),
         tv_channels=_channels(found.streams),
         **_common(found, locale, dialect),
     )
@@ -125,7 +124,7 @@ def _common(found: SportEvent, locale: Locale, dialect: Dialect) -> dict[str, An
     return {
         "id": match_urn(head.number),
         "name": _JOINED[locale].format(home=found.home.name, away=found.away.name),
-        "scheduled": sanitize.timestamp(found.scheduled_at),
+        "scheduled": valid_time(found.scheduled_at),
         "start_time_tbd": found.scheduled_at is None,
         "status": _STATUS_WORD[head.status],
         "liveodds": live_odds,
@@ -149,7 +148,7 @@ def _channels(streams: Sequence[VideoStream]) -> facade.TvChannels | None:
     channels = [
         facade.TvChannel(name=one.name or url, language=one.language or None, stream_url=url)
         for one in streams
-        if (url := sanitize.web_url(one.url))
+        if (url := web_url(one.url))
     ]
     return facade.TvChannels(tv_channel=tuple(channels)) if channels else None
 
@@ -162,16 +161,8 @@ def _status(found: SportEvent) -> facade.SummaryStatus:
         match_status_code=common.StatusCode(head.status.code),
         home_score=head.score_home,
         away_score=head.score_away,
-        winner_id=_winner_id(found),
+        winner_id=match_state.winner_id(head, found.home.id, found.away.id),
         scoreboard_available=board is not None,
         period_scores=match_state.period_scores(head),
         scoreboard=board,
     )
-
-
-def _winner_id(found: SportEvent) -> str | None:
-    """The winner's id among the competitors once the match is closed; else None."""
-    head = found.summary
-    if head.status is not Status.FINISHED or head.winner is None:
-        return None
-    return competitor_urn(found.home.id if head.winner == "home" else found.away.id)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.access import admin, sign_in, users
 from app.access.sign_in import IssuedSession
-from app.domain.user import Role, SignedIn, User
+from app.domain.tenant import Role, SignedIn, User
 from app.store.connections import Store
 from app.store.counters import Counters
 from tests.integration.access.conftest import SECRET

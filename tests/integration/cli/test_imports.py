@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.entrants import MAX_FILE_NUMBER, Player
-from app.domain.soccer import Country, Season
+from app.domain.entrants import MAX_FILE_NUMBER, Country, Player, Season
 from app.settings import Settings
 from app.store import entrants
 from app.store.entrants import EntrantTable

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.access import users
-from app.domain.user import User
+from app.domain.tenant import User
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store.connections import open_store

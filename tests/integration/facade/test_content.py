@@ -13,8 +13,8 @@ from app.commands import entrant_links
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import Competitor, Player, Tournament, player_number
 from app.domain.loadout import Loadout
+from app.domain.map_play import MatchPlayer
 from app.domain.match import RosterEntry, Status
-from app.domain.player import MatchPlayer
 from app.settings import Settings
 from app.store import entrants, statistics
 from app.store.connections import Store

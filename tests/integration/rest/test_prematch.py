@@ -4,8 +4,8 @@ import httpx
 import pytest
 
 from app.commands import match_commands as c
+from app.domain.entrants import entrants_of
 from app.domain.match import Match, Status
-from app.domain.match_entrants import entrants_of
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW
 from tests.support.matches import create_match, execute

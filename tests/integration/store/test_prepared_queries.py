@@ -10,9 +10,9 @@ from typing import Any
 import asyncpg
 
 import app.store
-from app.domain.reach import Reach
 from app.domain.recovery import RecoveryState
-from app.domain.user import Session
+from app.domain.scopes import Reach
+from app.domain.tenant import Session
 from app.store import alerts, consent_requests, entrants, prepared, query_functions, settlements, users
 from app.store.connections import Store
 from app.store.keys import Key

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from app.domain import changes as c
-from app.domain.kill_details import KillDetails
+from app.domain.map_play import KillDetails
 from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, TimelineEvent
 from tests.support import stored

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from app.domain.analytics import PlayerTally, TeamLine, players_on_maps, teams_on_maps, total
-from app.domain.awards import award_map, award_match
 from app.domain.changes import EventAdded, RoundFinished
+from app.domain.lifecycle import award_map, award_match
 from app.domain.match import Match, Round, TimelineEvent
 from tests.unit.domain.play import HOME, Server, new_match
 

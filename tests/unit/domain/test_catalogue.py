@@ -8,7 +8,7 @@ import pytest
 from app.domain.catalogue import LOCALES, Catalogue, Locale, MarketType, load
 from app.domain.match import Status
 from app.trading.registry import RULES
-from app.trading.specifiers import Specifiers, parse
+from app.trading.rules import Specifiers, parse_specifiers
 
 SAMPLES = {
     "map": "2",
@@ -56,7 +56,7 @@ def test_specifiers_are_typed_and_in_canonical_order() -> None:
         names = [specifier.name for specifier in market.specifiers]
         assert names == sorted(names, key=order.index)
         text = "|".join(f"{name}={SAMPLES[name]}" for name in names)
-        assert parse(text).text == text
+        assert parse_specifiers(text).text == text
 
 
 def test_no_type_has_outcomes_that_vary_by_match() -> None:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from app.domain import changes as c
 from app.domain import facts as f
-from app.domain.kill_details import KillDetails
+from app.domain.map_play import KillDetails
 from app.domain.match import MatchPlayer, Status
 from tests.unit.domain.play import TEAMS, Server
 

@@ -4,8 +4,7 @@ import pytest
 
 from app.domain import changes as c
 from app.domain import facts as f
-from app.domain.awards import award_match
-from app.domain.lifecycle import cancel, schedule, suspend, unsuspend
+from app.domain.lifecycle import award_match, cancel, schedule, suspend, unsuspend
 from app.domain.match import Status
 from app.domain.transitions import fold
 from app.kit.errors import Conflict

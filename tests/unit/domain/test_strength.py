@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain import awards, fixture, lifecycle, strength
+from app.domain import fixture, lifecycle, strength
 from app.domain.doubts import public_reason
 from app.domain.match import Match
 from app.kit.errors import Conflict
@@ -54,6 +54,6 @@ def test_a_match_that_is_on_sale_stays_so_when_one_team_is_rated() -> None:
 
 
 def test_what_is_over_is_not_rated() -> None:
-    over, _ = awards.award_match(new_match(), "home", 1)
+    over, _ = lifecycle.award_match(new_match(), "home", 1)
     with pytest.raises(Conflict, match="is finished"):
         strength.set_strengths(over, 1650.0, 1600.0, allow_unrated=False)

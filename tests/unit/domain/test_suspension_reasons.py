@@ -1,4 +1,7 @@
-"""Every reason that the service itself gives has a code, and every code is described."""
+"""Every reason that the service itself gives has a code, and every code is described.
+
+The reasons of pauses are ours: a game server's word for one never leaves us.
+"""
 
 import ast
 import re
@@ -9,9 +12,13 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import app
 from app.domain import doubts, trading_controls
+from app.domain import facts as f
 from app.domain.catalogue import LOCALES, load
 from app.domain.lifecycle import suspend
 from app.domain.market import HELD, Market, MarketStatus
@@ -23,8 +30,11 @@ from app.domain.suspension_reasons import (
     in_words,
     market_reason_code,
     match_reason_code,
+    pause_reason,
+    pause_reason_of,
 )
 from app.domain.types_off import REASON as TYPE_OFF
+from tests.unit.domain.play import Server, new_match
 
 SOURCES = Path(app.__file__).parent
 CODES = {each.code for each in load().suspension_reasons}
@@ -135,3 +145,43 @@ def test_pages_show_a_reason_in_their_language() -> None:
         " (nobody of Northwind is on the server)"
     )
     assert in_words("the wrong map was counted", "ru") == "the wrong map was counted"
+
+
+#: What servers write: from real logs, public parsers and the settings of the same names.
+WORDS = {
+    "TimeOutCTs": "tactical_timeout",
+    "TimeOutTs": "tactical_timeout",
+    "TechnicalTimeout": "technical_timeout",
+    "TechnicalTimeOutCTs": "technical_timeout",
+    "mp_halftime_pausematch": "half_time",
+    "mp_halftime_pausetimer": "half_time",
+    "mp_overtime_halftime_pausetimer": "half_time",
+    "mp_pause_match": "paused_by_admin",
+    "paused": "paused",
+    "css_pause by a plugin": "paused",
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_each_known_word_has_its_code(word: str) -> None:
+    assert code_of(pause_reason_of(word)) == WORDS[word]
+
+
+@given(st.text(min_size=1))
+def test_any_word_has_a_reason_of_ours_that_does_not_repeat_it(word: str) -> None:
+    said = pause_reason_of(word)
+    assert code_of(said) in CODES
+    assert said == "paused" or word in WORDS or re.match("technical|mp_", word, re.IGNORECASE)
+
+
+def test_a_time_out_names_its_team_once_the_sides_are_known(server: Server) -> None:
+    assert pause_reason(replace(new_match(), pause="TimeOutTs")) == "tactical time-out of T"
+    assert server.match.map is not None and server.match.map.home_side is not None
+    whose = {server.match.map.home_side: server.match.home}
+    for word, side in (("TimeOutCTs", "CT"), ("TimeOutTs", "T")):
+        server.report(f.Paused(at=server.later(), reason=word))
+        team = whose.get(side, server.match.away)
+        assert pause_reason(server.match) == f"tactical time-out of {team}"
+        assert in_words(pause_reason(server.match), "ru") == f"Команда взяла тактический тайм-аут. ({team})"
+    server.report(f.Resumed(at=server.later(), reason="TimeOutTs"))
+    assert pause_reason(server.match) == ""

@@ -9,8 +9,7 @@ import pytest
 
 from app.domain.market import Result
 from app.trading.registry import RULES
-from app.trading.rules import Rule
-from app.trading.specifiers import Specifiers, parse
+from app.trading.rules import Rule, Specifiers, parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.trading.trader import traded
 
@@ -38,7 +37,7 @@ def test_the_markets_open_and_settle(written: tuple[Rule, ...]) -> None:
         markets = [market for market in trader.book.values() if market.type_id == rule.id]
         assert len(markets) > 10
         for market in markets:
-            specifiers = parse(market.specifiers)
+            specifiers = parse_specifiers(market.specifiers)
             played = truth.maps[0].rounds[specifiers.round - 1]
             flawless = not [k for k in played.kills if k.victim_side == played.side != k.side]
             won = flawless and specifiers.team == played.winner if specifiers.team else not flawless

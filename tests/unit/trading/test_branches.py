@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain import facts as f
+from app.domain.map_play import is_decided
 from app.domain.market import MarketKey
 from app.domain.match import Side, Team
-from app.domain.score_rules import is_decided
 from app.domain.settlement import VoidWindow, standing_windows
 from tests.unit.domain.play import Server
 from tests.unit.trading.test_engine import TradedServer

@@ -4,7 +4,7 @@ from app.domain.market import MarketStatus
 from app.trading.forecast import Forecast
 from app.trading.match_facts import collect_facts
 from app.trading.offers import FALLS
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from tests.unit.trading.test_engine import TradedServer, team
 
 STEP = PricingConfig().price_step

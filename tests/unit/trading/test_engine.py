@@ -4,8 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.awards import award_map, award_match
-from app.domain.lifecycle import cancel
+from app.domain.lifecycle import award_map, award_match, cancel
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match
 from app.domain.settlement import LedgerStatus

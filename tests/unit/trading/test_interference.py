@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain import facts as f
-from app.domain.awards import award_map, award_match
+from app.domain.changes import MatchAndChanges
 from app.domain.fixture import rename_team, set_format
-from app.domain.lifecycle import MatchAndChanges, cancel, suspend, unsuspend
+from app.domain.lifecycle import award_map, award_match, cancel, suspend, unsuspend
 from app.domain.match import Match
 from app.kit.errors import Conflict
 from tests.unit.domain.play import new_match

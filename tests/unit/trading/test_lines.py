@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from app.domain.market import MarketStatus, Result
-from app.trading.ladder import choose, nearest
 from app.trading.lines import Distribution
 from app.trading.registry import RULES
-from app.trading.specifiers import parse
+from app.trading.rules import choose, nearest, parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import new_match
 from tests.unit.trading.test_engine import TradedServer
@@ -92,7 +91,7 @@ def test_a_line_on_offer_gives_way_only_to_one_that_is_clearly_nearer() -> None:
 def test_no_line_repeats_the_winner() -> None:
     """No map that is decided by two rounds at least ends between -2 and 2."""
     trader = Trader.opened(new_match(3))
-    handicaps = {parse(m.specifiers).handicap for m in trader.active() if m.type_id == 7}
+    handicaps = {parse_specifiers(m.specifiers).handicap for m in trader.active() if m.type_id == 7}
     assert handicaps == {-3.5, -2.5, 2.5, 3.5}
 
 
@@ -114,17 +113,17 @@ def test_lines_follow_the_score_and_all_that_were_opened_are_settled(seed: int) 
     assert moves < 12 * rounds
     voids = [m for m in trader.book.values() if m.type_id in LINE_TYPES and m.result is Result.VOID]
     unplayed = len(trader.match.maps) + 1
-    assert all(m.void_reason_id == 4 and parse(m.specifiers).map == unplayed for m in voids)
+    assert all(m.void_reason_id == 4 and parse_specifiers(m.specifiers).map == unplayed for m in voids)
 
 
 def test_maps_to_come_are_on_offer_and_void_when_they_are_not_played() -> None:
     server = TradedServer(new_match(best_of=3))
-    offered = {(parse(m.specifiers).map, m.type_id) for m in server.trader.active()}
+    offered = {(parse_specifiers(m.specifiers).map, m.type_id) for m in server.trader.active()}
     assert {(2, kind) for kind in (6, 7, 8, 9)} | {(3, kind) for kind in (6, 7, 8, 9)} <= offered
     for name in ("de_mirage", "de_nuke"):
         server.play_map(name, "home")
     assert server.trader.match.over
-    third = [m for m in server.trader.book.values() if parse(m.specifiers).map == 3]
+    third = [m for m in server.trader.book.values() if parse_specifiers(m.specifiers).map == 3]
     assert third and {(m.status, m.void_reason_id) for m in third} == {(MarketStatus.CANCELLED, 4)}
 
 

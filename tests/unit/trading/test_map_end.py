@@ -5,14 +5,14 @@ import pytest
 from app.domain import changes as c
 from app.domain import facts as f
 from app.domain import fixture, lifecycle
-from app.domain.map_end import END_WAIT_MILLIS, end_due_at
+from app.domain.maps import END_WAIT_MILLIS, end_due_at
 from app.domain.market import Result
 from app.domain.match import Side, Status, Team
 from app.domain.suspension_reasons import code_of
 from app.ingest.cs2log import read
 from tests.unit.domain.play import new_match
-from tests.unit.trading.test_decided import short_map
 from tests.unit.trading.test_engine import TradedServer
+from tests.unit.trading.test_settling import short_map
 
 WINNERS: tuple[Team, ...] = ("home", "home")
 DRAWN: tuple[Team, ...] = ("home", "home", "away", "away")

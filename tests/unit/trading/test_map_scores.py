@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.match import MapPlay
-from app.trading import half_walk, match_scores
-from app.trading.economy import economies
-from app.trading.half_walk import Half
+from app.trading import half_walk, map_scores
+from app.trading.half_walk import Half, economies
 from app.trading.lines import Finals, Score
 from app.trading.map_scores import (
     MapParameters,
@@ -286,7 +285,7 @@ def test_sides_change_at_half_time_and_in_the_middle_of_overtimes() -> None:
 @given(st.integers(0, 1), st.integers(0, 1), st.lists(st.floats(0.01, 0.99), min_size=3, max_size=3))
 def test_series_scores_are_a_distribution(home: int, away: int, chances: list[float]) -> None:
     left = chances[: 3 - home - away]
-    ended = match_scores.finals(home, away, 3, left)
+    ended = map_scores.match_finals(home, away, 3, left)
     assert abs(sum(ended.values()) - 1) < 1e-9
-    assert ended.keys() == match_scores.reachable(home, away, 3, 3 - home - away)
+    assert ended.keys() == map_scores.reachable_in_match(home, away, 3, 3 - home - away)
     assert all(max(score) == 2 for score in ended)

@@ -10,20 +10,17 @@ from hypothesis import strategies as st
 
 from app.domain.market import Book, MarketStatus
 from app.domain.suspension_reasons import OFF_OFFER
-from app.trading.certainty import MAX_PROBABILITY, MIN_PROBABILITY, Certainty
 from app.trading.forecast import Forecast
-from app.trading.ladder import choose, nearest
 from app.trading.lines import total
-from app.trading.map_outlook import MapOutlook
 from app.trading.map_scores import MapParameters, MapState, map_parameters
-from app.trading.margin import MIN_ODDS, odds, shares
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.match_phase import MatchPhase, match_phase
 from app.trading.offer_plan import planned_group, planned_market
-from app.trading.offers import Offer, priced_offers
+from app.trading.offers import MAX_PROBABILITY, MIN_PROBABILITY, Certainty, Offer, priced_offers
+from app.trading.outlook import MapOutlook
+from app.trading.pricing import MIN_ODDS, odds, shares
 from app.trading.registry import RULES
-from app.trading.rules import Rule
-from app.trading.specifiers import Specifiers
+from app.trading.rules import Rule, Specifiers, choose, nearest
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import new_match
 from tests.unit.trading.trader import PRICING, Trader, trade

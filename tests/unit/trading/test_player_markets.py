@@ -10,7 +10,7 @@ from app.domain import facts as f
 from app.domain.entrants import account_of, player_number
 from app.domain.market import Market, MarketStatus, Result
 from app.trading.player_markets import Moments, kill_rate, kills_to_come
-from app.trading.specifiers import parse
+from app.trading.rules import parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import TEAMS, new_match
 from tests.unit.domain.test_properties import end_map
@@ -26,7 +26,7 @@ def markets(server: TradedServer, account: int = FOX0.account) -> dict[tuple[int
     return {
         (market.type_id, specifiers.threshold): market.status
         for market in server.trader.book.values()
-        if (specifiers := parse(market.specifiers)).player == f"mf:player:{number}"
+        if (specifiers := parse_specifiers(market.specifiers)).player == f"mf:player:{number}"
     }
 
 
@@ -133,7 +133,7 @@ def test_simulated_maps_settle_as_the_truth_says() -> None:
     for market in trader.book.values():
         if market.type_id not in (OVER, UNDER):
             continue
-        specifiers = parse(market.specifiers)
+        specifiers = parse_specifiers(market.specifiers)
         account = account_of(int(specifiers.player.rpartition(":")[2]))
         assert account
         over = kills[account] > specifiers.threshold

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from app.domain import changes as c
 from app.domain import facts as f
 from app.domain.market import Market, MarketKey, MarketStatus
-from app.domain.match import Team
-from app.domain.shown import RoundKnowledge
+from app.domain.match import RoundKnowledge, Team
 from app.domain.transitions import fold
 from app.ingest import cs2log
 from app.sandbox.simulator.fictional_world import fictional_world

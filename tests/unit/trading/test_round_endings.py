@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.trading.kill_model import more_kills
-from app.trading.round_endings import endings
+from app.trading.round_endings import endings, more_kills
 from app.trading.round_model import ct_wins
 from app.trading.round_state import RoundState, SideState
 from tests.unit.trading.test_round_model import LEANS, side, states

@@ -10,9 +10,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.domain.equipment_value import equipment_value
 from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted
-from app.domain.loadout import Loadout
+from app.domain.loadout import Loadout, equipment_value
 from app.domain.match import Match
 from app.ingest import cs2log
 from app.trading.forecast import Forecast

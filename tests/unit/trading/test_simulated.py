@@ -7,8 +7,8 @@ import pytest
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Status
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth
-from app.trading.margin import MIN_ODDS
-from app.trading.specifiers import parse
+from app.trading.pricing import MIN_ODDS
+from app.trading.rules import parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.trading.trader import Trader, trade, traded
 
@@ -34,7 +34,7 @@ def check_rounds(trader: Trader, number: int, true: MapTruth) -> int:
     for played in true.rounds:
         kills = [kill for kill in played.kills if kill.side != kill.victim_side]
         for market in trader.book.values():
-            specifiers = parse(market.specifiers)
+            specifiers = parse_specifiers(market.specifiers)
             if (specifiers.map, specifiers.round) != (number, played.number):
                 continue
             expected = {
@@ -61,7 +61,7 @@ def check_rounds(trader: Trader, number: int, true: MapTruth) -> int:
 def check_map(trader: Trader, number: int, true: MapTruth) -> int:
     seen, total = 0, true.home_score + true.away_score
     for market in trader.book.values():
-        specifiers = parse(market.specifiers)
+        specifiers = parse_specifiers(market.specifiers)
         if specifiers.map != number or market.type_id not in (6, 8, 9, 10, 27, 31):
             continue
         expected = {

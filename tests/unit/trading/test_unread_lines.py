@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from app.domain import facts as f
+from app.domain.changes import MatchAndChanges
 from app.domain.doubts import UNREAD_LINE
-from app.domain.lifecycle import MatchAndChanges, cancel
+from app.domain.lifecycle import cancel
 from app.domain.market import OPEN, Market, Result
 from app.domain.match import EventDoubt, Match, Team, WinReason
 from app.domain.round_totals import accept_events, rounds_in_doubt, void_events

@@ -18,11 +18,11 @@ from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.engine import Reaction, react
 from app.trading.match_facts import Past, collect_facts
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
+from app.trading.rules import parse_specifiers
 from app.trading.settlement_check import check_settlements
 from app.trading.settling import settlement_of, waits_for_events
-from app.trading.specifiers import parse
 from tests.unit.domain.play import fold_arrived
 
 PRICING = PricingConfig()
@@ -136,13 +136,14 @@ class Trader:
     def _nothing_open_on_a_decided_event(self, changes: Sequence[c.MatchChange]) -> None:
         facts = collect_facts(self.match, changes)
         for market in self.open():
-            assert settlement_of(RULES[market.type_id], facts, parse(market.specifiers)) is None, market
+            specifiers = parse_specifiers(market.specifiers)
+            assert settlement_of(RULES[market.type_id], facts, specifiers) is None, market
         if self.match.over:
             assert [market for market in self.open() if not self._waits(market)] == []
 
     def _waits(self, market: Market) -> bool:
         """For its format, or for the events that it rests on."""
-        facts, specifiers = collect_facts(self.match, ()), parse(market.specifiers)
+        facts, specifiers = collect_facts(self.match, ()), parse_specifiers(market.specifiers)
         rule = RULES[market.type_id]
         return facts.format_open(specifiers.map) or waits_for_events(rule, facts, specifiers)
 
@@ -164,7 +165,7 @@ class Trader:
         for type_id in (3, 8, 19, 25):
             lines: dict[str, list[tuple[float, float]]] = {}
             for market in (m for m in self.active() if m.type_id == type_id):
-                specifiers = parse(market.specifiers)
+                specifiers = parse_specifiers(market.specifiers)
                 lines.setdefault(f"{specifiers.map} {specifiers.round} {specifiers.team}", []).append(
                     (specifiers.threshold, market.probability)
                 )

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from app.domain.market import Market, MarketStatus, Result
-from app.domain.match import MapPlay, Status
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MapPlay, MatchSummary, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.wire.xml import feed
 

@@ -15,9 +15,9 @@ import pytest
 from app.access import admin
 from app.channels.stream.projection import ChangesExpired, Projection
 from app.domain.doubts import DATABASE_FAILED_OVER
+from app.domain.ids import match_number_at, number_in_match_at, seq_at
 from app.domain.market import MarketStatus
 from app.domain.match import Status
-from app.domain.published_numbers import match_number_at, number_in_match_at, seq_at
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.operations.restoration import failover, suspension

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.domain.user import OperatorRole, Role
+from app.domain.tenant import OperatorRole, Role
 from app.settings import Settings
 from app.store.connections import Store
 from tests.integration.sites.console.conftest import SignIn

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support.portal import Person, add_user, cheap_passwords, some_address

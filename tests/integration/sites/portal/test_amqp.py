@@ -8,7 +8,7 @@ import pytest
 
 from app.access.admin import set_tenant_active
 from app.broker.management import Management
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support.portal import Person, found_in

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.market import MarketStatus
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import changes, tenants

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from app.access import admin
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.store import keys, tenants
 from app.store.connections import Store
 from app.store.keys import Key

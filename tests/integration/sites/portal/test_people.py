@@ -5,7 +5,7 @@ import re
 import httpx
 import pyotp
 
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support.portal import PASSWORD, SCRIPT, Person, found_in

@@ -8,7 +8,7 @@ import pytest
 from app.domain.ids import match_urn
 from app.domain.market import market_name
 from app.domain.recovery import RecoveryKind
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.store.connections import Store
 from app.store.transaction import Tx
 from tests.integration.sites.portal.conftest import SignIn

@@ -11,7 +11,7 @@ from app.access.selfcheck import BODY_BYTES
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import Match
-from app.domain.user import Role
+from app.domain.tenant import Role
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support.portal import SCRIPT, Person
 from tests.support.statements import recorded_statements

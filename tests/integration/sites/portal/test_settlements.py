@@ -13,7 +13,7 @@ from app.domain import changes as c
 from app.domain.ids import match_urn
 from app.domain.match import Match, MatchPlayer, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support import stored

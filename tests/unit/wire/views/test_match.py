@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.domain.kill_details import KillDetails
+from app.domain.entrants import TeamLogos
 from app.domain.loadout import Loadout
+from app.domain.map_play import KillDetails
 from app.domain.market import Market, MarketStatus
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
-from app.domain.match_entrants import TeamLogos
 from app.domain.match_info import MatchInfo, VideoStream, VodAnchor
 from app.wire.fields import Group
 from app.wire.views.match import MatchParts, match_view

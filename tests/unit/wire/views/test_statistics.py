@@ -1,10 +1,13 @@
-"""Rates and sums, whatever was counted."""
+"""Rates and sums, whatever was counted.
+
+What a map is like, from two lines for each time that it was played.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.analytics import TeamLine
-from app.wire.views.statistics import by_map, share, team_rows
+from app.wire.views.statistics import by_map, map_view, share, team_rows
 
 counts = st.integers(0, 30)
 lines = st.builds(
@@ -48,3 +51,19 @@ def test_it_does_not_matter_in_which_order_maps_were_played(
     first: list[tuple[str, TeamLine]], then: list[tuple[str, TeamLine]]
 ) -> None:
     assert by_map(TeamLine, first + then) == by_map(TeamLine, then + first)
+
+
+def test_each_time_counts_once_though_both_teams_report_it() -> None:
+    home = TeamLine(maps=1, wins=1, rounds_ct=12, won_ct=9, rounds_t=10, won_t=4, overtimes=1)
+    away = TeamLine(maps=1, losses=1, rounds_ct=10, won_ct=6, rounds_t=12, won_t=3, overtimes=1)
+    drawn = TeamLine(maps=1, rounds_ct=12, won_ct=6, rounds_t=12, won_t=6)
+    seen = map_view("de_nuke", "Nuke", True, [home, away, drawn, drawn], None)
+    assert (seen.maps_played, seen.rounds_played, seen.rounds_per_map) == (2, 46, 23)
+    assert (seen.ct_round_win_pct, seen.t_round_win_pct) == (round(27 / 46, 4), round(19 / 46, 4))
+    assert (seen.overtime_pct, seen.pistol_ct_win_pct) == (0.5, None)
+
+
+def test_a_map_that_nobody_played_has_rates_of_nothing() -> None:
+    seen = map_view("de_nuke", "Nuke", False, [], None)
+    assert (seen.maps_played, seen.rounds_played) == (0, 0)
+    assert {seen.rounds_per_map, seen.ct_round_win_pct, seen.overtime_pct} == {None}
