@@ -16,7 +16,7 @@ from hashlib import blake2b
 from msgspec.structs import replace
 
 from app.ingest.batch import Batch
-from app.ingest.cs2log.timestamps import split_timestamp
+from app.ingest.cs2log.reader import split_timestamp
 from app.store.log_state import LogRange, LogState
 
 _MAX_LINE = 4_096  #: bytes, more than a server writes

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor, Player
-from app.ingest.reference.rows import Row, RowKind, fault
+from app.ingest.reference.files import Row, RowKind, fault
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants
 from app.store.audit import AuditRecord
