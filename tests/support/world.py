@@ -14,8 +14,7 @@ import msgspec
 from app.commands import consent, match_commands
 from app.domain.market import Result
 from app.domain.match import Match
-from app.ingest.apply import apply
-from app.ingest.config import IngestConfig
+from app.ingest.log_update import IngestConfig, apply_batch
 from app.ingest.reference import files, importing
 from app.ingest.reference.files import RowKind
 from app.kit.clock import system_clock
@@ -121,4 +120,4 @@ async def _play(store: Store, match: Match, plan: MatchPlan, now: int, share: fl
     """Apply so much of a simulated match's log, every batch as if it had just arrived."""
     log, _ = simulate(plan)
     for batch in season.batches(match, log[: round(len(log) * share)], now, _LINES):
-        await apply(store, msgspec.structs.replace(batch, arrived_at=now), now, CONFIG)
+        await apply_batch(store, msgspec.structs.replace(batch, arrived_at=now), now, CONFIG)

@@ -15,7 +15,7 @@ from app.amqp.publishers import FeedPublishers
 from app.amqp.tenant_channels import TenantChannels
 from app.broker.address import parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
-from app.ingest.batch import Batch
+from app.ingest.batches import Batch
 from app.recovery.publisher import RecoveryPublisher
 from tests.faults.rig import Rig, consuming, until
 from tests.integration.channels.feed.conftest import tapped
