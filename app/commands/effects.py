@@ -1,4 +1,4 @@
-"""The effect of each operator command on a match and its markets; pure."""
+"""The effect of each operator's command on a match, its controls and its markets; pure."""
 
 from functools import singledispatch
 from itertools import pairwise
@@ -6,10 +6,11 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import control_effects, market_actions
+from app.commands import market_actions
 from app.commands import match_commands as c
-from app.commands.command_fields import Command, team_of
+from app.commands import trading_commands as t
 from app.commands.market_actions import ManualMarketAction
+from app.commands.match_commands import Command, team_of
 from app.commands.trading_commands import TradingCommand
 from app.domain import awards, fixture, lifecycle, restarts, round_totals, strength
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
@@ -17,7 +18,25 @@ from app.domain.market import Result
 from app.domain.match import Match
 from app.domain.match_info import MatchInfo
 from app.domain.settlement import VoidWindow
-from app.kit.errors import Field, Invalid
+from app.domain.trading_controls import (
+    ClosedType,
+    HeldProbability,
+    LineControl,
+    MarginControl,
+    StrengthShift,
+    SuspendedGroup,
+    SuspendedMarket,
+    TradingControls,
+    find,
+    with_item,
+    without,
+)
+from app.kit.errors import Conflict, Field, Invalid
+from app.trading.market_controls import contradicts
+from app.trading.possible_lines import is_possible_line
+from app.trading.registry import RULES
+from app.trading.rules import Rule
+from app.trading.specifiers import Specifiers, parse
 
 
 class Effect(msgspec.Struct, frozen=True):
@@ -194,9 +213,147 @@ def _(command: c.RollBackMarket, match: Match, now: int) -> Effect:
 @effect_of.register
 def _(command: TradingCommand, match: Match, now: int) -> Effect:
     lifecycle.require_not_over(match, "traded")
-    controls = control_effects.controls_after(command, match, now)
-    action = control_effects.market_action(command, match)
+    controls = _controls_after(command, match, now)
+    action = market_actions.trading_action(command, match)
     return Effect(replace(match, controls=controls), (ControlsChanged(),), action)
+
+
+@singledispatch
+def _controls_after(command: t.TradingCommand, match: Match, now: int) -> TradingControls:
+    """The controls of the match after `command` at `now` (ms).
+
+    Raises `Invalid` with the offending field, or `Conflict`. What the book does not allow is refused by
+    `market_actions`.
+    """
+    raise TypeError(f"no controls for {type(command).__name__}")
+
+
+@_controls_after.register
+def _(command: t.SuspendMarket, match: Match, now: int) -> TradingControls:
+    item = SuspendedMarket(*command.key, command.reason)
+    return replace(match.controls, suspended_markets=with_item(match.controls.suspended_markets, item))
+
+
+@_controls_after.register
+def _(command: t.ReleaseMarket, match: Match, now: int) -> TradingControls:
+    return replace(match.controls, suspended_markets=without(match.controls.suspended_markets, command.key))
+
+
+@_controls_after.register
+def _(command: t.SuspendGroup, match: Match, now: int) -> TradingControls:
+    item = SuspendedGroup(command.group, command.reason)
+    return replace(match.controls, suspended_groups=with_item(match.controls.suspended_groups, item))
+
+
+@_controls_after.register
+def _(command: t.ReleaseGroup, match: Match, now: int) -> TradingControls:
+    return replace(match.controls, suspended_groups=without(match.controls.suspended_groups, command.group))
+
+
+@_controls_after.register
+def _(command: t.CloseType, match: Match, now: int) -> TradingControls:
+    _rule(command.market_id)
+    item = ClosedType(command.market_id, command.reason)
+    return replace(match.controls, closed_types=with_item(match.controls.closed_types, item))
+
+
+@_controls_after.register
+def _(command: t.OpenType, match: Match, now: int) -> TradingControls:
+    if find(match.controls.closed_types, command.market_id) is None:
+        raise Conflict(f"Market type {command.market_id} is not closed on this match.")
+    return replace(match.controls, closed_types=without(match.controls.closed_types, command.market_id))
+
+
+@_controls_after.register
+def _(command: t.AddLine, match: Match, now: int) -> TradingControls:
+    rule, specifiers = _line(command)
+    if not is_possible_line(match, rule, specifiers, now):
+        raise Conflict(f"Market {command.market_id} has no line {command.specifiers!r} that is open now.")
+    return _with_line(match, LineControl(rule.group(specifiers), True, command.reason))
+
+
+@_controls_after.register
+def _(command: t.WithdrawLine, match: Match, now: int) -> TradingControls:
+    rule, specifiers = _line(command)
+    return _with_line(match, LineControl(rule.group(specifiers), False, command.reason))
+
+
+def _with_line(match: Match, line: LineControl) -> TradingControls:
+    return replace(match.controls, lines=with_item(match.controls.lines, line))
+
+
+@_controls_after.register
+def _(command: t.SetMargin, match: Match, now: int) -> TradingControls:
+    item = MarginControl(command.margin, _family(command.market_id), command.phase, command.long_shots)
+    return replace(match.controls, margins=with_item(match.controls.margins, item))
+
+
+@_controls_after.register
+def _(command: t.ClearMargin, match: Match, now: int) -> TradingControls:
+    key = _family(command.market_id), command.phase
+    if find(match.controls.margins, key) is None:
+        raise Conflict("No margin is set for this type and phase on this match.")
+    return replace(match.controls, margins=without(match.controls.margins, key))
+
+
+@_controls_after.register
+def _(command: t.SetMaxMove, match: Match, now: int) -> TradingControls:
+    return replace(match.controls, max_move=command.max_move)
+
+
+@_controls_after.register
+def _(command: t.ShiftStrength, match: Match, now: int) -> TradingControls:
+    play = match.map
+    number = play.number if play else sum(one.status == "finished" for one in match.maps) + 1
+    key = number, play.rounds_won if play else 0
+    known = find(match.controls.shifts, key)
+    points = command.points if team_of(command.team) == "home" else -command.points
+    item = StrengthShift(*key, points + (known.points if known else 0.0))
+    return replace(match.controls, shifts=with_item(match.controls.shifts, item))
+
+
+@_controls_after.register
+def _(command: t.HoldProbability, match: Match, now: int) -> TradingControls:
+    rule, specifiers = _rule(command.market_id), _specifiers(command.specifiers)
+    item = HeldProbability(rule.group(specifiers), *command.key, command.probability, command.reason)
+    for other in match.controls.held:
+        if other.group != item.group and contradicts(other.market_key, item.market_key):
+            raise Conflict(f"The probability of {other.group} is held, which could contradict this one.")
+    return replace(match.controls, held=with_item(match.controls.held, item))
+
+
+@_controls_after.register
+def _(command: t.ReleaseProbability, match: Match, now: int) -> TradingControls:
+    group = _rule(command.market_id).group(_specifiers(command.specifiers))
+    if find(match.controls.held, group) is None:
+        raise Conflict(f"The probability of {group} is not held.")
+    return replace(match.controls, held=without(match.controls.held, group))
+
+
+def _rule(type_id: int) -> Rule:
+    rule = RULES.get(type_id)
+    if rule is None:
+        raise _wrong("market_id", "No such market type.", "unknown_market", type_id)
+    return rule
+
+
+def _family(type_id: int | None) -> str:
+    return "" if type_id is None else _rule(type_id).family
+
+
+def _specifiers(text: str) -> Specifiers:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise _wrong("specifiers", str(error), "value_error", text) from error
+
+
+def _line(command: t.OfMarket) -> tuple[Rule, Specifiers]:
+    rule = _rule(command.market_id)
+    if rule.ladder is None:
+        what = "Markets of this type have no lines."
+        raise _wrong("market_id", what, "no_lines", command.market_id)
+    return rule, _specifiers(command.specifiers)
 
 
 def _window(command: c.OnBets, now: int) -> VoidWindow | None:

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from app.commands import match_update, source_switch, team_ratings
+from app.commands import match_entrants, match_update, source_switch
 from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import DataComplete, EndOverdue, RivalsGone, SilenceEnded
@@ -243,7 +243,7 @@ async def refresh_ratings(store: Store, now: int, config: IngestConfig) -> int:
         ids = await ratings.matches_to_refresh(tx, _AT_ONCE)
 
     async def follow(tx: Tx, match: Match) -> None:
-        after = await team_ratings.with_current_ratings(tx, match, now)
+        after = await match_entrants.with_current_ratings(tx, match, now)
         rated = replace(after, ratings_version=match.ratings_version)
         changes = () if rated == match else (DetailsChanged(),)
         await match_update.react_and_write(

@@ -7,13 +7,12 @@ import msgspec
 from msgspec.structs import replace
 
 from app.commands.change_drafts import compose
-from app.commands.command_fields import Command
-from app.commands.command_state import CommandState, state_of
 from app.commands.effects import Effect, effect_of
 from app.commands.execution import oldest_changed
 from app.commands.market_actions import ManualMarketAction, no_action
+from app.commands.match_commands import Command
 from app.commands.match_update import decide
-from app.commands.undo import undo_effect
+from app.commands.undo import CommandState, state_of, undo_effect
 from app.domain.changes import MatchChange
 from app.domain.market import Book, Market, MarketKey, with_offer_end
 from app.domain.match import Match
