@@ -12,11 +12,9 @@ from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline, LeaseLost
-from app.amqp.live_delay import LiveDelay
-from app.amqp.loss_notice import LossNotice
-from app.amqp.publishers import FeedPublishers
-from app.amqp.recent_envelopes import RecentEnvelopes
-from app.amqp.tenant_bindings import DETECTION_MILLIS
+from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
+from app.amqp.publishers import FeedPublishers, RecentEnvelopes
+from app.amqp.tenant_channels import LiveDelay
 from app.amqp.tenant_publisher import TenantPublisher
 from app.domain.types_off import Intervals, last_switch
 from app.kit.clock import Clock, system_clock

@@ -18,11 +18,9 @@ from app.amqp.connection import PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, marshal
 from app.amqp.lease import LeaseDeadline
-from app.amqp.live_delay import LiveDelay
-from app.amqp.loss_notice import LossNotice
-from app.amqp.recent_envelopes import RecentEnvelopes
-from app.amqp.tenant_bindings import DETECTION_MILLIS
-from app.amqp.tenant_channels import TenantChannels
+from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
+from app.amqp.publishers import RecentEnvelopes
+from app.amqp.tenant_channels import LiveDelay, TenantChannels
 from app.broker.management import ExchangeBinding
 from app.domain.types_off import Intervals
 from app.kit.logging import get_logger

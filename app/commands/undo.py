@@ -27,6 +27,10 @@ from app.store.transaction import Tx
 from app.trading.engine import Reaction
 from app.trading.rules import NOT_PLAYED
 
+_ON_MARKETS = (c.SettleMarket, c.VoidMarket, c.RollBackMarket)
+_UNDOABLE = (TradingCommand, c.Suspend, c.Unsuspend, c.Schedule, *_ON_MARKETS)
+_decode_command = msgspec.json.Decoder(AnyCommand).decode
+
 
 class CommandState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The controls of a match, an operator's reason to suspend it ("": none), when it is scheduled, and the
@@ -48,9 +52,6 @@ def state_of(match: Match, book: Book, command: Command) -> CommandState:
     )
 
 
-_ON_MARKETS = (c.SettleMarket, c.VoidMarket, c.RollBackMarket)
-_UNDOABLE = (TradingCommand, c.Suspend, c.Unsuspend, c.Schedule, *_ON_MARKETS)
-_decode_command = msgspec.json.Decoder(AnyCommand).decode
 _decode_state = msgspec.json.Decoder(CommandState).decode
 
 

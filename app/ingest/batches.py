@@ -26,6 +26,8 @@ _SLACK_BYTES = 1024
 _MAX_BYTES = 200  #: of a sender's text in an AMQP header; all headers must fit into one frame
 _MAX_MAP = 120  #: characters of a map's name
 _MAX_OFFSET = 2**63 - 1
+_MAX_LINE = 4_096  #: bytes, more than a server writes
+log = get_logger(__name__)
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,9 +90,6 @@ def stated_range(begin: int | None, end: int | None, size: int) -> tuple[int, in
         return begin, end
     log.warning("implausible offsets of a log batch ignored", begin=begin, end=end, size=size)
     return None, None
-
-
-_MAX_LINE = 4_096  #: bytes, more than a server writes
 
 
 def range_of(batch: Batch) -> LogRange | None:
@@ -199,6 +198,3 @@ def _next_offset(state: LogState, log_range: LogRange) -> int | None:
 def _is_behind(state: LogState, log_range: LogRange) -> bool:
     next_offset = _next_offset(state, log_range)
     return next_offset is not None and log_range.end <= next_offset
-
-
-log = get_logger(__name__)

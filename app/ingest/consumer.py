@@ -28,6 +28,12 @@ from app.kit.errors import NotFound, Unavailable
 from app.kit.logging import bind, get_logger
 from app.store.connections import Store
 
+_TIMEOUT_SECONDS = 300.0
+_DATABASE_RETRY_SECONDS = 0.5
+Handler = Callable[[Batch], Awaitable[None]]
+Consume = Callable[[IncomingMessage], Awaitable[object]]
+log = get_logger(__name__)
+
 
 class PartitionAssignment:
     """The queues that worker `name` should leave to others, as of the last `rebalance`: several workers share
@@ -57,13 +63,6 @@ class PartitionAssignment:
             return False
         self._to_yield.discard(queue)
         return True
-
-
-_TIMEOUT_SECONDS = 300.0
-_DATABASE_RETRY_SECONDS = 0.5
-log = get_logger(__name__)
-Handler = Callable[[Batch], Awaitable[None]]
-Consume = Callable[[IncomingMessage], Awaitable[object]]
 
 
 class Consumer:

@@ -36,8 +36,8 @@ from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
 from app.trading.pricing_config import PricingConfig
 
-log = get_logger(__name__)
 _LOGGED = 5  #: unread lines of a body that are logged
+log = get_logger(__name__)
 
 
 class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,10 +28,10 @@ from app.store.connections import Store
 from app.store.log_state import LogRange, LogState, ParkedBatch
 from app.store.transaction import Tx
 
-log = get_logger(__name__)
 ATTEMPTS = 5  #: so often a failing batch is tried before it counts as at fault
 RETRY_SECONDS = 0.1
 _MAX_ERROR = 300  #: characters of an error in an alert
+log = get_logger(__name__)
 
 
 async def skip_missing(store: Store, now: int, config: IngestConfig) -> int:

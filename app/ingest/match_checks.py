@@ -35,10 +35,10 @@ from app.store import log_senders, markets, matches, ratings
 from app.store.connections import Store
 from app.store.transaction import Tx
 
-log = get_logger(__name__)
 _AT_ONCE = 100  #: matches in one tick; the rest waits for the next
 _REPRICE_SECONDS = 0.25
 PlayPhase = Literal["live", "clutch", "freeze", "break"]
+log = get_logger(__name__)
 
 
 async def for_each_match(

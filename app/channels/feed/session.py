@@ -17,17 +17,15 @@ from uuid import UUID
 
 import msgspec
 
-from app.amqp.alive import AlivePublisher, FeedStatus
+from app.amqp.alive import AlivePublisher, FeedStatus, QueueLosses
 from app.amqp.binding_tracker import BindingTracker
-from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.lease import LeaseDeadline, LeaseLost
+from app.amqp.lease import LeaseDeadline, LeaseLost, LoginRefused, PublisherLogin
 from app.amqp.loss_notice import LossNotice
-from app.amqp.publisher_login import LoginRefused, PublisherLogin
 from app.amqp.publishers import FeedPublishers
-from app.amqp.queue_losses import QueueLosses
 from app.amqp.reconnect import keep_connected
 from app.amqp.relay import Relay
+from app.amqp.tenant_channels import ConfirmedChannel
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
 from app.broker.management import Management

@@ -18,10 +18,55 @@ _NAME = r"[^<]*(?:<.*?)??"  # in most names there is no "<"
 _WRITTEN = rf'"({_NAME}{_AFTER_NAME}<\w*>)"'  #: one group: the token without its quotes
 _WITHOUT_SIDE = rf'"({_NAME}{_AFTER_NAME}(?:<\w*>)?)"'  #: the same, in a line about a change of sides
 _END = re.compile(rf'{_AFTER_NAME}(?:<\w*>)?"', re.ASCII)  #: the end of a token
-
 _PARTS = re.compile(r"(.*)<-?\d+><([^<>]*)>(?:<([^<>]*)>)?\Z", re.ASCII | re.DOTALL)
 _ACCOUNT = re.compile(r"\[U:1:\s*(\d{1,10})\]\Z", re.ASCII)
 _LEGACY = re.compile(r"STEAM_[01]:([01]):(\d{1,10})\Z", re.ASCII)
+_AT = r" \[-?\d+ -?\d+ -?\d+\]"
+_PLACE = r" \[(-?\d+ -?\d+ -?\d+)\]"
+_KILLED = re.compile(
+    rf'{_WRITTEN}{_PLACE} killed {_WRITTEN}{_PLACE} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII
+)
+_COORDINATES = re.compile(r"(-?\d{1,6}) (-?\d{1,6}) (-?\d{1,6})", re.ASCII)
+_ASSISTED = re.compile(rf"{_WRITTEN} (flash-)?assisted killing {_WRITTEN}\s*\Z", re.ASCII)
+_SUICIDE = re.compile(rf"{_WRITTEN}{_AT} committed suicide with ", re.ASCII)
+_BOMBED = re.compile(rf"{_WRITTEN}{_AT} was killed by the bomb", re.ASCII)
+_TRIGGERED = re.compile(rf'{_WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?', re.ASCII)
+_DISCONNECTED = re.compile(rf"{_WRITTEN} disconnected", re.ASCII)
+_SWITCHED = re.compile(rf"{_WITHOUT_SIDE} switched from team <(\w*)> to <(\w+)>", re.ASCII)
+_ATTACKED = re.compile(
+    rf'{_WRITTEN}{_AT} attacked {_WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
+    r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)',
+    re.ASCII,
+)
+_MONEY = re.compile(
+    rf"{_WRITTEN} money change \d+[+-](\d{{1,6}}) = \$(\d{{1,6}}) (?:\(tracked\) \((acquire: sellback)\))?",
+    re.ASCII,
+)
+_ITEM_ACQUIRED = re.compile(rf'{_WRITTEN} (picked up|purchased) "(\w{{1,40}})"', re.ASCII)
+_LEFT_BUYZONE = re.compile(rf"{_WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]", re.ASCII)
+_ITEM_LOST = re.compile(rf'{_WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?', re.ASCII)
+_COLUMNS = re.compile(r'"fields" : " *accountid, *team, *money, *kills, *deaths\b', re.ASCII)
+_ROW = re.compile(
+    r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}), *(-?\d{1,4}), *(\d{1,4})[," ]', re.ASCII
+)
+_THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
+#: What hurts without its owner doing anything at that moment.
+_NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
+_ON_ANOTHER = frozenset(("killed", "assisted", "flash-assisted", "attacked"))
+#: What a player triggers that no result rests on.
+_TRIGGERED_NO_FACT = frozenset(
+    (
+        *("Got_The_Bomb", "Dropped_The_Bomb", "clantag"),
+        *("Touched_A_Hostage", "Rescued_A_Hostage", "Killed_A_Hostage"),
+    )
+)
+_NO_FACT = frozenset(
+    (
+        "blinded",
+        *("connected,", "entered", "STEAM", "joined", "changed", "say", "say_team"),
+        *(f"sv_throw_{grenade}" for grenade in _THROWS),
+    )
+)
 
 
 @lru_cache(maxsize=4096)
@@ -46,56 +91,6 @@ def is_pending(token: str) -> bool:
     """Whether it is of a person whom the server does not know yet, or any more, by an account."""
     found = _PARTS.match(token)
     return found is not None and not account(found[2]) and found[2] != "BOT"
-
-
-_AT = r" \[-?\d+ -?\d+ -?\d+\]"
-_PLACE = r" \[(-?\d+ -?\d+ -?\d+)\]"
-_KILLED = re.compile(
-    rf'{_WRITTEN}{_PLACE} killed {_WRITTEN}{_PLACE} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII
-)
-_COORDINATES = re.compile(r"(-?\d{1,6}) (-?\d{1,6}) (-?\d{1,6})", re.ASCII)
-_ASSISTED = re.compile(rf"{_WRITTEN} (flash-)?assisted killing {_WRITTEN}\s*\Z", re.ASCII)
-_SUICIDE = re.compile(rf"{_WRITTEN}{_AT} committed suicide with ", re.ASCII)
-_BOMBED = re.compile(rf"{_WRITTEN}{_AT} was killed by the bomb", re.ASCII)
-_TRIGGERED = re.compile(rf'{_WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?', re.ASCII)
-_DISCONNECTED = re.compile(rf"{_WRITTEN} disconnected", re.ASCII)
-_SWITCHED = re.compile(rf"{_WITHOUT_SIDE} switched from team <(\w*)> to <(\w+)>", re.ASCII)
-
-_ATTACKED = re.compile(
-    rf'{_WRITTEN}{_AT} attacked {_WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
-    r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)',
-    re.ASCII,
-)
-_MONEY = re.compile(
-    rf"{_WRITTEN} money change \d+[+-](\d{{1,6}}) = \$(\d{{1,6}}) (?:\(tracked\) \((acquire: sellback)\))?",
-    re.ASCII,
-)
-_ITEM_ACQUIRED = re.compile(rf'{_WRITTEN} (picked up|purchased) "(\w{{1,40}})"', re.ASCII)
-_LEFT_BUYZONE = re.compile(rf"{_WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]", re.ASCII)
-_ITEM_LOST = re.compile(rf'{_WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?', re.ASCII)
-_COLUMNS = re.compile(r'"fields" : " *accountid, *team, *money, *kills, *deaths\b', re.ASCII)
-_ROW = re.compile(
-    r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}), *(-?\d{1,4}), *(\d{1,4})[," ]', re.ASCII
-)
-
-_THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
-#: What hurts without its owner doing anything at that moment.
-_NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
-_ON_ANOTHER = frozenset(("killed", "assisted", "flash-assisted", "attacked"))
-#: What a player triggers that no result rests on.
-_TRIGGERED_NO_FACT = frozenset(
-    (
-        *("Got_The_Bomb", "Dropped_The_Bomb", "clantag"),
-        *("Touched_A_Hostage", "Rescued_A_Hostage", "Killed_A_Hostage"),
-    )
-)
-_NO_FACT = frozenset(
-    (
-        "blinded",
-        *("connected,", "entered", "STEAM", "joined", "changed", "say", "say_team"),
-        *(f"sv_throw_{grenade}" for grenade in _THROWS),
-    )
-)
 
 
 def parse_player_line(message: str, at: int) -> ParsedLine:

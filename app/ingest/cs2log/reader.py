@@ -15,6 +15,19 @@ from app.ingest.cs2log.player_lines import parse_player_line
 from app.kit.control_characters import strip_control_characters
 
 _STAMP = len("01/19/2026 - 18:59:42")
+_MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
+_MAX_LINE = 2_000  #: characters of a line, several times what a server writes
+_SAMPLE = 200  #: characters of an unknown line that are kept
+_OF_KILLS = "killed|assisted killing|flash-assisted killing|committed suicide|was killed by"
+_OF_THE_BOMB = r'triggered "\w*(?i:bomb|defus|plant)\w*"'
+_OF_ROUNDS = r'World triggered "\w*(?i:sfui|round|match|score|restart|half|overtime)'
+_VERBS = f"{_OF_KILLS}|{_OF_THE_BOMB}"
+_PLAY = re.compile(rf'(?:: | - )(?:Team "|MatchStatus: |Game Over|{_OF_ROUNDS}|".*(?:{_VERBS}))')
+_NAMES_PLAY = re.compile(
+    rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) ?'
+    r'|Team "(?:CT|TERRORIST)" triggered "|MatchStatus: Score: |Game Over: '
+)
+_MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
 
 def split_timestamp(line: str) -> tuple[int, str] | None:
@@ -49,21 +62,6 @@ def source_time(stamp: str) -> int | None:
 def _is_number(text: str) -> bool:
     """Whether `int` reads it: `isdigit` alone is true of superscripts, too."""
     return text.isascii() and text.isdigit()
-
-
-_MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
-_MAX_LINE = 2_000  #: characters of a line, several times what a server writes
-_SAMPLE = 200  #: characters of an unknown line that are kept
-_OF_KILLS = "killed|assisted killing|flash-assisted killing|committed suicide|was killed by"
-_OF_THE_BOMB = r'triggered "\w*(?i:bomb|defus|plant)\w*"'
-_OF_ROUNDS = r'World triggered "\w*(?i:sfui|round|match|score|restart|half|overtime)'
-_VERBS = f"{_OF_KILLS}|{_OF_THE_BOMB}"
-_PLAY = re.compile(rf'(?:: | - )(?:Team "|MatchStatus: |Game Over|{_OF_ROUNDS}|".*(?:{_VERBS}))')
-_NAMES_PLAY = re.compile(
-    rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) ?'
-    r'|Team "(?:CT|TERRORIST)" triggered "|MatchStatus: Score: |Game Over: '
-)
-_MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
 
 class Reading(msgspec.Struct, frozen=True):

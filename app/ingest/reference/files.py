@@ -16,24 +16,6 @@ from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 
 RowKind = Literal["category", "tournament", "team", "player", "soccer_competitor", "soccer_tournament"]
-
-
-class Row(msgspec.Struct, frozen=True):
-    """One entity in a file. `fields` have the domain's names, except that `links` holds the names for a field
-    of ids (a player's team, a tournament's teams). `place` is its position in the file."""
-
-    kind: RowKind
-    name: str
-    fields: dict[str, Any]
-    place: tuple[str | int, ...]
-    id: int | None = None
-    links: dict[str, str | list[str]] = {}
-
-
-def fault(place: tuple[str | int, ...], what: str, given: Any = None) -> Field:
-    return Field(place, what, "value_error", given)
-
-
 _SEASON = re.compile(r"\s+(\d{4}(?:[/-]\d{2,4})?)$")
 _FILE = re.compile(r"(?:^|[-/])([a-z]{2,3})\.\d")
 #: Countries by the letters at the beginning of the project's file names.
@@ -55,6 +37,37 @@ _COUNTRIES = {
     "sco": ("Scotland", "SCO"),
     "tr": ("Turkey", "TUR"),
 }
+T = TypeVar("T")
+Place = tuple[str | int, ...]  #: of a line, as errors name it
+CS2_KINDS: dict[str, RowKind] = {
+    "category": "category",
+    "tournament": "tournament",
+    "team": "team",
+    "player": "player",
+}
+SOCCER_KINDS: dict[str, RowKind] = {"competitor": "soccer_competitor", "tournament": "soccer_tournament"}
+#: Fields with names of other rows, and the field of ids for each.
+_LINKS: dict[RowKind, dict[str, str]] = {
+    "player": {"team": "team_id"},
+    "tournament": {"category": "category_id", "teams": "team_ids"},
+    "soccer_tournament": {"competitors": "competitor_ids"},
+}
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One entity in a file. `fields` have the domain's names, except that `links` holds the names for a field
+    of ids (a player's team, a tournament's teams). `place` is its position in the file."""
+
+    kind: RowKind
+    name: str
+    fields: dict[str, Any]
+    place: tuple[str | int, ...]
+    id: int | None = None
+    links: dict[str, str | list[str]] = {}
+
+
+def fault(place: tuple[str | int, ...], what: str, given: Any = None) -> Field:
+    return Field(place, what, "value_error", given)
 
 
 class Game(msgspec.Struct, frozen=True):
@@ -100,23 +113,6 @@ def _season_tournament(file: str, season: SeasonFile, teams: list[str], home: tu
         fields["category"] = msgspec.to_builtins(Country(*home))
     name = season.name[: year.start()] if year else season.name
     return Row("soccer_tournament", name, fields, (file, "name"), links={"competitor_ids": teams})
-
-
-T = TypeVar("T")
-Place = tuple[str | int, ...]  #: of a line, as errors name it
-CS2_KINDS: dict[str, RowKind] = {
-    "category": "category",
-    "tournament": "tournament",
-    "team": "team",
-    "player": "player",
-}
-SOCCER_KINDS: dict[str, RowKind] = {"competitor": "soccer_competitor", "tournament": "soccer_tournament"}
-#: Fields with names of other rows, and the field of ids for each.
-_LINKS: dict[RowKind, dict[str, str]] = {
-    "player": {"team": "team_id"},
-    "tournament": {"category": "category_id", "teams": "team_ids"},
-    "soccer_tournament": {"competitors": "competitor_ids"},
-}
 
 
 class Head(msgspec.Struct, frozen=True):

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 from lxml import etree
 
-from app.amqp import routing
-from app.amqp.lease import LeaseLost
-from app.amqp.publisher_login import LoginRefused
+from app.amqp.envelope import ALIVE_KEY
+from app.amqp.lease import LeaseLost, LoginRefused
 from app.broker import publisher_users
 from app.broker.management import Management
 from app.channels.feed.session import FeedSession
@@ -57,7 +56,7 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
         for each in consumers:
             assert each.alives[0].at - began < 2
             assert each.alives[1].at - each.alives[0].at == pytest.approx(0.5, abs=0.3)
-            assert {got.key for got in each.alives} == {routing.ALIVE}
+            assert {got.key for got in each.alives} == {ALIVE_KEY}
             assert all(b'subscribed="1"' in got.body for got in each.alives)
 
 
