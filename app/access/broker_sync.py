@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from app.broker import permissions, provisioning, tenant_access
+from app.broker import broker_users, permissions, provisioning
+from app.broker.broker_users import client_users
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode, Permission, TopicPermission
-from app.broker.tenant_access import client_users
 from app.domain.tenant import Tenant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -63,15 +63,11 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
     without = await _restore_exchanges(management, provisioned, config.exchange)
     for tenant, present in differing.items():
         if not present.tagged:
-            await tenant_access.tag(management, tenant.vhost)
+            await broker_users.tag_tenant_user(management, tenant.vhost)
+        await _set_access(management, tenant, config)
         if tenant.active:
-            await tenant_access.restore(management, tenant.vhost, config.exchange, config.mode)
-        else:
-            await tenant_access.revoke(management, tenant.vhost)
-        if tenant.active:
-            await tenant_access.close_connections(
-                management, tenant.vhost, "the rights of this user have changed"
-            )
+            user = permissions.tenant_user(tenant.vhost)
+            await management.close_user_connections(user, "the rights of this user have changed")
         log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
     return sorted({tenant.slug for tenant in differing} | without)
 
@@ -116,13 +112,17 @@ async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], 
 
 async def apply(store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
     """Apply one tenant's access to the broker. Raises `Unavailable`."""
-    if tenant.active:
-        await tenant_access.restore(management, tenant.vhost, config.exchange, config.mode)
-    else:
-        await tenant_access.revoke(management, tenant.vhost)
+    await _set_access(management, tenant, config)
     async with store.transaction() as tx:
         await tenants.set_broker_access(tx, tenant.id, tenant.active)
     log.info("tenant access applied to the broker", tenant=tenant.slug, admitted=tenant.active)
+
+
+async def _set_access(management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
+    if tenant.active:
+        await provisioning.apply_permissions(management, tenant.vhost, config.exchange, config.mode)
+    else:
+        await broker_users.revoke_access(management, tenant.vhost)
 
 
 class TenantPermissions(msgspec.Struct, frozen=True):
@@ -165,7 +165,7 @@ async def _broker_permissions(management: Management) -> _BrokerPermissions:
 def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
     """What the broker should have for the tenant."""
     if not tenant.active:
-        return TenantPermissions(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
+        return TenantPermissions(None, None, provisioning.USER_LIMITS | broker_users.REVOKED_LIMITS)
     return TenantPermissions(
         permissions.permission(config.exchange, config.mode),
         permissions.topic_permission(config.exchange, config.mode),

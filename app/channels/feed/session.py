@@ -28,13 +28,8 @@ from app.amqp.relay import Relay
 from app.amqp.tenant_channels import ConfirmedChannel
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
+from app.broker.broker_users import create_publisher_user, expel_publisher, permit_publisher, publisher_user
 from app.broker.management import Management
-from app.broker.publisher_users import (
-    create_publisher_user,
-    expel_publisher,
-    permit_publisher,
-    publisher_user,
-)
 from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import update_connected, update_gauges
