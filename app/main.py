@@ -16,9 +16,8 @@ from litestar.types import Scope
 from app.access import broker_sync
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
-from app.access.rate_limit import UnauthenticatedLimiter
+from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
-from app.access.refused_recoveries import RefusedRecoveries
 from app.access.sign_in import valid_sessions
 from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer

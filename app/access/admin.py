@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.access import key_format
-from app.access.properties import KeyAlteration, KeyProperties, validate_alteration, validate_properties
+from app.access import api_keys
+from app.access.api_keys import KeyAlteration, KeyProperties, validate_alteration, validate_properties
 from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
@@ -248,9 +248,9 @@ def _new_key_fields(tenant_id: UUID, now: int) -> dict[str, Any]:
 
 
 async def _new_key(tx: Tx, key: Key, secret: str) -> IssuedKey:
-    raw = key_format.generate()
-    issued = IssuedKey(msgspec.structs.replace(key, hint=key_format.hint(raw)), raw)
-    await keys.insert(tx, issued.key, key_format.keyed_hash(raw, secret))
+    raw = api_keys.new_key()
+    issued = IssuedKey(msgspec.structs.replace(key, hint=api_keys.hint(raw)), raw)
+    await keys.insert(tx, issued.key, api_keys.key_hash(raw, secret))
     return issued
 
 

@@ -16,7 +16,7 @@ import httpx
 import msgspec
 from pamqp import commands
 
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.amqp.connection import PublisherConnection, connect
 from app.broker import provisioning
 from app.broker.address import parse

@@ -24,7 +24,7 @@ import uvloop
 from matplotlib import pyplot
 
 from app import settings as configuration
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.match import Match
