@@ -17,9 +17,9 @@ from app.broker.broker_users import client_users
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode, Permission, TopicPermission
 from app.domain.tenant import Tenant
+from app.kit.background import wait_for_event
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 from app.store import notifications, tenants
 from app.store.connections import Store
 

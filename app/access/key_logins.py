@@ -17,9 +17,9 @@ from app.broker.management import Management
 from app.broker.provisioning import USER_LIMITS
 from app.domain.scopes import RECOVERY
 from app.domain.tenant import Grant
+from app.kit.background import wait_for_event
 from app.kit.errors import Forbidden, Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 
 #: How long the broker caches our answers (`auth_cache.cache_ttl`, docs/security.md), and a moment.
 _CACHE_SECONDS = 11.0

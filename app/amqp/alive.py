@@ -29,12 +29,11 @@ from app.amqp.tenant_channels import NOT_FOUND, QueueChannel
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST, QUEUE_LIMITS, declare_topology
-from app.kit.background import abandon
+from app.kit.background import abandon, wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_dropped
-from app.kit.retry import wait_for_event
 
 _SLOW_DEPTH = QUEUE_LIMITS["max-length"] // 2
 _CONFIRM_SECONDS = 5.0

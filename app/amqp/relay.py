@@ -17,10 +17,10 @@ from app.amqp.publishers import FeedPublishers, RecentEnvelopes
 from app.amqp.tenant_channels import LiveDelay
 from app.amqp.tenant_publisher import TenantPublisher
 from app.domain.types_off import Intervals, last_switch
+from app.kit.background import wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 from app.store import changes, cursors, notifications, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store

@@ -9,15 +9,8 @@ import msgspec
 from app.cli.runtime import actor, async_command, command_store, load_settings
 from app.commands import rating_import
 from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location
-from app.ingest.reference import importing
-from app.ingest.reference.files import (
-    CS2_KINDS,
-    SOCCER_KINDS,
-    Row,
-    read_lines,
-    read_profiles,
-    read_season,
-)
+from app.ingest import reference
+from app.ingest.reference import CS2_KINDS, SOCCER_KINDS, Row, read_lines, read_profiles, read_season
 from app.kit.clock import iso_millis, system_clock
 from app.kit.errors import Field, Invalid
 from app.store import ratings as stored_ratings
@@ -115,6 +108,6 @@ def _body(file: Path) -> bytes:
 
 async def _import(rows: list[Row]) -> None:
     async with command_store(load_settings()) as store, store.transaction() as tx:
-        counts = await importing.import_rows(tx, rows, by=actor(), now=system_clock())
+        counts = await reference.import_rows(tx, rows, by=actor(), now=system_clock())
     for kind, count in counts.items():
         click.echo(f"{kind}: {count}")

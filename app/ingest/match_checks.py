@@ -27,10 +27,10 @@ from app.domain.match import Match, Status
 from app.domain.sides import is_side_break
 from app.domain.transitions import fold
 from app.ingest.log_update import IngestConfig
+from app.kit.background import wait_for_event
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 from app.store import log_senders, markets, matches, ratings
 from app.store.connections import Store
 from app.store.transaction import Tx

@@ -13,11 +13,10 @@ from app.ingest import consumer, lost_lines, match_checks
 from app.ingest.consumer import PartitionAssignment
 from app.ingest.log_update import IngestConfig
 from app.ingest.queues import IngestQueues
-from app.kit.background import run_forever
+from app.kit.background import run_forever, wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 from app.store import heartbeats, log_state
 from app.store.connections import Store
 from app.store.stalled_sessions import end_stalled_regularly

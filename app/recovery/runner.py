@@ -23,9 +23,9 @@ from app.amqp.publishers import FeedPublishers
 from app.amqp.tenant_channels import ConfirmedChannel, Unroutable
 from app.domain.recovery import MAX_ATTEMPTS, RecoveryJob, RecoveryKind, RecoveryState
 from app.kit import metrics
+from app.kit.background import retry_while_unavailable, wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
-from app.kit.retry import retry_while_unavailable, wait_for_event
 from app.recovery.plan import RecoveryPlan, Step
 from app.store import notifications, recovery_jobs, tenants
 from app.store.connections import Store

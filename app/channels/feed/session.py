@@ -35,11 +35,11 @@ from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import update_connected, update_gauges
 from app.channels.feed.ingest_watchdog import IngestWatchdog
 from app.channels.feed.rest_watch import RestWatch
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
-from app.kit.retry import retry_while_unavailable
 from app.recovery.runner import RecoveryRunner
 from app.store import cursors, heartbeats, refused_recoveries, tenants
 from app.store.connections import Store

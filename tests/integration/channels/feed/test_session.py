@@ -14,8 +14,8 @@ from app.amqp.lease import LeaseLost, LoginRefused
 from app.broker import broker_users
 from app.broker.management import Management
 from app.channels.feed.session import FeedSession
+from app.kit.background import retry_while_unavailable
 from app.kit.errors import Unavailable
-from app.kit.retry import retry_while_unavailable
 from app.store import cursors, tenants
 from app.store.cursors import Checkpoint, LeasedTenant
 from tests.faults.rig import Consumer, Rig, consuming, until
