@@ -33,7 +33,6 @@ async def run_forever(what: str, work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(_RESTART_SECONDS)
 
 
-
 async def run_isolated(work: Coroutine[Any, Any, T], seconds: float) -> T:
     """The result of a client library's `work`, within `seconds`; raises what it raises, or an `OSError`.
 
@@ -55,12 +54,10 @@ async def run_isolated(work: Coroutine[Any, Any, T], seconds: float) -> T:
     return task.result()
 
 
-
 def abandon(task: asyncio.Task[Any]) -> None:
     """Cancel a task, and `leave` it."""
     task.cancel()
     leave(task)
-
 
 
 def leave(task: asyncio.Task[Any]) -> None:
@@ -70,12 +67,10 @@ def leave(task: asyncio.Task[Any]) -> None:
     task.add_done_callback(_log_late_failure)
 
 
-
 def _log_late_failure(task: asyncio.Task[Any]) -> None:
     _left.discard(task)
     if not task.cancelled() and (error := task.exception()):
         log.debug("abandoned work failed", error=repr(error))
-
 
 
 async def retry_while_unavailable(what: str, step: Callable[[], Awaitable[T]]) -> T:
@@ -90,7 +85,6 @@ async def retry_while_unavailable(what: str, step: Callable[[], Awaitable[T]]) -
         pause = min(_MAX_PAUSE_SECONDS, 2 * pause)
 
 
-
 async def wait_for_event(event: asyncio.Event, seconds: float | None) -> bool:
     """Wait for `event`, at most `seconds` (None: without limit); whether it was set."""
     try:
@@ -100,8 +94,6 @@ async def wait_for_event(event: asyncio.Event, seconds: float | None) -> bool:
         return False
 
 
-
 async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `work` returns, or raises; calls run one after another."""
     return await asyncio.get_running_loop().run_in_executor(_executor, partial(work, *args, **kwargs))
-

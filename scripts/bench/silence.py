@@ -20,7 +20,7 @@ from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log, match_checks
 from app.ingest.log_update import IngestConfig
-from app.sandbox.simulator.log_sender import read_log
+from app.sandbox.simulator.service_client import read_log
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)
 
