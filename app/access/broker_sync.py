@@ -8,7 +8,7 @@ harmless. So a revocation survives any outage, and any process may end at any mo
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 
 import msgspec
 
@@ -45,10 +45,12 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
             changed.clear()
             applied = await _apply_pending(store, management, config)
             if notified:
-                applied = await _try_limit_queues(store, management) and applied
-            due = time.monotonic() - repaired_at >= _REPAIR_SECONDS
-            if due and await _try_repair(store, management, config):
-                repaired_at = time.monotonic()
+                failed = "the number of queues of tenants could not be applied"
+                applied = await _try(failed, _limit_all_queues(store, management)) and applied
+            if time.monotonic() - repaired_at >= _REPAIR_SECONDS:
+                failed = "permissions of tenants at the broker could not be checked"
+                if await _try(failed, repair(store, management, config)):
+                    repaired_at = time.monotonic()
             notified = await wait_for_event(changed, _POLL_SECONDS if applied else _RETRY_SECONDS)
 
 
@@ -173,24 +175,6 @@ def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
     )
 
 
-async def _try_limit_queues(store: Store, management: Management) -> bool:
-    try:
-        await _limit_queues(management, await _provisioned(store))
-    except Unavailable as error:
-        log.warning("the number of queues of tenants could not be applied", error=error.detail)
-        return False
-    return True
-
-
-async def _try_repair(store: Store, management: Management, config: BrokerAccessConfig) -> bool:
-    try:
-        await repair(store, management, config)
-    except Unavailable as error:
-        log.warning("permissions of tenants at the broker could not be checked", error=error.detail)
-        return False
-    return True
-
-
 async def _apply_pending(store: Store, management: Management, config: BrokerAccessConfig) -> bool:
     """Apply every pending change to the broker; whether all succeeded."""
     try:
@@ -199,18 +183,20 @@ async def _apply_pending(store: Store, management: Management, config: BrokerAcc
     except Unavailable as error:
         log.warning("pending tenant access could not be read", error=error.detail)
         return False
-    return all([await _try_apply(store, management, tenant, config) for tenant in pending])
+    failed = "tenant access could not be applied to the broker"
+    return all([await _try(failed, apply(store, management, each, config), each.slug) for each in pending])
 
 
-async def _try_apply(
-    store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig
-) -> bool:
+async def _limit_all_queues(store: Store, management: Management) -> None:
+    await _limit_queues(management, await _provisioned(store))
+
+
+async def _try(failed: str, work: Awaitable[object], tenant: str = "") -> bool:
+    """Whether the work succeeded; a broker or a database that is away is logged."""
     try:
-        await apply(store, management, tenant, config)
+        await work
     except Unavailable as error:
-        log.warning(
-            "tenant access could not be applied to the broker", tenant=tenant.slug, error=error.detail
-        )
+        log.warning(failed, error=error.detail, **({"tenant": tenant} if tenant else {}))
         return False
     return True
 

@@ -6,7 +6,6 @@ the browser before is never adopted.
 """
 
 from collections.abc import Collection
-from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
@@ -14,14 +13,13 @@ import msgspec
 from app.access import credentials, second_factor
 from app.access.credentials import Purpose
 from app.access.rate_limit import address_block
-from app.access.users import normalized_email
-from app.domain.user import Session, SignedIn, User
+from app.access.users import audit_change, normalized_email
+from app.domain.user import Session, SignedIn
 from app.kit.control_characters import strip_control_characters
 from app.kit.errors import Field, Invalid, NotFound, TooManyRequests, Unauthenticated
 from app.kit.logging import get_logger
-from app.store import audit, users
 from app.store import sessions as stored
-from app.store.audit import AuditRecord
+from app.store import users
 from app.store.connections import Store
 from app.store.counters import Counters
 from app.store.sessions import FoundSession
@@ -139,7 +137,7 @@ async def end_session(tx: Tx, user_id: UUID, session_id: UUID, *, by: str, now: 
     record = await users.lock(tx, user_id)
     if not await stored.end(tx, user_id, session_id):
         raise NotFound("There is no such session.", code="no_session")
-    await _audit(tx, by, now, "user.session_end", record.user, session=str(session_id))
+    await audit_change(tx, by, now, "user.session_end", record.user, session=str(session_id))
 
 
 async def end_other_sessions(tx: Tx, user_id: UUID, keep: UUID, *, by: str, now: int) -> None:
@@ -147,7 +145,7 @@ async def end_other_sessions(tx: Tx, user_id: UUID, keep: UUID, *, by: str, now:
     record = await users.lock(tx, user_id)
     ended = await stored.end_others(tx, user_id, keep)
     if ended:
-        await _audit(tx, by, now, "user.sessions_end", record.user, sessions_ended=ended)
+        await audit_change(tx, by, now, "user.sessions_end", record.user, sessions_ended=ended)
 
 
 async def change_password(store: Store, signed_in: SignedIn, old: str, new: str, *, now: int) -> None:
@@ -177,7 +175,7 @@ async def change_password(store: Store, signed_in: SignedIn, old: str, new: str,
         await users.save(tx, msgspec.structs.replace(current, password_hash=hashed))
         await stored.forget_password_attempts(tx, session_id)
         ended = await stored.end_others(tx, user.id, session_id)
-        await _audit(tx, user.actor, now, "user.password", user, how="change", sessions_ended=ended)
+        await audit_change(tx, user.actor, now, "user.password", user, how="change", sessions_ended=ended)
 
 
 async def _limit(counters: Counters, email: str, address: str, secret: str) -> None:
@@ -219,7 +217,7 @@ async def _open(
     token = credentials.new_token()
     session = Session(id=uuid4(), created_at=now, last_seen_at=now, address=address, user_agent=user_agent)
     await stored.insert(tx, user.id, session, credentials.token_hash(token, Purpose.SESSION, secret))
-    await _audit(tx, user.actor, now, "user.sign_in", user, address=address, session=str(session.id))
+    await audit_change(tx, user.actor, now, "user.sign_in", user, address=address, session=str(session.id))
     return IssuedSession(token, session)
 
 
@@ -235,8 +233,3 @@ def _is_valid(found: FoundSession, now: int) -> bool:
 
 def _expired(session: Session, now: int) -> bool:
     return now - session.created_at >= ABSOLUTE_MILLIS or now - session.last_seen_at >= IDLE_MILLIS
-
-
-async def _audit(tx: Tx, by: str, now: int, action: str, user: User, **details: Any) -> None:
-    record = AuditRecord(now, by, action, str(user.id), user.tenant_id, {"email": user.email} | details)
-    await audit.add(tx, record)

@@ -27,7 +27,7 @@ from app.kit.background import retry_while_unavailable, wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
 from app.recovery.plan import RecoveryPlan, Step
-from app.store import notifications, recovery_jobs, tenants
+from app.store import notifications, recovery_jobs
 from app.store.connections import Store
 
 _POLL_SECONDS = 1.0
@@ -171,11 +171,11 @@ class RecoveryRunner:
 
     async def _dequeue(self) -> RecoveryJob | None:
         self._slugs = self._reachable()
-        tenants = self._free()
-        if not tenants:
+        free = self._free()
+        if not free:
             return None
         async with self._store.transaction() as tx:
-            return await recovery_jobs.claim(tx, self._holder, tenants, list(self._running), self._clock())
+            return await recovery_jobs.claim(tx, self._holder, free, list(self._running), self._clock())
 
     async def _run(self, job: RecoveryJob, slug: str) -> None:
         """One run of a job, to whatever end."""
@@ -202,12 +202,13 @@ class RecoveryRunner:
         """Publish every step, then the end; how many messages the steps were."""
         count = 0
         plan = RecoveryPlan(self._store, job)
-        detailed = await retry_while_unavailable("reading a tenant", lambda: self._with_probabilities(job))
+        steps = await retry_while_unavailable("planning a recovery", plan.steps)
         channel = self._channel(job.tenant_id)
         if channel is None:
             raise BrokerUnavailable("there is no connection to the vhost")
-        publisher = RecoveryPublisher(channel, job, self._renderer, self._feed, probabilities=detailed)
-        steps = await retry_while_unavailable("planning a recovery", plan.steps)
+        publisher = RecoveryPublisher(
+            channel, job, self._renderer, self._feed, probabilities=plan.probabilities
+        )
         await self._record_progress(job, len(steps) + 1, 0, count)
         for number, step in enumerate(steps, 1):
             async with self._turns[job.tenant_id]:
@@ -218,11 +219,6 @@ class RecoveryRunner:
             await self._record_progress(job, len(steps) + 1, number, count)
         await self._publish_end(publisher, job)
         return count
-
-    async def _with_probabilities(self, job: RecoveryJob) -> bool:
-        async with self._store.autocommit() as tx:
-            tenant = await tenants.get(tx, job.tenant_id)
-        return tenant is not None and tenant.probabilities
 
     async def _publish_end(self, publisher: RecoveryPublisher, job: RecoveryJob) -> None:
         """Publish `snapshot_complete`; raises `EndUnroutable` when no queue receives it, again and again."""
