@@ -24,7 +24,7 @@ from app.kit.logging import get_logger
 from app.store import changes, cursors, notifications, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
-from app.store.cursors import Checkpoint, LeasedTenant
+from app.store.cursors import LeasedTenant
 from app.store.tenant_rows import BOOKING, SWITCH
 from app.store.transaction import Tx
 
@@ -176,9 +176,7 @@ class Relay:
             for publisher in self.publishers.values()
             if publisher.cursor > publisher.saved and not publisher.awaits_notice
         ]
-        checkpoints = {
-            each.tenant_id: Checkpoint(each.epoch, each.cursor, each.notice.pending) for each in moved
-        }
+        checkpoints = {each.tenant_id: each.checkpoint for each in moved}
         if not checkpoints:
             return
         async with self.lock, self._store.autocommit() as tx:  # a single statement is atomic

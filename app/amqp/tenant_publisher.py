@@ -25,7 +25,7 @@ from app.broker.management import ExchangeBinding
 from app.domain.types_off import Intervals
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated, message_delay, publish_delay
-from app.store.cursors import LeasedTenant, TenantReport
+from app.store.cursors import Checkpoint, LeasedTenant, TenantReport
 
 _MAX_REJECTIONS = 3  #: how often one envelope is published to a broker that rejects it
 _published = cache(feed_published.labels)  #: the counter of a message's name, which is slow to look up
@@ -154,6 +154,11 @@ class TenantPublisher:
             notice.pending,
             self.bindings.recorded,
         )
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """What the store must have before our cursor counts as saved."""
+        return Checkpoint(self.epoch, self.cursor, self.notice.pending)
 
     @property
     def state(self) -> str:
