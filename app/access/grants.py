@@ -170,7 +170,7 @@ class Grants:
 
 
 def _keyed_hash(raw_key: str, secret: str) -> bytes:
-    """`keyed_hash`; empty for text that UTF-8 cannot encode."""
+    """`key_hash`; empty for text that UTF-8 cannot encode."""
     try:
         return key_hash(raw_key, secret)
     except UnicodeEncodeError:
