@@ -42,22 +42,15 @@ log = get_logger(__name__)
 
 
 async def for_each_match(
-    store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Awaitable[None]]
+    store: Store,
+    ids: Iterable[UUID],
+    act: Callable[[Tx, Match], Awaitable[None]],
+    lock: Callable[[Tx, UUID], Awaitable[Match | None]] = matches.lock,
 ) -> int:
-    """Call `act` for each match, locked, in a transaction of its own; how many succeeded.
+    """Call `act`, in a transaction of its own, for each match that `lock` locks and returns; how many succeeded.
 
     One match that fails must not leave the others open, so only an unavailable database ends this.
     """
-    return await for_each_locked(store, ids, matches.lock, act)
-
-
-async def for_each_locked(
-    store: Store,
-    ids: Iterable[UUID],
-    lock: Callable[[Tx, UUID], Awaitable[Match | None]],
-    act: Callable[[Tx, Match], Awaitable[None]],
-) -> int:
-    """The same for those matches that `lock` locks and returns."""
     done = 0
     for match_id in ids:
         try:
@@ -179,13 +172,7 @@ async def _suspend_for_doubt(tx: Tx, match: Match, reason: str, now: int) -> Non
     if match.over:
         return
     after = raise_doubt(match, SILENT, reason)
-    await _suspend(tx, match, after, (DetailsChanged(),), reason, now)
-
-
-async def _suspend(
-    tx: Tx, match: Match, after: Match, changes: Sequence[MatchChange], reason: str, now: int
-) -> None:
-    await match_update.suspend_and_write(tx, match, after, changes, reason=reason, now=now)
+    await match_update.suspend_and_write(tx, match, after, (DetailsChanged(),), reason=reason, now=now)
     log.warning("suspended", match_id=str(match.id), reason=reason)
 
 
@@ -288,7 +275,7 @@ async def reprice_due(store: Store, clock: Clock, config: IngestConfig) -> int:
         else:
             await match_update.reprice_and_write(tx, match, now=now, pricing=config.pricing)
 
-    return await for_each_locked(store, due, lock, reprice)
+    return await for_each_match(store, due, reprice, lock)
 
 
 async def _end_map(tx: Tx, match: Match, now: int, config: IngestConfig) -> None:
