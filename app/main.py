@@ -16,9 +16,8 @@ from litestar.types import Scope
 from app.access import broker_sync
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
-from app.access.rate_limit import UnauthenticatedLimiter
+from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
-from app.access.refused_recoveries import RefusedRecoveries
 from app.access.sign_in import valid_sessions
 from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
@@ -47,7 +46,7 @@ from app.http.request_guard import RequestGuard
 from app.http.response import ViewResponse
 from app.http.response_cache import ResponseCache
 from app.http.upgrade import Application
-from app.ingest import health as ingest_health
+from app.ingest import worker as ingest_worker
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
@@ -300,10 +299,10 @@ class Parts:
         return Health(
             {
                 "database": partial(database_responds, store),
-                "ingest_queues": partial(ingest_health.queues_respond, queues),
+                "ingest_queues": partial(ingest_worker.queues_respond, queues),
                 "feed": partial(feed_health.feed_state, store, self._clock, self._settings.alive_seconds),
-                "ingest_worker": partial(ingest_health.worker_beats, store, self._clock, dead),
-                "log_batches": partial(ingest_health.nothing_parked, store),
+                "ingest_worker": partial(ingest_worker.worker_beats, store, self._clock, dead),
+                "log_batches": partial(ingest_worker.nothing_parked, store),
                 "rate_limits": partial(rate_state, self.counters),
                 ALERTS: partial(alerts_state, store),
             },

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.access import key_format
-from app.access.properties import KeyAlteration, KeyProperties, validate_alteration, validate_properties
+from app.access import api_keys
+from app.access.api_keys import KeyAlteration, KeyProperties, validate_alteration, validate_properties
 from app.broker import provisioning
 from app.broker.address import Address
 from app.broker.management import Management
@@ -94,24 +94,15 @@ async def create_tenant(
 async def set_tenant_active(tx: Tx, slug: str, active: bool, *, by: str, now: int) -> Tenant:
     """Activate or deactivate a tenant with all its keys; `access.broker_sync` applies it to the broker.
     Raises `NotFound`."""
-    tenant = await tenants.lock(tx, slug)
-    if tenant.active == active:
-        return tenant
-    changed = msgspec.structs.replace(tenant, active=active)
-    await tenants.save(tx, changed)
-    await _audit(tx, by, now, "tenant.activate" if active else "tenant.deactivate", slug, tenant.id)
-    return changed
+    return await _change_tenant(
+        tx, slug, "activate" if active else "deactivate", {}, by=by, now=now, active=active
+    )
 
 
 async def set_probabilities(tx: Tx, slug: str, wanted: bool, *, by: str, now: int) -> Tenant:
     """Send a tenant the model's probabilities with the odds, or no longer. Raises `NotFound`."""
-    tenant = await tenants.lock(tx, slug)
-    if tenant.probabilities == wanted:
-        return tenant
-    changed = msgspec.structs.replace(tenant, probabilities=wanted)
-    await tenants.save(tx, changed)
-    await _audit(tx, by, now, "tenant.probabilities", slug, tenant.id, probabilities=wanted)
-    return changed
+    details = {"probabilities": wanted}
+    return await _change_tenant(tx, slug, "probabilities", details, by=by, now=now, probabilities=wanted)
 
 
 async def set_max_queues(tx: Tx, slug: str, most: int, *, by: str, now: int) -> Tenant:
@@ -120,12 +111,17 @@ async def set_max_queues(tx: Tx, slug: str, most: int, *, by: str, now: int) -> 
     if not 1 <= most <= _MOST_QUEUES:
         what = f"A tenant may have 1 to {_MOST_QUEUES} queues."
         raise Invalid(Field(("max_queues",), what, "max_queues", most))
+    return await _change_tenant(tx, slug, "max_queues", {"max_queues": most}, by=by, now=now, max_queues=most)
+
+
+async def _change_tenant(
+    tx: Tx, slug: str, action: str, details: dict[str, Any], *, by: str, now: int, **fields: Any
+) -> Tenant:
     tenant = await tenants.lock(tx, slug)
-    if tenant.max_queues == most:
-        return tenant
-    changed = msgspec.structs.replace(tenant, max_queues=most)
-    await tenants.save(tx, changed)
-    await _audit(tx, by, now, "tenant.max_queues", slug, tenant.id, max_queues=most)
+    changed = msgspec.structs.replace(tenant, **fields)
+    if changed != tenant:
+        await tenants.save(tx, changed)
+        await _audit(tx, by, now, f"tenant.{action}", slug, tenant.id, **details)
     return changed
 
 
@@ -248,9 +244,9 @@ def _new_key_fields(tenant_id: UUID, now: int) -> dict[str, Any]:
 
 
 async def _new_key(tx: Tx, key: Key, secret: str) -> IssuedKey:
-    raw = key_format.generate()
-    issued = IssuedKey(msgspec.structs.replace(key, hint=key_format.hint(raw)), raw)
-    await keys.insert(tx, issued.key, key_format.keyed_hash(raw, secret))
+    raw = api_keys.new_key()
+    issued = IssuedKey(msgspec.structs.replace(key, hint=api_keys.hint(raw)), raw)
+    await keys.insert(tx, issued.key, api_keys.key_hash(raw, secret))
     return issued
 
 

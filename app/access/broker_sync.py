@@ -8,18 +8,18 @@ harmless. So a revocation survives any outage, and any process may end at any mo
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 
 import msgspec
 
-from app.broker import permissions, provisioning, tenant_access
+from app.broker import broker_users, permissions, provisioning
+from app.broker.broker_users import client_users
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode, Permission, TopicPermission
-from app.broker.tenant_access import client_users
 from app.domain.tenant import Tenant
+from app.kit.background import wait_for_event
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 from app.store import notifications, tenants
 from app.store.connections import Store
 
@@ -45,10 +45,12 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
             changed.clear()
             applied = await _apply_pending(store, management, config)
             if notified:
-                applied = await _try_limit_queues(store, management) and applied
-            due = time.monotonic() - repaired_at >= _REPAIR_SECONDS
-            if due and await _try_repair(store, management, config):
-                repaired_at = time.monotonic()
+                failed = "the number of queues of tenants could not be applied"
+                applied = await _try(failed, _limit_all_queues(store, management)) and applied
+            if time.monotonic() - repaired_at >= _REPAIR_SECONDS:
+                failed = "permissions of tenants at the broker could not be checked"
+                if await _try(failed, repair(store, management, config)):
+                    repaired_at = time.monotonic()
             notified = await wait_for_event(changed, _POLL_SECONDS if applied else _RETRY_SECONDS)
 
 
@@ -63,15 +65,11 @@ async def repair(store: Store, management: Management, config: BrokerAccessConfi
     without = await _restore_exchanges(management, provisioned, config.exchange)
     for tenant, present in differing.items():
         if not present.tagged:
-            await tenant_access.tag(management, tenant.vhost)
+            await broker_users.tag_tenant_user(management, tenant.vhost)
+        await _set_access(management, tenant, config)
         if tenant.active:
-            await tenant_access.restore(management, tenant.vhost, config.exchange, config.mode)
-        else:
-            await tenant_access.revoke(management, tenant.vhost)
-        if tenant.active:
-            await tenant_access.close_connections(
-                management, tenant.vhost, "the rights of this user have changed"
-            )
+            user = permissions.tenant_user(tenant.vhost)
+            await management.close_user_connections(user, "the rights of this user have changed")
         log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
     return sorted({tenant.slug for tenant in differing} | without)
 
@@ -116,13 +114,17 @@ async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], 
 
 async def apply(store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
     """Apply one tenant's access to the broker. Raises `Unavailable`."""
-    if tenant.active:
-        await tenant_access.restore(management, tenant.vhost, config.exchange, config.mode)
-    else:
-        await tenant_access.revoke(management, tenant.vhost)
+    await _set_access(management, tenant, config)
     async with store.transaction() as tx:
         await tenants.set_broker_access(tx, tenant.id, tenant.active)
     log.info("tenant access applied to the broker", tenant=tenant.slug, admitted=tenant.active)
+
+
+async def _set_access(management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
+    if tenant.active:
+        await provisioning.apply_permissions(management, tenant.vhost, config.exchange, config.mode)
+    else:
+        await broker_users.revoke_access(management, tenant.vhost)
 
 
 class TenantPermissions(msgspec.Struct, frozen=True):
@@ -165,30 +167,12 @@ async def _broker_permissions(management: Management) -> _BrokerPermissions:
 def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
     """What the broker should have for the tenant."""
     if not tenant.active:
-        return TenantPermissions(None, None, provisioning.USER_LIMITS | tenant_access.REVOKED_LIMITS)
+        return TenantPermissions(None, None, provisioning.USER_LIMITS | broker_users.REVOKED_LIMITS)
     return TenantPermissions(
         permissions.permission(config.exchange, config.mode),
         permissions.topic_permission(config.exchange, config.mode),
         provisioning.USER_LIMITS,
     )
-
-
-async def _try_limit_queues(store: Store, management: Management) -> bool:
-    try:
-        await _limit_queues(management, await _provisioned(store))
-    except Unavailable as error:
-        log.warning("the number of queues of tenants could not be applied", error=error.detail)
-        return False
-    return True
-
-
-async def _try_repair(store: Store, management: Management, config: BrokerAccessConfig) -> bool:
-    try:
-        await repair(store, management, config)
-    except Unavailable as error:
-        log.warning("permissions of tenants at the broker could not be checked", error=error.detail)
-        return False
-    return True
 
 
 async def _apply_pending(store: Store, management: Management, config: BrokerAccessConfig) -> bool:
@@ -199,18 +183,20 @@ async def _apply_pending(store: Store, management: Management, config: BrokerAcc
     except Unavailable as error:
         log.warning("pending tenant access could not be read", error=error.detail)
         return False
-    return all([await _try_apply(store, management, tenant, config) for tenant in pending])
+    failed = "tenant access could not be applied to the broker"
+    return all([await _try(failed, apply(store, management, each, config), each.slug) for each in pending])
 
 
-async def _try_apply(
-    store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig
-) -> bool:
+async def _limit_all_queues(store: Store, management: Management) -> None:
+    await _limit_queues(management, await _provisioned(store))
+
+
+async def _try(failed: str, work: Awaitable[object], tenant: str = "") -> bool:
+    """Whether the work succeeded; a broker or a database that is away is logged."""
     try:
-        await apply(store, management, tenant, config)
+        await work
     except Unavailable as error:
-        log.warning(
-            "tenant access could not be applied to the broker", tenant=tenant.slug, error=error.detail
-        )
+        log.warning(failed, error=error.detail, **({"tenant": tenant} if tenant else {}))
         return False
     return True
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.access.key_format import is_well_formed, keyed_hash
+from app.access.api_keys import is_key, key_hash
 from app.domain.tenant import Grant
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Forbidden, Unavailable
@@ -130,7 +130,7 @@ class Grants:
         """What is known of a key; None for one that is malformed or unknown."""
         hashed = _keyed_hash(raw_key, self._secret)
         known = self._known.get(hashed)
-        return known or (await self._read(hashed) if is_well_formed(raw_key) else None)
+        return known or (await self._read(hashed) if is_key(raw_key) else None)
 
     async def _read(self, hashed: bytes) -> _CachedKey | None:
         generation = self._generation
@@ -170,9 +170,9 @@ class Grants:
 
 
 def _keyed_hash(raw_key: str, secret: str) -> bytes:
-    """`keyed_hash`; empty for text that UTF-8 cannot encode."""
+    """`key_hash`; empty for text that UTF-8 cannot encode."""
     try:
-        return keyed_hash(raw_key, secret)
+        return key_hash(raw_key, secret)
     except UnicodeEncodeError:
         return b""
 

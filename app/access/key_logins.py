@@ -11,15 +11,15 @@ While the database does not answer no key may log in, and connected clients stay
 import asyncio
 import time
 
+from app.access.api_keys import hint, is_key
 from app.access.grants import Grants
-from app.access.key_format import hint, is_well_formed
 from app.broker.management import Management
 from app.broker.provisioning import USER_LIMITS
 from app.domain.scopes import RECOVERY
 from app.domain.tenant import Grant
+from app.kit.background import wait_for_event
 from app.kit.errors import Forbidden, Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 
 #: How long the broker caches our answers (`auth_cache.cache_ttl`, docs/security.md), and a moment.
 _CACHE_SECONDS = 11.0
@@ -84,7 +84,7 @@ class KeyLogins:
     async def _list(self) -> None:
         """Add what the broker lists, and forget what it has not listed for some time."""
         for each in await self._management.user_connections():
-            if is_well_formed(each.user):
+            if is_key(each.user):
                 self._connected[each.user, each.peer_host] = time.monotonic()
         since = time.monotonic() - _FORGET_SECONDS
         self._connected = {where: at for where, at in self._connected.items() if at > since}
@@ -109,7 +109,7 @@ class KeyLogins:
 
     async def _grant(self, user: str, address: str | None = None) -> Grant | None:
         """The grant of a key that may receive the feed; valid from `address`, where that is known."""
-        if not is_well_formed(user):
+        if not is_key(user):
             return None
         grants = self._grants
         try:

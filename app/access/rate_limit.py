@@ -8,19 +8,24 @@ address.
 
 import asyncio
 import math
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from typing import Literal, NoReturn
+from uuid import UUID
 
 import msgspec
 
+from app.access.api_keys import is_key
 from app.access.grants import Grants
-from app.access.key_format import is_well_formed
 from app.domain.tenant import Grant
 from app.kit.clock import Clock
 from app.kit.errors import BadRequest, Forbidden, TooManyRequests, Unauthenticated, Unavailable
+from app.kit.logging import get_logger
 from app.kit.metrics import rate_limit_unchecked, unauthenticated
+from app.store import refused_recoveries
+from app.store.connections import Store
 from app.store.counters import WINDOW_MILLIS, Counters
 
 WINDOW_SECONDS = WINDOW_MILLIS // 1000
@@ -29,6 +34,7 @@ _REFUSALS_PER_SECOND = 10
 _MAX_ADDRESSES = 20_000
 _MAX_WAITING_LOOKUPS, _MAX_ALL_LOOKUPS = 32, 256  #: of one address and of all
 RefusalReason = Literal["key", "path", "log_token"]
+log = get_logger(__name__)
 
 
 class RateLimitState(msgspec.Struct, frozen=True):
@@ -113,7 +119,7 @@ async def authenticate_key(
         raw_key = read_key()
         seconds = limiter.retry_after(address)
         if seconds and not grants.recently_valid(raw_key):
-            if not is_well_formed(raw_key):
+            if not is_key(raw_key):
                 _refuse_address(seconds)
             return await limiter.look_up(grants, raw_key, address)
         return await grants.grant_of(raw_key, address)
@@ -146,3 +152,30 @@ def address_block(address: str) -> str:
     if isinstance(full, IPv6Address) and full.ipv4_mapped is None:
         return full.exploded[:19]
     return str(getattr(full, "ipv4_mapped", full))
+
+
+class RefusedRecoveries:
+    """Remembers recoveries that were refused because their key's rate was exceeded.
+
+    SDKs of the established feed ignore `Retry-After`, and wait for hours after a recovery that failed. So the
+    feed process publishes `alive subscribed="0"` to the tenant once the key has room again
+    (`channels.feed.session`), on which they request it again.
+
+    Records at most one refusal of a key until it has room; repeated requests write nothing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._recorded_until: dict[UUID, float] = {}
+
+    async def record(self, grant: Grant, seconds: int) -> None:
+        """A recovery of this key was refused; it has room again in so many seconds."""
+        now = time.monotonic()
+        if self._recorded_until.get(grant.key_id, now) > now:
+            return
+        try:
+            async with self._store.autocommit() as tx:
+                await refused_recoveries.record(tx, grant.key_id, grant.tenant.id, seconds * 1000)
+        except Unavailable as error:
+            log.warning("a refused recovery was not recorded", error=error.detail)
+            return
+        self._recorded_until[grant.key_id] = now + seconds

@@ -11,8 +11,8 @@ from msgspec import UNSET, UnsetType
 from app.domain.ids import match_number, match_urn, match_uuid
 from app.domain.selfcheck import QuoteDifference, Quotes, differences
 from app.domain.types_off import OffTypes, off_now
+from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
-from app.kit.threads import run_in_thread
 from app.store import selfcheck_queries, tenants
 from app.store.connections import Store
 from app.store.matches import MatchPosition

@@ -6,22 +6,20 @@ the browser before is never adopted.
 """
 
 from collections.abc import Collection
-from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 
-from app.access import passwords, portal_tokens, second_factor
-from app.access.portal_tokens import Purpose
+from app.access import credentials, second_factor
+from app.access.credentials import Purpose
 from app.access.rate_limit import address_block
-from app.access.users import normalized_email
-from app.domain.tenant import Session, SignedIn, User
+from app.access.users import audit_change, normalized_email
+from app.domain.tenant import Session, SignedIn
 from app.kit.control_characters import strip_control_characters
 from app.kit.errors import Field, Invalid, NotFound, TooManyRequests, Unauthenticated
 from app.kit.logging import get_logger
-from app.store import audit, users
 from app.store import sessions as stored
-from app.store.audit import AuditRecord
+from app.store import users
 from app.store.connections import Store
 from app.store.counters import Counters
 from app.store.sessions import FoundSession
@@ -90,7 +88,7 @@ async def sign_in(
     if record is not None and record.user.is_operator is not operator:
         record = None
     expected = record.password_hash if record and record.tenant.active else None
-    if not await passwords.verify_password(expected, password) or record is None:
+    if not await credentials.verify_password(expected, password) or record is None:
         raise _refused(address)
     async with store.transaction() as tx:
         user = await _checked(tx, record, code, secret, now)
@@ -106,19 +104,19 @@ async def session_of(
     """Who has the session with that token, of people of tenants or of operators. None unless it is valid: 8 h
     after it was used last, 7 days after it began and when the user or the tenant is no longer active it is
     not. Writes, once a minute, that the session was seen, so not for a read-only transaction."""
-    if not portal_tokens.is_well_formed(token):
+    if not credentials.is_token(token):
         return None
     if isinstance(tx_or_store, Store):
         async with tx_or_store.autocommit() as tx:
             return await session_of(tx, token, secret=secret, now=now, operator=operator)
-    found = await stored.by_hash(tx_or_store, portal_tokens.keyed_hash(token, Purpose.SESSION, secret))
+    found = await stored.by_hash(tx_or_store, credentials.token_hash(token, Purpose.SESSION, secret))
     if found is None or not _is_valid(found, now):
         return None
     if found.user.is_operator is not operator:
         return None
     if now - found.session.last_seen_at >= _SEEN_MILLIS:
         await stored.record_seen(tx_or_store, found.session.id, now)
-    csrf_token = portal_tokens.keyed_hash(token, Purpose.CSRF, secret).hex()
+    csrf_token = credentials.token_hash(token, Purpose.CSRF, secret).hex()
     return SignedIn(found.user, found.tenant, found.session.id, csrf_token)
 
 
@@ -139,7 +137,7 @@ async def end_session(tx: Tx, user_id: UUID, session_id: UUID, *, by: str, now: 
     record = await users.lock(tx, user_id)
     if not await stored.end(tx, user_id, session_id):
         raise NotFound("There is no such session.", code="no_session")
-    await _audit(tx, by, now, "user.session_end", record.user, session=str(session_id))
+    await audit_change(tx, by, now, "user.session_end", record.user, session=str(session_id))
 
 
 async def end_other_sessions(tx: Tx, user_id: UUID, keep: UUID, *, by: str, now: int) -> None:
@@ -147,7 +145,7 @@ async def end_other_sessions(tx: Tx, user_id: UUID, keep: UUID, *, by: str, now:
     record = await users.lock(tx, user_id)
     ended = await stored.end_others(tx, user_id, keep)
     if ended:
-        await _audit(tx, by, now, "user.sessions_end", record.user, sessions_ended=ended)
+        await audit_change(tx, by, now, "user.sessions_end", record.user, sessions_ended=ended)
 
 
 async def change_password(store: Store, signed_in: SignedIn, old: str, new: str, *, now: int) -> None:
@@ -157,7 +155,7 @@ async def change_password(store: Store, signed_in: SignedIn, old: str, new: str,
     ended, as it does with the sixth attempt: whoever uses an unattended browser may not guess on.
     """
     user, session_id = signed_in.user, signed_in.session_id
-    passwords.validate_password(new, user.email)
+    credentials.validate_password(new, user.email)
     async with store.transaction() as tx:
         record = await users.lock(tx, user.id)
         # Counted before the password is verified, so that attempts at once are no way around the limit.
@@ -167,9 +165,9 @@ async def change_password(store: Store, signed_in: SignedIn, old: str, new: str,
             attempts = None
     if attempts is None:
         raise SignInRefused
-    if not await passwords.verify_password(record.password_hash, old):
+    if not await credentials.verify_password(record.password_hash, old):
         raise Invalid(Field(("old",), "This is not your password.", "wrong_password"))
-    hashed = await passwords.hash_password(new)
+    hashed = await credentials.hash_password(new)
     async with store.transaction() as tx:
         current = await users.lock(tx, user.id)
         if not current.user.active or current.password_hash != record.password_hash:
@@ -177,12 +175,12 @@ async def change_password(store: Store, signed_in: SignedIn, old: str, new: str,
         await users.save(tx, msgspec.structs.replace(current, password_hash=hashed))
         await stored.forget_password_attempts(tx, session_id)
         ended = await stored.end_others(tx, user.id, session_id)
-        await _audit(tx, user.actor, now, "user.password", user, how="change", sessions_ended=ended)
+        await audit_change(tx, user.actor, now, "user.password", user, how="change", sessions_ended=ended)
 
 
 async def _limit(counters: Counters, email: str, address: str, secret: str) -> None:
     """Count an attempt; one that its network address may not make does not count against the user."""
-    hashed = portal_tokens.keyed_hash(email, Purpose.ADDRESS, secret).hex()
+    hashed = credentials.token_hash(email, Purpose.ADDRESS, secret).hex()
     limits = ((f"signin:from:{address_block(address)}", PER_ADDRESS), (f"signin:as:{hashed}", PER_EMAIL))
     for name, limit in limits:
         millis = await counters.refused_for(name, limit)
@@ -216,10 +214,10 @@ async def _open(
     await stored.delete_older(tx, user.id, now - ABSOLUTE_MILLIS, now - IDLE_MILLIS)
     for oldest in (await stored.listing(tx, user.id))[MAX_SESSIONS - 1 :]:
         await stored.end(tx, user.id, oldest.id)
-    token = portal_tokens.generate()
+    token = credentials.new_token()
     session = Session(id=uuid4(), created_at=now, last_seen_at=now, address=address, user_agent=user_agent)
-    await stored.insert(tx, user.id, session, portal_tokens.keyed_hash(token, Purpose.SESSION, secret))
-    await _audit(tx, user.actor, now, "user.sign_in", user, address=address, session=str(session.id))
+    await stored.insert(tx, user.id, session, credentials.token_hash(token, Purpose.SESSION, secret))
+    await audit_change(tx, user.actor, now, "user.sign_in", user, address=address, session=str(session.id))
     return IssuedSession(token, session)
 
 
@@ -235,8 +233,3 @@ def _is_valid(found: FoundSession, now: int) -> bool:
 
 def _expired(session: Session, now: int) -> bool:
     return now - session.created_at >= ABSOLUTE_MILLIS or now - session.last_seen_at >= IDLE_MILLIS
-
-
-async def _audit(tx: Tx, by: str, now: int, action: str, user: User, **details: Any) -> None:
-    record = AuditRecord(now, by, action, str(user.id), user.tenant_id, {"email": user.email} | details)
-    await audit.add(tx, record)

@@ -1,7 +1,11 @@
-"""Changes to the people of tenants: each validated, written and audited in the caller's transaction.
+"""Changes to the people of tenants, and to operators: each validated, written and audited in the caller's
+transaction.
 
 `by` names the actor, `now` is Unix ms. A change that changes nothing writes no audit record. No mail is sent:
 whoever invites a person passes them the one-time link.
+
+Operators, who sign in to the trading console, are users of a tenant of their own, which has no keys, no vhost
+and no owner, so that the people of no tenant can change them.
 """
 
 import re
@@ -10,10 +14,10 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.access import passwords, portal_tokens
-from app.access.portal_tokens import Purpose
+from app.access import credentials
+from app.access.credentials import Purpose
 from app.access.second_factor import without_second_factor as stripped
-from app.domain.tenant import LinkPurpose, OperatorRole, Role, User
+from app.domain.tenant import LinkPurpose, OperatorRole, Role, Tenant, User
 from app.kit.control_characters import has_control_characters
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, links, sessions, tenants, users
@@ -27,6 +31,8 @@ LINK_MILLIS = 24 * 3_600_000
 _MAX_EMAIL, _MAX_NAME = 254, 100
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _EMAIL = re.compile(rf"[a-z0-9.!#$%&'*+/=?^_`{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LABEL})+")
+#: No tenant that is created has such a slug (`admin.create_tenant`).
+OPERATORS_TENANT = "operators-"
 
 
 class IssuedLink(msgspec.Struct, frozen=True):
@@ -63,7 +69,7 @@ async def create_user(
     operator_role: OperatorRole | None = None,
 ) -> User:
     """A new user of the tenant, without a password yet; with an `operator_role` an operator
-    (`access.operators`).
+    (`create_operator`).
 
     Raises `NotFound`, `Invalid` with the fields that do not fit, `Conflict` when an active user of any tenant
     has the address.
@@ -149,7 +155,7 @@ async def issue_link(
     if not record.user.active:
         raise _ended()
     await links.end_all(tx, user_id, now)
-    raw = portal_tokens.generate()
+    raw = credentials.new_token()
     link = Link(
         id=uuid4(),
         user_id=user_id,
@@ -158,7 +164,7 @@ async def issue_link(
         created_at=now,
         expires_at=now + LINK_MILLIS,
     )
-    await links.insert(tx, link, portal_tokens.keyed_hash(raw, Purpose.LINK, secret))
+    await links.insert(tx, link, credentials.token_hash(raw, Purpose.LINK, secret))
     how = {"purpose": link.purpose.value, "without_second_factor": without_second_factor}
     await audit_change(tx, by, now, "user.link", record.user, **how)
     return IssuedLink(raw, link.expires_at, link.purpose)
@@ -187,8 +193,8 @@ async def redeem_link(store: Store, raw: str, password: str, *, secret: str, now
     if found is None:
         raise _unusable()
     link, record = found
-    passwords.validate_password(password, record.user.email)
-    hashed = await passwords.hash_password(password)
+    credentials.validate_password(password, record.user.email)
+    hashed = await credentials.hash_password(password)
     async with store.transaction() as tx:
         # The user's row first, as everywhere: two transactions never wait for each other.
         record = await users.lock(tx, link.user_id)
@@ -208,9 +214,9 @@ async def redeem_link(store: Store, raw: str, password: str, *, secret: str, now
 
 
 async def _usable(tx: Tx, raw: str, secret: str, now: int) -> tuple[Link, UserRecord] | None:
-    if not portal_tokens.is_well_formed(raw):
+    if not credentials.is_token(raw):
         return None
-    link = await links.by_hash(tx, portal_tokens.keyed_hash(raw, Purpose.LINK, secret), now)
+    link = await links.by_hash(tx, credentials.token_hash(raw, Purpose.LINK, secret), now)
     record = await users.get(tx, link.user_id) if link else None
     return (link, record) if link and record and _may_sign_in(record) else None
 
@@ -243,3 +249,45 @@ async def audit_change(tx: Tx, by: str, now: int, action: str, user: User, **det
     """Write the audit row of a change of a user."""
     record = AuditRecord(now, by, action, str(user.id), user.tenant_id, {"email": user.email} | details)
     await audit.add(tx, record)
+
+
+async def create_operator(tx: Tx, email: str, name: str, role: OperatorRole, *, by: str, now: int) -> User:
+    """A new operator, without a password yet. Raises as `users.create_user`."""
+    await _operators_tenant(tx, now)
+    return await create_user(
+        tx, OPERATORS_TENANT, email, name, Role.READER, by=by, now=now, operator_role=role
+    )
+
+
+async def set_operator_role(tx: Tx, email: str, role: OperatorRole, *, by: str, now: int) -> User:
+    """Give an operator another role, at once in all their sessions. Raises `NotFound`."""
+    record = await users.lock(tx, (await operator_by_email(tx, email)).id)
+    if record.user.operator_role is role:
+        return record.user
+    changed = msgspec.structs.replace(record.user, operator_role=role)
+    await users.save(tx, msgspec.structs.replace(record, user=changed))
+    await audit_change(tx, by, now, "user.role", changed, operator_role=role.value)
+    return changed
+
+
+async def operator_by_email(tx: Tx, email: str) -> User:
+    """The active operator with that address. Raises `NotFound`."""
+    record = await users.by_email(tx, normalized_email(email))
+    if record is None or not record.user.is_operator:
+        raise NotFound(f"There is no active operator {email!r}.")
+    return record.user
+
+
+async def operator_listing(tx: Tx) -> list[User]:
+    """All operators, those that have ended too, oldest first."""
+    found = [each for each in await tenants.listing(tx) if each.slug == OPERATORS_TENANT]
+    return await users.listing(tx, found[0].id) if found else []
+
+
+async def _operators_tenant(tx: Tx, now: int) -> UUID:
+    found = [each for each in await tenants.listing(tx) if each.slug == OPERATORS_TENANT]
+    if found:
+        return found[0].id
+    tenant = Tenant(uuid4(), OPERATORS_TENANT, "Operators")
+    await tenants.insert(tx, tenant, now)
+    return tenant.id

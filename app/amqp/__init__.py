@@ -1,19 +1,18 @@
 """How anything is published to tenants: every envelope, over AMQP, into the tenant's own vhost.
 
 The flow, one way: `relay` reads each new change of the change log once → `envelope` groups rows into
-envelopes, rendered and marshalled once (`routing` has their keys, `frames` their AMQP frames) → `publishers`,
-which declares everything that is published, for FastStream, publishes each → its transport puts them into
-`recent_envelopes` → each tenant's `tenant_publisher` writes the same bytes to its own `connection`, which
-`reconnect` restores, within its window → the broker's confirms move the tenant's cursor, which `relay` saves
-while the `lease` is held. A tenant that is slow or unreachable lags alone and is read for separately.
+envelopes, rendered and marshalled once (`frames` has their AMQP frames) → `publishers`, which declares
+everything that is published, for FastStream, publishes each → its transport puts them among the recent
+envelopes → each tenant's `tenant_publisher` writes the same bytes to its own `connection`, which `reconnect`
+restores, within its window → the broker's confirms move the tenant's cursor, which `relay` saves while the
+`lease` is held. A tenant that is slow or unreachable lags alone and is read for separately.
 
 What a single tenant gets goes over the same connection, by the `tenant_channels`: `alive` and what is
-replayed have a `confirmed_channel` each, and a replay yields to what is live by the measure of `live_delay`.
+replayed have a channel each, and a replay yields to what is live.
 
-`alive` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its
-queues (`queue_losses`, over a `queue_channel`) and from the times when none of its queues was bound
-(`binding_tracker`, which maintains the `tenant_bindings`). Every connection logs in as the user of
-`publisher_login`. `delivery_status` reports how delivery to each tenant stands.
+`alive` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its queues
+and from the times when none of its queues was bound (`binding_tracker` tracks the bindings). Every connection
+logs in as the user that `lease` names. `delivery_status` reports how delivery to each tenant stands.
 
 Invariants:
 - a cursor moves only past envelopes that the broker has confirmed, or that the tenant does not subscribe to,

@@ -6,7 +6,9 @@
     snapshot_complete      a recovery's request            -.-.-.…       recovery
     alive                  the clock                       -.-.-.…
 
-All have the header `timestamp_in_ms`.
+All have the header `timestamp_in_ms`. A key has eight sections,
+`priority.pre.live.message.sport.urn.id.node`; a match's number and a node's id may also be a placeholder,
+as in the AsyncAPI document.
 
 A live message and a replayed one differ in key, headers, ids and `request_id` only: their bodies come from
 the same `MatchMessage`.
@@ -18,10 +20,9 @@ from uuid import UUID
 
 import msgspec
 
-from app.amqp import routing
 from app.amqp.frames import AmqpMessage, marshal
 from app.domain.fixture import FixtureChange
-from app.domain.ids import match_urn
+from app.domain.ids import SPORT, match_urn
 from app.domain.market import Market, market_type
 from app.domain.match import MatchSummary
 from app.domain.recovery import RecoveryRequest
@@ -32,7 +33,28 @@ from app.store.changes import ChangeRow
 from app.store.tenant_rows import PUBLISHED, decode_tenant_market, tenant_of
 from app.wire.xml import feed
 
-log = get_logger(__name__)
+MATCH_MESSAGES = frozenset(
+    {
+        "odds_change",
+        "bet_settlement",
+        "bet_cancel",
+        "rollback_bet_settlement",
+        "rollback_bet_cancel",
+        "fixture_change",
+    }
+)
+#: Live messages that a durable queue does not write to disk: a recovery replays the present odds, and the
+#: tenant is notified of a broker's restart.
+TRANSIENT_MESSAGES = frozenset({"odds_change"})
+ALIVE_KEY = "-.-.-.alive.-.-.-.-"
+#: The possible values of each section of a live message's key; None: any.
+LIVE_SECTIONS = (
+    *(frozenset({section}) for section in ("hi", "-", "live")),
+    MATCH_MESSAGES,
+    *(frozenset({section}) for section in (str(SPORT), "od:match")),
+    None,
+    frozenset({"-"}),
+)
 _decode_summary = msgspec.json.Decoder(MatchSummary).decode
 _decode_market = msgspec.json.Decoder(Market).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
@@ -44,6 +66,27 @@ _ODDS = "odds_change"
 TIMESTAMP = "timestamp_in_ms"
 _ROW_BYTES = 600  #: what a `ChangeRow` takes beside its body
 _OF_MARKET = frozenset({"market", "settlement"}) | PUBLISHED  #: rows about a market
+Rendered = tuple[AmqpMessage, bytes]  #: a message, and its bytes on the wire
+log = get_logger(__name__)
+
+
+def live_key(message: str, number: int | str) -> str:
+    """The key of a live message about match `number`; raises `ValueError` if it is not about a match."""
+    if message not in MATCH_MESSAGES:
+        raise ValueError(f"{message!r} is not a message about a match")
+    return f"hi.-.live.{message}.{SPORT}.od:match.{number}.-"
+
+
+def replayed_key(message: str, number: int | str, node_id: str | None) -> str:
+    """The key of a replayed message about match `number`; raises `ValueError` like `live_key`."""
+    if message not in MATCH_MESSAGES:
+        raise ValueError(f"{message!r} is not a message about a match")
+    return f"lo.-.live.{message}.{SPORT}.od:match.{number}.{node_id or '-'}"
+
+
+def snapshot_complete_key(node_id: str | None) -> str:
+    """The key of the end of a recovery."""
+    return f"-.-.-.snapshot_complete.-.-.-.{node_id or '-'}"
 
 
 class MatchMessage(msgspec.Struct, frozen=True):
@@ -76,9 +119,6 @@ class MatchMessage(msgspec.Struct, frozen=True):
         if self.name == "fixture_change":
             return feed.fixture_change(match, product, self.at, self.change_type, request_id)
         return feed.ledger_message(self.name, match, product, self.at, self.entries, request_id)
-
-
-Rendered = tuple[AmqpMessage, bytes]  #: a message, and its bytes on the wire
 
 
 class MessageVariants:
@@ -183,12 +223,12 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         last, content = rows[-1], _match_message(rows, off)
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.live(content.name, last.number),
+            routing_key=live_key(content.name, last.number),
             body=content.body(self.product, probabilities=probabilities),
             message_id=_live_id(last),
             at=last.at,
             headers=_live_headers(last),
-            persistent=content.name not in routing.TRANSIENT,
+            persistent=content.name not in TRANSIENT_MESSAGES,
         )
 
     def replayed(
@@ -202,7 +242,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         """A message as the recovery `request` replays it."""
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.replayed(message.name, message.number, request.node_id),
+            routing_key=replayed_key(message.name, message.number, request.node_id),
             body=message.body(self.product, request.request_id, probabilities=probabilities),
             message_id=message_id,
             at=message.at,
@@ -213,7 +253,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         """The end of the recovery `request`, which must reach a queue."""
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.snapshot_complete(request.node_id),
+            routing_key=snapshot_complete_key(request.node_id),
             body=feed.snapshot_complete(self.product, at, request.request_id),
             message_id=message_id,
             at=at,
@@ -225,7 +265,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         """The message `alive`; not `subscribed`: messages may have been lost, and the client must recover."""
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.ALIVE,
+            routing_key=ALIVE_KEY,
             body=feed.alive(self.product, at, subscribed),
             message_id=None,
             at=at,

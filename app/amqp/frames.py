@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import msgspec
 from pamqp import body, commands, constants, frame, header
 
-from app.broker import integers
+from app.broker import connection
 
-integers.use_signed_integers()
+connection.use_signed_integers()
 CHANNEL = 1  #: that of live messages
 CONTENT_TYPE = "application/xml"
 FRAME_MAX = 131_072  #: RabbitMQ's default; a connection that negotiated less gets frames of its own

@@ -1,9 +1,27 @@
-"""For how long this process certainly holds its tenants."""
+"""For how long this process certainly holds its tenants, and as which user of the broker it publishes to
+them.
+"""
 
 import time
 from collections.abc import Callable
 
+import msgspec
+
+from app.broker.address import Address
+
 Seconds = Callable[[], float]
+
+
+class LoginRefused(Exception):
+    """The broker no longer knows our user: another process holds our tenants."""
+
+
+class PublisherLogin(msgspec.Struct, frozen=True):
+    """How this process connects to every vhost: its user, the connection's name, the exchange."""
+
+    address: Address
+    name: str
+    exchange: str
 
 
 class LeaseLost(Exception):

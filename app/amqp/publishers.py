@@ -7,7 +7,8 @@ that `live` returns means that it is passed on, and each tenant's publisher writ
 The others are for one tenant, and return once the broker has confirmed.
 """
 
-from collections.abc import Awaitable, Callable
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -17,18 +18,26 @@ from faststream.rabbit.publisher import RabbitPublisher
 from faststream.rabbit.response import RabbitPublishCommand
 from pydantic import WithJsonSchema
 
-from app.amqp import routing
-from app.amqp.confirmed_channel import ConfirmedChannel
-from app.amqp.envelope import Envelope
+from app.amqp.envelope import (
+    ALIVE_KEY,
+    MATCH_MESSAGES,
+    TRANSIENT_MESSAGES,
+    Envelope,
+    live_key,
+    replayed_key,
+    snapshot_complete_key,
+)
 from app.amqp.frames import CONTENT_TYPE, AmqpMessage
-from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.tenant_channels import ConfirmedChannel
 from app.wire.json_schema import feed_json_schema
 
+_MAX_COUNT = 4096
+_MAX_BYTES = 64 * 1024 * 1024
 Json = dict[str, Any]
 MATCH, NODE = "{match_num}", "{node_id}"  #: parameters of a key
 _REFERENCE = "x-reference"  #: stands for `$ref`, as pydantic knows none to other documents
 _ALIVE, _COMPLETE = "alive", "snapshot_complete"
-_TRANSIENT = {_ALIVE, *(f"live.{name}" for name in routing.TRANSIENT)}
+_TRANSIENT = {_ALIVE, *(f"live.{name}" for name in TRANSIENT_MESSAGES)}
 _LIVE = "Published as it happens."
 _REPLAYED = "Replayed by a recovery."
 #: What differs between a live message and a replayed one, beside its routing key and headers.
@@ -37,6 +46,44 @@ _ALL_ODDS = (
     "The full list: every market that is active or suspended, and if the recovery was requested with "
     "`after`, of a match that is over also how every market ended. What it leaves out is not on offer."
 )
+
+
+class RecentEnvelopes:
+    """The newest envelopes, cached in memory so that tenants which keep up share them.
+
+    A range of the change log: every envelope after `floor` and up to `head`, in order; those that take
+    `max_bytes` of memory at most, and one at least."""
+
+    def __init__(self, start: int, *, max_bytes: int = _MAX_BYTES) -> None:
+        self.floor = start
+        self.head = start
+        self._seqs: list[int] = []
+        self._envelopes: list[Envelope] = []
+        self._bytes, self._max_bytes = 0, max_bytes
+
+    def extend(self, envelopes: Iterable[Envelope], head: int) -> None:
+        """Add what was read, up to and including the log's `head`; evict the older half when full."""
+        for envelope in envelopes:
+            self._seqs.append(envelope.seq)
+            self._envelopes.append(envelope)
+            self._bytes += envelope.memory
+        self.head = head
+        while len(self._seqs) > 1 and (len(self._seqs) > _MAX_COUNT or self._bytes > self._max_bytes):
+            self._evict(len(self._seqs) // 2)
+
+    def covers(self, after: int) -> bool:
+        """Whether every envelope after the log's number `after` is here."""
+        return after >= self.floor
+
+    def next(self, after: int) -> Envelope | None:
+        """The first envelope after `after`, None when there is none up to `head`."""
+        index = bisect_right(self._seqs, after)
+        return self._envelopes[index] if index < len(self._seqs) else None
+
+    def _evict(self, count: int) -> None:
+        self.floor = self._seqs[count - 1]
+        self._bytes -= sum(envelope.memory for envelope in self._envelopes[:count])
+        del self._seqs[:count], self._envelopes[:count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +130,17 @@ class FeedPublishers:
         self._exchange = RabbitExchange(exchange, ExchangeType.TOPIC, durable=True)
         self._schemas = feed_json_schema()
         self._live = {
-            name: self._declare(f"live.{name}", name, routing.live(name, MATCH), _LIVE)
-            for name in sorted(routing.MATCH_MESSAGES)
+            name: self._declare(f"live.{name}", name, live_key(name, MATCH), _LIVE)
+            for name in sorted(MATCH_MESSAGES)
         }
         self._replayed = {
-            name: self._declare(f"recovery.{name}", name, routing.replayed(name, MATCH, NODE), _REPLAYED)
-            for name in sorted(routing.MATCH_MESSAGES)
+            name: self._declare(f"recovery.{name}", name, replayed_key(name, MATCH, NODE), _REPLAYED)
+            for name in sorted(MATCH_MESSAGES)
         }
-        key = routing.snapshot_complete(NODE)
+        key = snapshot_complete_key(NODE)
         self._complete = self._declare(_COMPLETE, _COMPLETE, key, "The end of a recovery.")
         when = "Every ten seconds, as long as what happens reaches the tenant."
-        self._alive = self._declare(_ALIVE, _ALIVE, routing.ALIVE, when)
+        self._alive = self._declare(_ALIVE, _ALIVE, ALIVE_KEY, when)
 
     async def live(self, envelope: Envelope, recent: RecentEnvelopes) -> None:
         """Publish a live envelope to all tenants."""

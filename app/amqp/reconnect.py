@@ -5,9 +5,8 @@ import random
 from collections.abc import Awaitable, Callable
 
 from app.amqp.connection import BrokerError, PublisherConnection, connect
-from app.amqp.live_delay import LiveDelay
-from app.amqp.publisher_login import LoginRefused, PublisherLogin
-from app.amqp.tenant_channels import TenantChannels
+from app.amqp.lease import LoginRefused, PublisherLogin
+from app.amqp.tenant_channels import LiveDelay, TenantChannels
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.provisioning import RUNNING
 from app.kit.errors import Unavailable

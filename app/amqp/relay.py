@@ -12,21 +12,19 @@ from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline, LeaseLost
-from app.amqp.live_delay import LiveDelay
-from app.amqp.loss_notice import LossNotice
-from app.amqp.publishers import FeedPublishers
-from app.amqp.recent_envelopes import RecentEnvelopes
-from app.amqp.tenant_bindings import DETECTION_MILLIS
+from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
+from app.amqp.publishers import FeedPublishers, RecentEnvelopes
+from app.amqp.tenant_channels import LiveDelay
 from app.amqp.tenant_publisher import TenantPublisher
 from app.domain.types_off import Intervals, last_switch
+from app.kit.background import wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 from app.store import changes, cursors, notifications, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
-from app.store.cursors import Checkpoint, LeasedTenant
+from app.store.cursors import LeasedTenant
 from app.store.tenant_rows import BOOKING, SWITCH
 from app.store.transaction import Tx
 
@@ -178,9 +176,7 @@ class Relay:
             for publisher in self.publishers.values()
             if publisher.cursor > publisher.saved and not publisher.awaits_notice
         ]
-        checkpoints = {
-            each.tenant_id: Checkpoint(each.epoch, each.cursor, each.notice.pending) for each in moved
-        }
+        checkpoints = {each.tenant_id: each.checkpoint for each in moved}
         if not checkpoints:
             return
         async with self.lock, self._store.autocommit() as tx:  # a single statement is atomic

@@ -18,16 +18,14 @@ from app.amqp.connection import PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, marshal
 from app.amqp.lease import LeaseDeadline
-from app.amqp.live_delay import LiveDelay
-from app.amqp.loss_notice import LossNotice
-from app.amqp.recent_envelopes import RecentEnvelopes
-from app.amqp.tenant_bindings import DETECTION_MILLIS
-from app.amqp.tenant_channels import TenantChannels
+from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
+from app.amqp.publishers import RecentEnvelopes
+from app.amqp.tenant_channels import LiveDelay, TenantChannels
 from app.broker.management import ExchangeBinding
 from app.domain.types_off import Intervals
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated, message_delay, publish_delay
-from app.store.cursors import LeasedTenant, TenantReport
+from app.store.cursors import Checkpoint, LeasedTenant, TenantReport
 
 _MAX_REJECTIONS = 3  #: how often one envelope is published to a broker that rejects it
 _published = cache(feed_published.labels)  #: the counter of a message's name, which is slow to look up
@@ -156,6 +154,11 @@ class TenantPublisher:
             notice.pending,
             self.bindings.recorded,
         )
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """What the store must have before our cursor counts as saved."""
+        return Checkpoint(self.epoch, self.cursor, self.notice.pending)
 
     @property
     def state(self) -> str:

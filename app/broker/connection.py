@@ -1,4 +1,4 @@
-"""A plain AMQP connection that is always closed, and what connections raise."""
+"""A plain AMQP connection that is always closed, what connections raise, and the integers in AMQP headers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -7,12 +7,23 @@ from contextlib import asynccontextmanager
 from aio_pika.abc import AbstractConnection
 from aio_pika.connection import Connection, make_url
 from aio_pika.exceptions import AMQPError
+from pamqp import encode
 
-from app.broker import integers
 from app.kit.background import leave, run_isolated
 from app.kit.logging import get_logger, redact
 
-integers.use_signed_integers()
+
+def use_signed_integers() -> None:
+    """Make this process encode integers with signed types only: `b`, `s`, `I` and `l` by size.
+
+    By default `pamqp` (used here and by FastStream) encodes 32768..65535 as `u` and 2^31..2^32-1 as `i`,
+    which many clients cannot read: some close their connection. Its switch for old brokers, which have no
+    unsigned types either, is process-wide.
+    """
+    encode.support_deprecated_rabbitmq()
+
+
+use_signed_integers()
 #: What the client raises while the broker is unavailable; "closed" is a `RuntimeError`.
 FAILURES = (AMQPError, OSError, TimeoutError, RuntimeError)
 _CLOSE_SECONDS = 5.0

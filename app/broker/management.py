@@ -8,8 +8,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from app.broker.inventory import BrokerNode, Inventory, ListedExchange
-from app.broker.management_api import ManagementApi
+from app.broker.management_api import BrokerNode, Inventory, ListedExchange, ManagementApi
 from app.broker.permissions import Permission, TopicPermission
 from app.kit.errors import Unavailable
 

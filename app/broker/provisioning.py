@@ -16,9 +16,9 @@ import msgspec
 
 from app.broker import permissions
 from app.broker.address import Address, parse, tenant_url
-from app.broker.inventory import ListedExchange
 from app.broker.login_check import check_binding
 from app.broker.management import Management
+from app.broker.management_api import ListedExchange
 from app.broker.permissions import SDK_EXCHANGE, TENANT_TAG, AuthorisationMode, tenant_user
 from app.domain.tenant import MAX_QUEUES, NUMBERED_VHOST
 from app.kit.errors import Conflict, Unavailable

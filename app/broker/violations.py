@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from app.broker.inventory import Inventory, ListedConnection, ListedQueue
+from app.broker.broker_users import is_publisher_user
+from app.broker.management_api import Inventory, ListedConnection, ListedQueue
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import LOST, QUEUE_LIMITS, RUNNING, USER_LIMITS
-from app.broker.publisher_users import PREFIX
 
 _MAX_PRIORITIES = 10  #: each is a queue of its own within the broker
 _ALLOWED_ARGUMENTS = frozenset(
@@ -63,7 +63,7 @@ def client_connections(inventory: Inventory, vhost: str, own_user: str) -> list[
     return [
         each
         for each in inventory.connections
-        if each.vhost == vhost and each.user not in ("", own_user) and not each.user.startswith(PREFIX)
+        if each.vhost == vhost and each.user not in ("", own_user) and not is_publisher_user(each.user)
     ]
 
 

@@ -3,18 +3,17 @@
 A command that fails prints one clear line and exits with a status other than 0. Secrets (keys, AMQP URLs,
 one-time links) are printed exactly once, when they are created: to standard output, or in a file that only
 its owner may read (`demo_tenants`). Nothing of ours imports this package; the scripts that run the demo
-import `demo_commands`.
+import `sandbox_commands`.
 """
 
 import click
 
 from app.cli.alert_commands import alert, alerts
-from app.cli.consent_commands import consents
-from app.cli.demo_commands import demo_tenants, fault
-from app.cli.doctor_command import doctor
 from app.cli.feed_commands import feed, tail
 from app.cli.import_commands import imports, ratings
+from app.cli.installation_commands import doctor, restored
 from app.cli.match_control_commands import (
+    consents,
     match_audit,
     match_command,
     match_sources,
@@ -22,12 +21,10 @@ from app.cli.match_control_commands import (
     settlement_check,
 )
 from app.cli.match_lifecycle_commands import match
-from app.cli.operator_commands import operator
 from app.cli.process_commands import PROCESSES
-from app.cli.restored_command import restored
-from app.cli.simulate_command import simulate
+from app.cli.sandbox_commands import demo_tenants, fault, simulate
 from app.cli.tenant_commands import book, key, tenant, unbook
-from app.cli.user_commands import user
+from app.cli.user_commands import operator, user
 from app.kit.version import VERSION
 
 

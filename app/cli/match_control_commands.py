@@ -1,4 +1,5 @@
-"""Commands of operators on a match, its audit log, its log sources, and the check of its settlements.
+"""Commands of operators on a match, and those that wait for the consent of a second person; a match's audit
+log, its log sources, and the check of its settlements.
 
 The names of functions are those of operators' API; the words on the command line differ: `match order` is
 `match_command`, `match record` is `match_audit`, and `audit` is `settlement_check`.
@@ -12,10 +13,10 @@ import msgspec
 
 from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
 from app.commands import consent
-from app.commands.match_commands import AnyCommand, OnMarket
-from app.commands.preview import Preview, preview
+from app.commands.execution import Preview, preview
+from app.commands.match_commands import OnMarket
 from app.commands.settlement_audit import audit_settlements
-from app.commands.trading_commands import OfMarket
+from app.commands.trading_commands import AnyCommand, OfMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
@@ -23,8 +24,8 @@ from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operations.api.source_view import source_view
-from app.store import audit, log_senders, markets, matches
-from app.store.consent_requests import ConsentRequest
+from app.store import audit, consent_requests, log_senders, markets, matches
+from app.store.consent_requests import ConsentRequest, ConsentState
 from app.trading.settlement_check import SettlementDifference
 
 
@@ -196,3 +197,94 @@ async def settlement_check(match: str) -> None:
 
 def _line(each: SettlementDifference) -> str:
     return f"market {each.type_id} {each.specifiers}: {each.problem}"
+
+
+@click.group("consent")
+def consents() -> None:
+    """Commands that change results published long ago, and wait for a second person (CONSENT_SECONDS)."""
+
+
+@consents.command("list")
+@click.option("--all", "decided", is_flag=True, help="Those that wait no more, too.")
+@click.option("--limit", default=50, show_default=True)
+@async_command
+async def list_consents(decided: bool, limit: int) -> None:
+    """Commands that wait for consent."""
+    now = system_clock()
+    async with command_store(load_settings()) as store, store.autocommit() as tx:
+        found = (
+            await consent_requests.listing(tx, limit=limit)
+            if decided
+            else await consent_requests.waiting(tx, now)
+        )
+    for each in found:
+        click.echo(escape_control_characters(_request_line(each, now)))
+    if not found:
+        click.echo("no command" if decided else "no command waits for consent")
+
+
+@consents.command("show")
+@click.argument("number", type=int)
+@async_command
+async def show_consent(number: int) -> None:
+    """What command NUMBER would do now, and the FINGERPRINT of that, by which `give` knows what you saw."""
+    settings, now = load_settings(), system_clock()
+    async with command_store(settings) as store:
+        shown = await consent.show(store, number, now=now, pricing=pricing_config(settings))
+    request, found, obstacle = shown
+    click.echo(escape_control_characters(_request_line(request, now)))
+    if obstacle is not None:
+        raise obstacle
+    if found is None:
+        return
+    print_preview(found)
+    if found.fingerprint != request.fingerprint:
+        click.echo("its effect is another one than when it was sent")
+    click.echo(f"fingerprint: {found.fingerprint}")
+
+
+@consents.command("give")
+@click.argument("number", type=int)
+@click.argument("fingerprint")
+@async_command
+async def give_consent(number: int, fingerprint: str) -> None:
+    """Consent to command NUMBER, which another person sent: it is executed."""
+    settings, now = load_settings(), system_clock()
+    async with command_store(settings) as store:
+        after = await consent.give(
+            store,
+            number,
+            fingerprint,
+            by=actor(),
+            person=actor(),
+            now=now,
+            pricing=pricing_config(settings),
+        )
+    click.echo(escape_control_characters(_request_line(after, now)))
+
+
+@consents.command("refuse")
+@click.argument("number", type=int)
+@click.option("--reason", default="", help="It is recorded.")
+@async_command
+async def refuse_consent(number: int, reason: str) -> None:
+    """Refuse consent to command NUMBER, or withdraw one that you sent: it is never executed."""
+    now = system_clock()
+    async with command_store(load_settings()) as store:
+        after = await consent.refuse(store, number, reason, by=actor(), person=actor(), now=now)
+    click.echo(escape_control_characters(_request_line(after, now)))
+
+
+def _request_line(request: ConsentRequest, now: int) -> str:
+    fields = msgspec.json.decode(request.command)
+    hidden = ("command", "request_id")
+    given = " ".join(f"{name}={value}" for name, value in fields.items() if value and name not in hidden)
+    return f"{_request_state(request, now)} (sent by {request.actor} at {iso_seconds(request.at)}: {given})"
+
+
+def _request_state(request: ConsentRequest, now: int) -> str:
+    state = request.state(now)
+    if state is ConsentState.WAITING:
+        return waiting_line(request)
+    by = f" by {request.decided_by}" if request.decided_by else ""
+    return f"consent {request.id}: {request.name} {state}{by}"

@@ -22,8 +22,7 @@ from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
 from app.operations.restoration.failover import DatabaseFailover
 from app.sandbox.demonstration import DemoUnavailable
-from app.sandbox.simulator.log_sender import SinkRefused
-from app.sandbox.simulator.operator_client import OperatorRequestFailed
+from app.sandbox.simulator.service_client import OperatorRequestFailed, SinkRefused
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from app.trading.pricing import PricingConfig

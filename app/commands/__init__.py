@@ -3,16 +3,16 @@
     match_commands → effects (pure) ─┐
     log facts (`app.ingest`) ────────┴─► match_update: trading reacts → store
 
-A command is one struct of `match_commands` or `trading_commands`, with the fields of `command_fields`.
-`effects` says how it changes the match (`control_effects`: what traders set) and which manual action it takes
-on its markets (`market_actions`); `execution` carries it out in one transaction, at most once for each
-request id, with an audit row and what it changed (`command_state`), from which `undo` takes it back.
-`consent` has those that wait for a second person, because they change what was published long ago. `preview`
-says what it would do. `creation` creates matches, `source_switch` chooses
-the log source. `alert_handling` has what operators do about alerts.
+A command is one struct of `match_commands` or `trading_commands`. `effects` says how it changes the match and
+which manual action it takes on its markets (`market_actions`); `execution` says what it would do, or carries
+it out in one transaction, at most once for each request id, with an audit row and what it changed, from which
+`undo` takes it back. `consent` has those that wait for a second person, because they change what was
+published long ago. `creation` creates matches, `source_switch` chooses the log source. `alert_handling` has
+what operators do about alerts.
 
 `match_update` ends every transaction that changes a match's state, whether a command or a log batch began it
-(one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts,
-and state, ledger and change log (`change_drafts`) are written together or not at all. `entrant_links`
-resolves team, tournament and player names to numbers. Alerts about the match begin and end with its doubts.
+(one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts, and state,
+ledger and change log (`change_drafts`) are written together or not at all. `match_entrants` resolves team,
+tournament and player names to numbers, and has the ratings of teams follow what is played. Alerts about the
+match begin and end with its doubts.
 """

@@ -10,10 +10,9 @@ import msgspec
 from msgspec.structs import replace
 
 from app.commands import execution
-from app.commands.command_fields import Command
-from app.commands.execution import ConsentNeeded, Sender
-from app.commands.match_commands import AnyCommand
-from app.commands.preview import Preview, preview
+from app.commands.execution import ConsentNeeded, Preview, Sender, preview
+from app.commands.match_commands import Command
+from app.commands.trading_commands import AnyCommand
 from app.domain.match import Match
 from app.kit.errors import Conflict, Forbidden, NotFound
 from app.store import audit, consent_requests, matches

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.commands import entrant_links, match_update
+from app.commands import match_entrants, match_update
 from app.domain import fixture
 from app.domain.match import Match, Status
 from app.domain.strength import require_strengths
@@ -20,7 +20,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 class NewMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match to be created. `scheduled_at` in ms; strengths on the scale that trading prices by; ids where
-    names are ambiguous (see `entrant_links`); rounds of a map and of an overtime (0: none), None for 24 and 6
+    names are ambiguous (`match_entrants`); rounds of a map and of an overtime (0: none), None for 24 and 6
     until the log says otherwise; while a team has no strength, neither here nor in its profile, nothing is
     offered unless `allow_unrated` (see `domain.strength`); `reference` is the operator's own id: a repeated
     request with it returns the same match."""
@@ -56,7 +56,7 @@ async def create_match(
             if known is not None:
                 return known
         match = _match(new, match_id, await matches.next_number(tx))
-        match = await entrant_links.resolve(tx, None, match, now)
+        match = await match_entrants.resolve(tx, None, match, now)
         details = msgspec.to_builtins(new)
         await audit.add(tx, AuditRecord(now, by, "match.create", str(match.id), None, details))
         return await match_update.react_and_write(

@@ -1,97 +1,39 @@
-"""Execution of operators' commands on a match.
+"""Execution of operators' commands on a match, and what a command would do if it were executed now.
 
 Each command is one transaction that ends as one of a log batch does: trading reacts, all of it is written.
-Which published results it changes, and when they were published, is found before.
+Which published results it changes, and when they were published, is found before. A preview is planned as for
+its execution, in a transaction that is rolled back; what happens in the match meanwhile may change it.
 """
 
 import hashlib
 from collections.abc import Iterable
+from itertools import groupby
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import entrant_links, match_update, source_switch
-from app.commands.command_fields import Command
-from app.commands.command_state import CommandState, state_of
+from app.commands import match_entrants, match_update, source_switch
 from app.commands.effects import Effect, effect_of
-from app.commands.match_commands import AnyCommand, FollowSource, OnBets, RollBackMarket
+from app.commands.match_commands import Command, FollowSource, OnBets, RollBackMarket
 from app.commands.match_update import MatchUpdate
 from app.commands.trading_commands import Undo
-from app.commands.undo import undo_effect
-from app.domain.market import MarketKey
+from app.commands.undo import CommandState, state_of, undo
+from app.domain.market import Market, MarketKey
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, void_windows
-from app.kit.errors import Conflict, Field, Invalid, NotFound
+from app.kit.errors import Conflict, Field, Invalid
 from app.store import audit, history, match_commands, matches, operator_commands
 from app.store.audit import AuditRecord
+from app.store.changes import ChangeDraft, envelope_of
 from app.store.connections import Store
 from app.store.match_commands import ExecutedCommand
 from app.store.operator_commands import RecordedCommand
 from app.store.transaction import Tx, Write
 from app.trading.pricing import PricingConfig
 
-_encode_result = msgspec.json.encode
-
-
-def oldest_changed(entries: Iterable[LedgerEntry], ledger: Iterable[LedgerEntry]) -> int | None:
-    """When the oldest of the results was published (Unix ms) that `entries` would change, if they were added
-    to this ledger; None if they change none.
-
-    A result is that of a market, or the void of the bets of a window. Bets that are voided on a market with a
-    result change that result.
-    """
-    results, windows = _published(ledger)
-    changed = []
-    for entry in entries:
-        if entry.void_window is not None and entry.window_rolled_back:
-            changed.append(windows.get((entry.key, entry.void_window)))
-        elif entry.void_window is not None or entry.previous_status is not LedgerStatus.PENDING:
-            changed.append(results.get(entry.key))
-    return min((at for at in changed if at is not None), default=None)
-
-
-def _published(
-    ledger: Iterable[LedgerEntry],
-) -> tuple[dict[MarketKey, int], dict[tuple[MarketKey, VoidWindow], int]]:
-    """When the present result of each market, and the void of each window, was published."""
-    results: dict[MarketKey, int] = {}
-    windows: dict[tuple[MarketKey, VoidWindow], int] = {}
-    for entry in ledger:
-        if entry.void_window is not None:
-            if entry.window_rolled_back:
-                windows.pop((entry.key, entry.void_window), None)
-            else:
-                windows[entry.key, entry.void_window] = entry.at
-        elif entry.new_status is LedgerStatus.PENDING:
-            results.pop(entry.key, None)
-        else:
-            results[entry.key] = entry.at
-    return results, windows
-
-
-def fingerprint(entries: Iterable[LedgerEntry]) -> str:
-    """A short text that is another one if the effect of a command on results is: which entries it would add
-    to the ledger."""
-    effect = [
-        (
-            entry.type_id,
-            entry.specifiers,
-            entry.previous_status,
-            entry.new_status,
-            entry.result,
-            entry.void_reason_id,
-            entry.void_window,
-            entry.window_rolled_back,
-        )
-        for entry in entries
-    ]
-    return hashlib.sha256(_encode_result(effect)).hexdigest()[:16]
-
-
 _encode = msgspec.json.Encoder(order="sorted").encode
-_decode_command = msgspec.json.Decoder(AnyCommand).decode
-_decode_state = msgspec.json.Decoder(CommandState).decode
 
 
 class Sender(msgspec.Struct, frozen=True):
@@ -168,6 +110,69 @@ async def execute(
         return await carry_out(tx, planned, sender)
 
 
+class MovedMarket(NamedTuple):
+    """A market before and after; before is None for a new one."""
+
+    before: Market | None
+    after: Market
+
+
+class PreviewedEnvelope(NamedTuple):
+    """A message of the feed, and how many markets it would carry."""
+
+    message: str
+    markets: int
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """`match` before and `after` it, the markets that would change, the ledger's new entries in order, and
+    the envelopes in order. `needs_consent`: a second operator must consent before it is executed;
+    `fingerprint` is that of its effect on results."""
+
+    match: Match
+    after: Match
+    markets: tuple[MovedMarket, ...]
+    entries: tuple[LedgerEntry, ...]
+    envelopes: tuple[PreviewedEnvelope, ...]
+    fingerprint: str
+    needs_consent: bool
+
+
+async def preview(
+    store: Store,
+    ref: str,
+    command: Command,
+    *,
+    now: int,
+    pricing: PricingConfig,
+    by: str = "",
+    owner: str | None = None,
+    consent_seconds: int = 0,
+) -> Preview:
+    """What the command of `by` would do to the match `ref`. Raises what its execution would, but
+    `ConsentNeeded`."""
+    async with store.dry_run() as tx:
+        match = await matches.lock(tx, (await matches.by_ref(tx, ref)).id)
+        planned = await plan(tx, match, command, Sender(by, owner or by), now, pricing)
+        waits = await needs_consent(tx, planned, consent_seconds)
+    update = planned.update
+    changed = match_update.changed_markets(update)
+    moved = tuple(MovedMarket(update.book.get(each.key), each) for each in changed)
+    envelopes = _envelopes(match_update.change_rows(update, changed))
+    entries, effect = update.reaction.entries, planned.fingerprint
+    return Preview(match, update.after, moved, entries, envelopes, effect, waits)
+
+
+def _envelopes(drafts: list[ChangeDraft]) -> tuple[PreviewedEnvelope, ...]:
+    """The envelopes of these drafts: as many as the change log would have."""
+    found = []
+    for (message, _), group in groupby(drafts, key=envelope_of):
+        if message:
+            carried = sum(each.entity in ("market", "settlement") for each in group)
+            found.append(PreviewedEnvelope(message, carried))
+    return tuple(found)
+
+
 async def needs_consent(tx: Tx, planned: Plan, consent_seconds: int) -> bool:
     """Whether a planned command changes a result that was published more than so many seconds ago."""
     entries = planned.update.reaction.entries
@@ -185,7 +190,7 @@ async def plan(
     await _check_revision(tx, match, command, sender)
     effect, extra_writes = await _effect(tx, command, match, now)
     await _check_window(tx, match.id, command)
-    after = await entrant_links.resolve(tx, match, effect.after, now)
+    after = await match_entrants.resolve(tx, match, effect.after, now)
     update = await match_update.prepare(
         tx,
         match,
@@ -257,31 +262,11 @@ async def _check_window(tx: Tx, match_id: UUID, command: Command) -> None:
 async def _effect(tx: Tx, command: Command, match: Match, now: int) -> tuple[Effect, list[Write]]:
     """The effect of `command`, and what is to be written with it."""
     if isinstance(command, Undo):
-        return await _undo(tx, command, match), []
+        return await undo(tx, command, match), []
     if not isinstance(command, FollowSource):
         return effect_of(command, match, now), []
     after, changes, writes = await source_switch.follow(tx, match, command.source, now)
     return Effect(after, tuple(changes)), writes
-
-
-async def _undo(tx: Tx, command: Undo, match: Match) -> Effect:
-    executed = await match_commands.get(tx, match.id, command.of)
-    if executed is None:
-        raise NotFound(f"No command on this match has the revision {command.of}.")
-    if executed.undone_by is not None:
-        raise Conflict(f"That command was undone already (revision {executed.undone_by}).")
-    undone = _decode_command(executed.command)
-    await _check_window_undone(tx, match.id, undone)
-    before, after = _decode_state(executed.before), _decode_state(executed.after)
-    return undo_effect(undone, before, after, match, command.reason or f"revision {command.of} undone")
-
-
-async def _check_window_undone(tx: Tx, match_id: UUID, undone: Command) -> None:
-    """The bets that a command voided are still void, or those that it made valid still are."""
-    if isinstance(undone, OnBets) and undone.window is not None:
-        void = undone.window in void_windows(await history.ledger(tx, match_id), undone.key)
-        if void is isinstance(undone, RollBackMarket):
-            raise Conflict("What this command changed has been changed again since.")
 
 
 def encoded(command: Command) -> bytes:
@@ -301,3 +286,58 @@ async def is_repeated(tx: Tx, match_id: UUID, command: Command, owner: str, now:
     if known is not None and known != RecordedCommand(match_id, request):
         raise Conflict(f"Request {command.request_id!r} belongs to another command: use a new id.")
     return known is not None
+
+
+def oldest_changed(entries: Iterable[LedgerEntry], ledger: Iterable[LedgerEntry]) -> int | None:
+    """When the oldest of the results was published (Unix ms) that `entries` would change, if they were added
+    to this ledger; None if they change none.
+
+    A result is that of a market, or the void of the bets of a window. Bets that are voided on a market with a
+    result change that result.
+    """
+    results, windows = _published(ledger)
+    changed = []
+    for entry in entries:
+        if entry.void_window is not None and entry.window_rolled_back:
+            changed.append(windows.get((entry.key, entry.void_window)))
+        elif entry.void_window is not None or entry.previous_status is not LedgerStatus.PENDING:
+            changed.append(results.get(entry.key))
+    return min((at for at in changed if at is not None), default=None)
+
+
+def _published(
+    ledger: Iterable[LedgerEntry],
+) -> tuple[dict[MarketKey, int], dict[tuple[MarketKey, VoidWindow], int]]:
+    """When the present result of each market, and the void of each window, was published."""
+    results: dict[MarketKey, int] = {}
+    windows: dict[tuple[MarketKey, VoidWindow], int] = {}
+    for entry in ledger:
+        if entry.void_window is not None:
+            if entry.window_rolled_back:
+                windows.pop((entry.key, entry.void_window), None)
+            else:
+                windows[entry.key, entry.void_window] = entry.at
+        elif entry.new_status is LedgerStatus.PENDING:
+            results.pop(entry.key, None)
+        else:
+            results[entry.key] = entry.at
+    return results, windows
+
+
+def fingerprint(entries: Iterable[LedgerEntry]) -> str:
+    """A short text that is another one if the effect of a command on results is: which entries it would add
+    to the ledger."""
+    effect = [
+        (
+            entry.type_id,
+            entry.specifiers,
+            entry.previous_status,
+            entry.new_status,
+            entry.result,
+            entry.void_reason_id,
+            entry.void_window,
+            entry.window_rolled_back,
+        )
+        for entry in entries
+    ]
+    return hashlib.sha256(msgspec.json.encode(effect)).hexdigest()[:16]

@@ -1,4 +1,5 @@
-"""Manual actions of operators on markets, as additions to the ledger; pure.
+"""Manual actions of operators on markets, as additions to the ledger, and what traders' commands do to the
+book or require of it; pure.
 
 A result is changed only by rolling the old one back first. A manual settlement stays until it is rolled back
 manually, and a market that was rolled back is held: the engine neither offers nor settles it until an
@@ -6,13 +7,20 @@ operator settles, voids or releases it.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
+from app.commands import trading_commands as t
 from app.domain.market import HELD, Book, Market, MarketKey, Result, specifier_values
 from app.domain.match import Match
 from app.domain.series import next_map
 from app.domain.settlement import VoidWindow
+from app.domain.suspension_reasons import OFF_OFFER
+from app.domain.trading_controls import (
+    MOVED_TOO_FAR,
+    find,
+)
 from app.kit.errors import Conflict, NotFound
 from app.trading import settling
 from app.trading.engine import Reaction
@@ -128,6 +136,50 @@ def _decided(market: Market, decide: Decide, reason: str) -> Reaction:
     if same and market.settled_by == entry.settled_by:
         raise Conflict(f"{settling.market_name(market)} is {market.result} by an operator already.")
     return Reaction((closed,), (rollback, entry))
+
+
+def trading_action(command: t.TradingCommand, before: Match) -> ManualMarketAction:
+    """What a trader's command does to the book itself, or requires of it: it raises `NotFound` or `Conflict`
+    where that is not there."""
+    controls = before.controls
+    match command:
+        case t.SuspendMarket() | t.HoldProbability():
+            return partial(_require_open, command.key)
+        case t.SuspendGroup(group=group):
+            return partial(_require_group, group)
+        case t.ReleaseMarket():
+            set_by_operator = find(controls.suspended_markets, command.key) is not None
+            return lambda book: _release(book, find_market(book, command.key).group, set_by_operator)
+        case t.ReleaseGroup(group=group):
+            return partial(
+                _release, group=group, set_by_operator=find(controls.suspended_groups, group) is not None
+            )
+    return no_action
+
+
+def _require_open(key: MarketKey, book: Book) -> Reaction:
+    market = find_market(book, key)
+    if not market.open or market.held:
+        raise Conflict(f"Market {key[0]} {key[1]} is not open: it has a result, or waits for an operator's.")
+    return Reaction()
+
+
+def _require_group(group: str, book: Book) -> Reaction:
+    if not any(_is_open_in(group, market) for market in book.values()):
+        raise NotFound(f"No open market of this match is in the group {group!r}.")
+    return Reaction()
+
+
+def _release(book: Book, group: str, set_by_operator: bool) -> Reaction:
+    """Accept whatever price the markets of the group have now, where one would have moved too far."""
+    waiting = [one for one in book.values() if _is_open_in(group, one) and one.reason == MOVED_TOO_FAR]
+    if not waiting and not set_by_operator:
+        raise Conflict("No operator has suspended this, and its price did not move too far.")
+    return Reaction(tuple(replace(market, reason=OFF_OFFER) for market in waiting))
+
+
+def _is_open_in(group: str, market: Market) -> bool:
+    return market.open and market.group == group
 
 
 def find_market(book: Book, key: MarketKey) -> Market:

@@ -1,5 +1,5 @@
-"""Operators' commands on one match: one struct each, tagged by `command`; those that control its prices and
-offers are in `trading_commands`.
+"""Operators' commands on one match: one struct each, tagged by `command`, and what every command has. Those
+that control prices and offers are in `trading_commands`.
 
 `request_id` is the operator's own: a command that is sent again with it is not executed again. Invalid values
 are refused with the field's name before anything is read from the store.
@@ -10,25 +10,35 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from app.commands import trading_commands as t
-from app.commands.command_fields import (
-    Address,
-    BestOf,
-    Command,
-    Moment,
-    Name,
-    Number,
-    Overtime,
-    Rounds,
-    Strength,
-    TeamName,
-    Words,
-    team_of,
-)
 from app.domain.entrants import MAX_STRENGTH
 from app.domain.market import MarketKey
+from app.domain.match import Team
 from app.domain.match_info import Veto, VideoStream, VodAnchor
 from app.domain.settlement import VoidWindow
+
+Name = Annotated[str, Meta(min_length=1, max_length=120)]
+Words = Annotated[str, Meta(max_length=500)]
+Address = Annotated[str, Meta(pattern=r"^(https?://\S{1,1000})?$")]
+Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
+Number = Annotated[int, Meta(ge=1, le=2_147_483_647)]
+Strength = Annotated[float, Meta(ge=0, le=MAX_STRENGTH)]
+Rounds = Annotated[int, Meta(ge=2, le=100, multiple_of=2)]
+Overtime = Annotated[int, Meta(ge=0, le=20, multiple_of=2)]
+TeamName = Literal["team_a", "team_b"]
+BestOf = Literal["bo1", "bo3", "bo5"]
+_TEAMS: dict[TeamName, Team] = {"team_a": "home", "team_b": "away"}
+
+
+def team_of(name: TeamName) -> Team:
+    return _TEAMS[name]
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="command"):
+    """A command on a match. `revision` is the match's as its sender saw it: the command is refused if that of
+    somebody else has been executed since."""
+
+    request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
+    revision: Annotated[int, Meta(ge=0)] | None = None
 
 
 class Schedule(Command, frozen=True, tag="schedule"):
@@ -226,43 +236,3 @@ class RollBackMarket(OnBets, frozen=True, kw_only=True, tag="roll_back_market"):
     market itself stays unchanged."""
 
     release: bool = False
-
-
-AnyCommand = (
-    Schedule
-    | Cancel
-    | SetTeams
-    | Rate
-    | RenameTeam
-    | SetFormat
-    | SetMaps
-    | Describe
-    | Suspend
-    | Unsuspend
-    | FollowSource
-    | NameSides
-    | AcceptRestart
-    | KeepBranch
-    | AcceptEvents
-    | VoidEvents
-    | AwardMap
-    | AwardMatch
-    | VoidMarket
-    | SettleMarket
-    | RollBackMarket
-    | t.SuspendMarket
-    | t.ReleaseMarket
-    | t.SuspendGroup
-    | t.ReleaseGroup
-    | t.CloseType
-    | t.OpenType
-    | t.AddLine
-    | t.WithdrawLine
-    | t.SetMargin
-    | t.ClearMargin
-    | t.SetMaxMove
-    | t.ShiftStrength
-    | t.HoldProbability
-    | t.ReleaseProbability
-    | t.Undo
-)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import change_drafts, entrant_links, team_ratings
+from app.commands import change_drafts, match_entrants
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
@@ -146,8 +146,8 @@ async def prepare(
     The match must be locked in `tx`; `before` is None for a new match. `may_price` False suspends every
     active market, and opens and reprices none.
     """
-    if before is not None and before.status in team_ratings.BEFORE_PLAY and after.status is Status.LIVE:
-        after = await team_ratings.with_current_ratings(tx, after, now, begins=True)
+    if before is not None and before.status in match_entrants.BEFORE_PLAY and after.status is Status.LIVE:
+        after = await match_entrants.with_current_ratings(tx, after, now, begins=True)
     book = await markets.book(tx, after.id)  # settled ones, too: what they rested on may be void now
     if after.controls.held:
         kept = without_ended(after, changes, book, now, pricing)
@@ -272,9 +272,9 @@ async def write(
     await history.mark(tx, after.id, [number for number, stands in standing.items() if not stands], void=True)
     await history.mark(tx, after.id, [number for number, stands in standing.items() if stands], void=False)
     await update_alerts(tx, before, after, now)
-    await team_ratings.follow_results(tx, before, after)
+    await match_entrants.follow_results(tx, before, after)
     if any(isinstance(change, c.RoundOpened) for change in update.changes):
-        await entrant_links.record_roster(tx, after)
+        await match_entrants.record_roster(tx, after)
     if after.status is Status.FINISHED:
         await _count(tx, before, after, now)
     written = await change_log.append(tx, after, rows, now, arrived_at)
@@ -303,7 +303,7 @@ async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
     players = analytics.players_on_maps(match, rounds, events)
     await statistics.replace(tx, match.id, match.finished_at or now, teams, players)
     if before is None or not before.over:
-        await entrant_links.record_players(tx, players)
+        await match_entrants.record_players(tx, players)
 
 
 def _rounds(changes: Iterable[c.MatchChange]) -> list[Round]:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from app.commands import team_ratings
-from app.commands.entrant_links import find_team
+from app.commands import match_entrants
+from app.commands.match_entrants import find_team
 from app.domain.entrants import MAX_STRENGTH
 from app.domain.strength import MapPlayed, MapResult, Place, RatingEvent, StrengthGiven
 from app.kit.errors import Field, Invalid
@@ -82,7 +82,7 @@ async def import_ratings(
     new = [one for one in wanted if known.get(one.reference) != one]
     counts = ImportCounts(len(new), len(gone), len(rows) - len(new) - len(gone))
     if new or gone:
-        await team_ratings.change_events(tx, new, gone)
+        await match_entrants.change_events(tx, new, gone)
         await audit.add(tx, AuditRecord(now, by, "ratings.import", "", None, msgspec.to_builtins(counts)))
     return counts
 

@@ -1,4 +1,5 @@
-"""Traders' commands on one match: what is on offer, and at which price. All can be undone.
+"""Traders' commands on one match: what is on offer, and at which price. All can be undone. At the end, the
+union of all commands on a match, `AnyCommand`.
 
 A market is named by its type and specifiers as in the feed, a group as in the operators' view of the markets.
 `reason` is for the audit log; clients receive a general one.
@@ -8,7 +9,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from app.commands.command_fields import Command, Number, TeamName, Words
+from app.commands import match_commands as m
+from app.commands.match_commands import Command, Number, TeamName, Words
 from app.domain.market import MarketKey
 from app.domain.trading_controls import PricePhase
 
@@ -116,3 +118,43 @@ class Undo(TradingCommand, frozen=True, kw_only=True, tag="undo"):
     """Take back the command with this revision (`of`), if nothing that it changed has been changed since."""
 
     of: Annotated[int, Meta(ge=1)]
+
+
+AnyCommand = (
+    m.Schedule
+    | m.Cancel
+    | m.SetTeams
+    | m.Rate
+    | m.RenameTeam
+    | m.SetFormat
+    | m.SetMaps
+    | m.Describe
+    | m.Suspend
+    | m.Unsuspend
+    | m.FollowSource
+    | m.NameSides
+    | m.AcceptRestart
+    | m.KeepBranch
+    | m.AcceptEvents
+    | m.VoidEvents
+    | m.AwardMap
+    | m.AwardMatch
+    | m.VoidMarket
+    | m.SettleMarket
+    | m.RollBackMarket
+    | SuspendMarket
+    | ReleaseMarket
+    | SuspendGroup
+    | ReleaseGroup
+    | CloseType
+    | OpenType
+    | AddLine
+    | WithdrawLine
+    | SetMargin
+    | ClearMargin
+    | SetMaxMove
+    | ShiftStrength
+    | HoldProbability
+    | ReleaseProbability
+    | Undo
+)

@@ -1,28 +1,79 @@
-"""How a command is taken back; pure.
+"""How a command is taken back.
 
 What it changed must be as it left it: what somebody has changed since is not overwritten.
 """
 
+from uuid import UUID
+
+import msgspec
 from msgspec.structs import replace
 
 from app.commands import market_actions
 from app.commands import match_commands as c
-from app.commands.command_fields import Command
-from app.commands.command_state import CommandState, state_of
 from app.commands.effects import Effect
 from app.commands.market_actions import ManualMarketAction
-from app.commands.trading_commands import TradingCommand
+from app.commands.match_commands import Command, OnBets, OnMarket, RollBackMarket
+from app.commands.trading_commands import AnyCommand, OfMarket, TradingCommand, Undo
 from app.domain import lifecycle
 from app.domain.changes import ControlsChanged
+from app.domain.doubts import OPERATOR
 from app.domain.market import Book, Market, Result
 from app.domain.match import Match
-from app.domain.trading_controls import taken_back
-from app.kit.errors import Conflict
+from app.domain.settlement import void_windows
+from app.domain.trading_controls import NO_CONTROLS, TradingControls, taken_back
+from app.kit.errors import Conflict, NotFound
+from app.store import history, match_commands
+from app.store.transaction import Tx
 from app.trading.engine import Reaction
 from app.trading.rules import NOT_PLAYED
 
 _ON_MARKETS = (c.SettleMarket, c.VoidMarket, c.RollBackMarket)
 _UNDOABLE = (TradingCommand, c.Suspend, c.Unsuspend, c.Schedule, *_ON_MARKETS)
+_decode_command = msgspec.json.Decoder(AnyCommand).decode
+
+
+class CommandState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The controls of a match, an operator's reason to suspend it ("": none), when it is scheduled, and the
+    market that the command names."""
+
+    controls: TradingControls = NO_CONTROLS
+    suspended: str = ""
+    scheduled_at: int | None = None
+    market: Market | None = None
+
+
+def state_of(match: Match, book: Book, command: Command) -> CommandState:
+    named = command.key if isinstance(command, OnMarket | OfMarket) else None
+    return CommandState(
+        match.controls,
+        next((doubt.reason for doubt in match.doubts if doubt.kind == OPERATOR), ""),
+        match.scheduled_at,
+        None if named is None else book.get(named),
+    )
+
+
+_decode_state = msgspec.json.Decoder(CommandState).decode
+
+
+async def undo(tx: Tx, command: Undo, match: Match) -> Effect:
+    """The effect of taking back the command of an earlier revision. Raises `NotFound`, `Conflict`."""
+    executed = await match_commands.get(tx, match.id, command.of)
+    if executed is None:
+        raise NotFound(f"No command on this match has the revision {command.of}.")
+    if executed.undone_by is not None:
+        raise Conflict(f"That command was undone already (revision {executed.undone_by}).")
+    undone = _decode_command(executed.command)
+    await _check_window_undone(tx, match.id, undone)
+    before, after = _decode_state(executed.before), _decode_state(executed.after)
+    return undo_effect(undone, before, after, match, command.reason or f"revision {command.of} undone")
+
+
+async def _check_window_undone(tx: Tx, match_id: UUID, undone: Command) -> None:
+    """The bets that a command voided are still void, or those that it made valid still are."""
+    if isinstance(undone, OnBets) and undone.window is not None:
+        void = undone.window in void_windows(await history.ledger(tx, match_id), undone.key)
+        if void is isinstance(undone, RollBackMarket):
+            raise _changed_since()
 
 
 def is_undoable(command: Command) -> bool:

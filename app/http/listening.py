@@ -5,7 +5,7 @@ import os
 import socket
 from uuid import uuid4
 
-from app.kit.retry import retry_while_unavailable
+from app.kit.background import retry_while_unavailable
 from app.store import heartbeats
 from app.store.connections import Store
 

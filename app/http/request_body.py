@@ -14,9 +14,9 @@ from litestar import Request
 from litestar.exceptions import SerializationException
 
 from app.http.errors import named_field
+from app.kit.background import run_in_thread
 from app.kit.control_characters import has_control_characters, strip_control_characters
 from app.kit.errors import Field, Invalid
-from app.kit.threads import run_in_thread
 
 _PLACE = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?\Z", re.DOTALL)
 

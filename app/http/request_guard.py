@@ -29,8 +29,7 @@ from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.grants import Grants
-from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
-from app.access.refused_recoveries import RefusedRecoveries
+from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter, authenticate_key
 from app.domain.tenant import Grant
 from app.http import rate_limit, request_id
 from app.http.auth import authorize, client_address, read_api_key

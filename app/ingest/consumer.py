@@ -1,7 +1,7 @@
 """Consumption of log batches: each is applied, or parked if it cannot be.
 
 A queue's next batch comes after the last one's commit (prefetch 1, acknowledged after handling), so a
-match's log is applied in order; a queue moves to another worker (`partition_assignment`) between two
+match's log is applied in order; a queue moves to another worker (`PartitionAssignment`) between two
 batches only. While the database is unavailable the batch waits here, and after some minutes returns to the
 head of its queue. A batch that fails repeatedly although the database is healthy is parked, its match is
 suspended, and the others continue. Batches that waited for it may be at fault instead: after the first
@@ -9,7 +9,7 @@ failure it is tried without them, and they are applied after it, one by one.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 import msgspec
 from aio_pika import IncomingMessage
@@ -17,11 +17,10 @@ from aiormq.abc import DeliveredMessage
 from faststream import AckPolicy
 from faststream.rabbit import Channel, RabbitBroker, RabbitMessage
 
-from app.ingest import apply, parked_batches, pending_ranges
-from app.ingest.attempts import ATTEMPTS, RETRY_SECONDS, is_database_healthy
-from app.ingest.batch import Batch, from_message
-from app.ingest.config import IngestConfig
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest import log_update, lost_lines
+from app.ingest.batches import Batch, from_message
+from app.ingest.log_update import IngestConfig
+from app.ingest.lost_lines import ATTEMPTS, RETRY_SECONDS, is_database_healthy
 from app.ingest.queues import FAILURES, PARTITIONS, IngestQueues, name_of
 from app.kit import metrics
 from app.kit.clock import Clock
@@ -31,9 +30,39 @@ from app.store.connections import Store
 
 _TIMEOUT_SECONDS = 300.0
 _DATABASE_RETRY_SECONDS = 0.5
-log = get_logger(__name__)
 Handler = Callable[[Batch], Awaitable[None]]
 Consume = Callable[[IncomingMessage], Awaitable[object]]
+log = get_logger(__name__)
+
+
+class PartitionAssignment:
+    """The queues that worker `name` should leave to others, as of the last `rebalance`: several workers share
+    the queues, and none only stands by.
+
+    A queue has one active consumer at the broker: the first, until it goes. So every worker consumes from
+    every queue, which makes it a stand-by for all the others, and yields its turn in a queue that is assigned
+    to another living worker by moving to the end of the queue's consumers. If workers disagree for a moment
+    about the assignment, a queue moves once more: one batch at a time, in order, does not depend on it.
+
+    Consumer priorities (`x-priority`) alone would move no queue: the broker (3.10) regards them only when the
+    active consumer goes, and they are fixed when a consumer subscribes.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._to_yield: set[int] = set()  #: assigned to others by the last `rebalance`, and not yielded since
+
+    def rebalance(self, living: Iterable[str]) -> None:
+        """Assign the queues to all living workers, this one included, in turn."""
+        workers = sorted({*living, self.name})
+        self._to_yield = {queue for queue in range(PARTITIONS) if workers[queue % len(workers)] != self.name}
+
+    def should_yield(self, queue: int) -> bool:
+        """Whether to yield the turn in `queue` now: once for each `rebalance` that assigned it to another."""
+        if queue not in self._to_yield:
+            return False
+        self._to_yield.discard(queue)
+        return True
 
 
 class Consumer:
@@ -59,7 +88,7 @@ class Consumer:
     async def _apply_or_park(self, batch: Batch) -> str:
         outcome, has_failed = await self._attempt(batch)
         if has_failed:
-            await pending_ranges.apply_each(self._store, batch.match_id, self._clock(), self._config)
+            await lost_lines.apply_pending(self._store, batch.match_id, self._clock(), self._config)
         return outcome
 
     async def _attempt(self, batch: Batch) -> tuple[str, bool]:
@@ -67,7 +96,7 @@ class Consumer:
         failures, has_failed = 0, False
         while True:
             try:
-                outcome = await apply.apply(
+                outcome = await log_update.apply_batch(
                     self._store, batch, self._clock(), self._config, with_pending=not has_failed
                 )
                 return outcome, has_failed
@@ -82,7 +111,7 @@ class Consumer:
                 failures += await is_database_healthy(self._store)
                 log.exception("a log batch cannot be applied", failures=failures)
                 if failures == ATTEMPTS:
-                    await parked_batches.park(self._store, batch, repr(error), self._clock(), self._config)
+                    await lost_lines.park(self._store, batch, repr(error), self._clock(), self._config)
                     return "parked", has_failed
                 await asyncio.sleep(RETRY_SECONDS)
 

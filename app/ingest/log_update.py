@@ -1,42 +1,143 @@
-"""The byte ranges of a log that one transaction applies: parsed in order, folded and written together. Each
-fact's time lies after the batch before it, at whatever speed the log is played.
+"""Application of a log: a batch in one transaction, whose byte ranges are parsed in order, folded and written
+together.
+
+The match row is locked first. A repeat changes nothing, and neither does a batch of a sender that is not
+followed; one that comes before the bytes ahead of it waits. Each fact's time lies after the batch before it,
+at whatever speed the log is played.
 """
 
 from collections.abc import Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from app.commands import match_update
 from app.domain.doubts import LOG_GAP, MISSING_DATA, SILENT
-from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted, SilenceEnded
+from app.domain.facts import (
+    DataComplete,
+    DataLost,
+    Fact,
+    FreezeStarted,
+    RivalSeen,
+    SilenceEnded,
+    SourceChanged,
+)
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, offsets, source_selection
-from app.ingest.config import IngestConfig
+from app.ingest import batches, cs2log, source_selection
+from app.ingest.batches import Batch
 from app.ingest.source_selection import SourceDecision
 from app.kit import metrics
 from app.kit.logging import get_logger
-from app.store import log_senders, log_state
+from app.store import alerts, log_senders, log_state, matches
+from app.store.alerts import AlertKind, AlertSubject
+from app.store.connections import Store
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
+from app.trading.pricing import PricingConfig
 
-
-def fit_between(facts: Sequence[Fact], after: int, until: int) -> list[Fact]:
-    """The facts with their times (ms) scaled into `after` … `until`.
-
-    The facts of a batch that arrives at the speed of play are in that interval already and stay unchanged.
-    A batch that covers more of the source's seconds than have passed here (a log played faster, a backlog)
-    would otherwise have facts earlier than those of the batch before it.
-    """
-    first = min((fact.at for fact in facts), default=until)
-    if first >= after or until <= after:
-        return [replace(fact, at=max(fact.at, after)) if fact.at < after else fact for fact in facts]
-    scale = (until - after) / (until - first)
-    return [replace(fact, at=until - round((until - fact.at) * scale)) for fact in facts]
-
-
-log = get_logger(__name__)
 _LOGGED = 5  #: unread lines of a body that are logged
+log = get_logger(__name__)
+
+
+class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """`pricing`: how prices are made. The rest in ms. Facts applied later than `fresh_millis` after
+    their arrival suspend all markets. When the source is silent for longer than the bound for that phase of
+    play, its match is suspended. A gap is declared when the missing bytes have not come within
+    `gap_millis`. Another source is followed when the present one has been silent for `takeover_millis`."""
+
+    pricing: PricingConfig = PricingConfig()
+    fresh_millis: int = 2_000
+    silence_millis: int = 30_000
+    silence_live_millis: int = 8_000
+    silence_clutch_millis: int = 20_000
+    silence_freeze_millis: int = 12_000
+    gap_millis: int = 2_000
+    takeover_millis: int = 120_000
+
+
+async def apply_batch(
+    store: Store, batch: Batch, now: int, config: IngestConfig, *, with_pending: bool = True
+) -> str:
+    """Apply a batch and, `with_pending`, the batches that waited for it.
+
+    Returns the outcome: applied, repeat, early (it waits for missing bytes), refused (its sender is not
+    followed), or overflow (too many bytes wait already; it is dropped).
+
+    Raises `NotFound` for an unknown match, `Unavailable` while the database is unavailable, and any error
+    that a malformed batch causes; nothing is written then.
+    """
+    async with store.transaction() as tx:
+        match = await matches.lock(tx, batch.match_id)
+        state = await log_state.get(tx, match.id)
+        log_range = batches.range_of(batch)
+        if batches.is_repeat(state, batch.id, log_range):
+            return "repeat"
+        decision = source_selection.decide(state.known, batch, config.takeover_millis)
+        if decision.verdict == "refused":
+            await _refuse(tx, match, batch, decision, now)
+            return "refused"
+        return await _follow(tx, match, state, batch, decision, now, config, with_pending=with_pending)
+
+
+async def _follow(
+    tx: Tx,
+    match: Match,
+    state: LogState,
+    batch: Batch,
+    decision: SourceDecision,
+    now: int,
+    config: IngestConfig,
+    *,
+    with_pending: bool,
+) -> str:
+    """Apply a batch whose sender is followed, perhaps from this batch on."""
+    log_range = batches.range_of(batch)
+    if decision.verdict == "taken_over":
+        state = replace(state.of_another_run(batch.instance, None), has_gap=True)
+    another_log = log_range is not None and batches.begins_another_log(state, log_range)
+    if another_log:
+        state = batches.forget_log(state)
+    state = batches.await_start_of_run(state, log_range) if log_range else state
+    if log_range is not None and batches.is_early(state, log_range):
+        senders = log_senders.save_statements(match.id, decision.changed, decision.forgotten)
+        await tx.write([log_state.save_statement(state), *senders])
+        if not await log_state.has_room_for(tx, match.id, log_range):
+            log.warning("log batch dropped: too many bytes wait already", match_id=str(match.id))
+            return "overflow"
+        await log_state.save_pending(tx, match.id, log_range, now)
+        return "early"
+    update = LogUpdate(tx, match, state, decision)
+    if another_log:
+        log.warning("the followed sender begins another log at byte 0", match_id=str(match.id))
+        await update.drop_pending()
+    if decision.verdict == "taken_over":
+        log.warning(
+            "another log source is followed now", match_id=str(match.id), source=decision.sender.source
+        )
+        update.facts.append(SourceChanged(at=batch.arrived_at))
+    whole = LogRange("", 0, 0, batch.body, batch.arrived_at)
+    await update.add(log_range or whole, has_offsets=log_range is not None)
+    await (update.add_pending() if with_pending else update.drop_obsolete())
+    update.state = replace(update.state, last_message_id=batch.id)
+    await update.finish(now, config)
+    return "applied"
+
+
+async def _refuse(tx: Tx, match: Match, batch: Batch, decision: SourceDecision, now: int) -> None:
+    """Record the sender of a refused batch; the first play that it sends suspends the match."""
+    sender = decision.sender
+    new = sender.state == "refused" and not sender.claims and not match.over
+    new = new and source_selection.sends_play(cs2log.read(batch.body, batch.arrived_at).facts)
+    sender = replace(sender, claims=sender.claims or new)
+    await tx.write(log_senders.save_statements(match.id, [sender]))
+    if not new:
+        return
+    detail = f"{source_selection.display_name(sender)} sends play and changes nothing: {sender.why}"
+    about = AlertSubject(AlertKind.RIVAL_SOURCE, match_id=match.id, subject=sender.source)
+    await alerts.begin(tx, about, detail, now)
+    after, changes = fold(match, [RivalSeen(at=now)])
+    await match_update.suspend_and_write(tx, match, after, changes, reason=after.suspended, now=now)
 
 
 class LogUpdate:
@@ -56,7 +157,7 @@ class LogUpdate:
         """Parse the next range; `has_offsets` when its sender sends them."""
         body = log_range.body
         if has_offsets:
-            self.state, body = offsets.advance(self.state, log_range)
+            self.state, body = batches.advance(self.state, log_range)
         reading = cs2log.read(body, log_range.arrived_at)
         metrics.log_lines.labels("known").inc(reading.known)
         metrics.log_lines.labels("unknown").inc(reading.unknown - len(reading.unread))
@@ -72,7 +173,7 @@ class LogUpdate:
     async def add_pending(self) -> None:
         """Add the pending ranges that are next now; drop those of an earlier run of the server."""
         waiting = await self.drop_obsolete()
-        while (pending := offsets.next_pending(self.state, waiting)) is not None:
+        while (pending := batches.next_pending(self.state, waiting)) is not None:
             waiting.remove(pending)
             await self.add_one_pending(pending)
 
@@ -84,7 +185,7 @@ class LogUpdate:
     async def drop_obsolete(self) -> list[LogRange]:
         """Drop the pending ranges of an earlier run of the server; the others."""
         waiting = await self._pending()
-        await self._drop(lost := offsets.obsolete(self.state, waiting))
+        await self._drop(lost := batches.obsolete(self.state, waiting))
         return [each for each in waiting if each not in lost]
 
     async def drop_pending(self) -> None:
@@ -146,6 +247,20 @@ class LogUpdate:
 
     def _time_at(self, index: int) -> int:
         return self.facts[index].at if index < len(self.facts) else self.arrived_at
+
+
+def fit_between(facts: Sequence[Fact], after: int, until: int) -> list[Fact]:
+    """The facts with their times (ms) scaled into `after` … `until`.
+
+    The facts of a batch that arrives at the speed of play are in that interval already and stay unchanged.
+    A batch that covers more of the source's seconds than have passed here (a log played faster, a backlog)
+    would otherwise have facts earlier than those of the batch before it.
+    """
+    first = min((fact.at for fact in facts), default=until)
+    if first >= after or until <= after:
+        return [replace(fact, at=max(fact.at, after)) if fact.at < after else fact for fact in facts]
+    scale = (until - after) / (until - first)
+    return [replace(fact, at=until - round((until - fact.at) * scale)) for fact in facts]
 
 
 def first_complete_round(facts: Sequence[Fact]) -> int | None:

@@ -1,35 +1,57 @@
-"""Periodic checks of many matches, each in a transaction of its own."""
+"""Checks of matches that no log line triggers. Each match is locked, in a transaction of its own.
 
-from collections.abc import Awaitable, Callable, Iterable
+- A match whose source is silent for longer than usual is suspended, and every match while no worker is alive.
+  A server writes a line when something happens: several a second while ten players fight, none for half a
+  minute in a pause. The bounds are settings; `scripts/bench/silence.py` measures the intervals between the
+  lines of a log by these phases.
+- The claims of rival sources end when these have been silent for long.
+- Matches before play follow the ratings of their teams, which other matches change.
+- Clock and fuse decide rounds without a line. A reaction says until when its prices may stand, and that is
+  stored with the match. Every worker looks for matches that are due. One of them locks a match and prices it
+  again; the others skip it, and so does a restarted worker that finds it done.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Literal
 from uuid import UUID
 
-from app.domain.match import Match
+from msgspec.structs import replace
+
+from app.commands import match_entrants, match_update, source_switch
+from app.domain.changes import DetailsChanged, MatchChange
+from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
+from app.domain.facts import DataComplete, EndOverdue, RivalsGone, SilenceEnded
+from app.domain.maps import end_due_at
+from app.domain.match import Match, Status
+from app.domain.sides import is_side_break
+from app.domain.transitions import fold
+from app.ingest.log_update import IngestConfig
+from app.kit.background import wait_for_event
+from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import matches
+from app.store import log_senders, markets, matches, ratings
 from app.store.connections import Store
 from app.store.transaction import Tx
 
+_AT_ONCE = 100  #: matches in one tick; the rest waits for the next
+_REPRICE_SECONDS = 0.25
+PlayPhase = Literal["live", "clutch", "freeze", "break"]
 log = get_logger(__name__)
 
 
 async def for_each_match(
-    store: Store, ids: Iterable[UUID], act: Callable[[Tx, Match], Awaitable[None]]
+    store: Store,
+    ids: Iterable[UUID],
+    act: Callable[[Tx, Match], Awaitable[None]],
+    lock: Callable[[Tx, UUID], Awaitable[Match | None]] = matches.lock,
 ) -> int:
-    """Call `act` for each match, locked, in a transaction of its own; how many succeeded.
+    """Call `act`, in a transaction of its own, for each match that `lock` locks and returns; how many
+    succeeded.
 
     One match that fails must not leave the others open, so only an unavailable database ends this.
     """
-    return await for_each_locked(store, ids, matches.lock, act)
-
-
-async def for_each_locked(
-    store: Store,
-    ids: Iterable[UUID],
-    lock: Callable[[Tx, UUID], Awaitable[Match | None]],
-    act: Callable[[Tx, Match], Awaitable[None]],
-) -> int:
-    """The same for those matches that `lock` locks and returns."""
     done = 0
     for match_id in ids:
         try:
@@ -44,3 +66,223 @@ async def for_each_locked(
         except Exception:
             log.exception("a periodic check of a match failed", match_id=str(match_id))
     return done
+
+
+def play_phase(match: Match) -> PlayPhase:
+    """Which bound applies now.
+
+    `live`: a round is played and both teams have two players or more left. `clutch`: one team has fewer.
+    `freeze`: buying, or the seconds after a round. `break`: everything else, including half-time and the
+    time before a map's first round.
+    """
+    play, current = match.map, match.current
+    if play is None or current is None or match.pause or match.warmup:
+        return "break"
+    if play.decides(play.home_score, play.away_score):
+        return "break"  # the map's end is awaited (`domain.maps`)
+    if current.phase == "live":
+        return "live" if min(current.alive_home, current.alive_away) > 1 else "clutch"
+    return "freeze" if play.rounds_won and not is_side_break(play) else "break"
+
+
+def silence_bound(match: Match, config: IngestConfig) -> int:
+    """The longest usual silence in this state of the match, in ms."""
+    return {
+        "live": config.silence_live_millis,
+        "clutch": config.silence_clutch_millis,
+        "freeze": config.silence_freeze_millis,
+        "break": config.silence_millis,
+    }[play_phase(match)]
+
+
+def is_silent(match: Match, now: int, config: IngestConfig) -> bool:
+    """Whether the source has sent nothing for longer than usual at `now` (ms)."""
+    return now - match.last_arrived_at > silence_bound(match, config)
+
+
+def doubt_if_silent(match: Match, now: int, config: IngestConfig) -> Match:
+    """The match, suspended if its source is silent in play. Only lines of the source end that, so that no
+    other doubt's end puts the match back on offer."""
+    if match.status is not Status.LIVE or any(doubt.kind == SILENT for doubt in match.doubts):
+        return match
+    return raise_doubt(match, SILENT, SERVER_SILENT) if is_silent(match, now, config) else match
+
+
+def shortest_silence_bound(config: IngestConfig) -> int:
+    """The least of the bounds, in ms."""
+    return min(
+        config.silence_millis,
+        config.silence_live_millis,
+        config.silence_clutch_millis,
+        config.silence_freeze_millis,
+    )
+
+
+async def suspend_silent(store: Store, now: int, config: IngestConfig) -> int:
+    """Suspend live matches with open markets whose source is silent for longer than usual; how many."""
+    async with store.autocommit() as tx:
+        quiet = await matches.quiet(tx, now - shortest_silence_bound(config))
+    silent = [match.id for match in quiet if is_silent(match, now, config)]
+
+    async def suspend(tx: Tx, match: Match) -> None:
+        if is_silent(match, now, config):
+            await _suspend_for_doubt(tx, match, SERVER_SILENT, now)
+
+    return await for_each_match(store, silent, suspend)
+
+
+async def suspend_everything(store: Store, now: int) -> int:
+    """Suspend every active market of every match; how many matches had one.
+
+    The feed process calls it when no ingest worker is alive. A worker that returns lifts it: before play at
+    once (`resume_after_ingest_outage`), when the queues are empty, in play with the next fresh lines.
+    """
+    async with store.autocommit() as tx:
+        offered = await markets.matches_with_active(tx)
+
+    async def suspend(tx: Tx, match: Match) -> None:
+        await _suspend_for_doubt(tx, match, PROCESSING_STOPPED, now)
+
+    return await for_each_match(store, offered, suspend)
+
+
+async def resume_after_ingest_outage(
+    store: Store, now: int, config: IngestConfig, queues_empty: Callable[[], Awaitable[bool]]
+) -> int:
+    """Put matches that have not begun back on offer after `suspend_everything`; how many.
+
+    Not before what was queued during the outage has been taken from the queues: such a match may have begun
+    in it.
+    """
+    async with store.autocommit() as tx:
+        waiting = await matches.suspended_before_play(tx, PROCESSING_STOPPED)
+    if not waiting or not await queues_empty():
+        return 0
+
+    async def resume(tx: Tx, match: Match) -> None:
+        after, changes = fold(match, [DataComplete(at=now), SilenceEnded(at=now)])
+        await match_update.react_and_write(
+            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
+        )
+
+    return await for_each_match(store, waiting, resume)
+
+
+async def _suspend_for_doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
+    """Suspend a match of which nothing is lost so far: the missing lines may still come."""
+    if match.over:
+        return
+    after = raise_doubt(match, SILENT, reason)
+    await match_update.suspend_and_write(tx, match, after, (DetailsChanged(),), reason=reason, now=now)
+    log.warning("suspended", match_id=str(match.id), reason=reason)
+
+
+async def note_silence(store: Store, now: int, config: IngestConfig) -> int:
+    """Note that the followed source of a match that rivals claim is silent; of how many matches.
+
+    `suspend_silent` looks at matches on offer only. An operator's decision ends the rival's doubt
+    at once, and must not put a match of a silent source back on offer.
+    """
+    async with store.autocommit() as tx:
+        claimed = await log_senders.matches_with_rivals(tx)
+        found = await matches.by_ids(tx, claimed)
+    silent = [match.id for match in found if doubt_if_silent(match, now, config) is not match]
+
+    async def note(tx: Tx, match: Match) -> None:
+        after = doubt_if_silent(match, now, config)
+        if after is not match:
+            await match_update.suspend_and_write(tx, match, after, (), reason=after.suspended, now=now)
+
+    return await for_each_match(store, silent, note)
+
+
+async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
+    """End the suspension of matches whose rival sources have been silent for long; how many.
+
+    A match goes back on offer at once only if its own source is not silent and its newest facts came in time;
+    otherwise its next lines put it back.
+    """
+    before = now - config.takeover_millis
+    async with store.autocommit() as tx:
+        waiting = await log_senders.rival_sources_gone(tx, before)
+
+    async def forget(tx: Tx, match: Match) -> None:
+        doubted = doubt_if_silent(match, now, config)
+        after, changes = await _without_claims(tx, doubted, before, now)
+        await match_update.react_and_write(
+            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
+        )
+
+    return await for_each_match(store, waiting, forget)
+
+
+async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[MatchChange]]:
+    """The match without the claims of senders that have been silent since `before` (ms)."""
+    known = await log_senders.listing(tx, match.id)
+    gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]
+    await tx.write(log_senders.save_statements(match.id, [replace(each, claims=False) for each in gone]))
+    await source_switch.end_rival_alerts(tx, match.id, now)
+    return fold(match, [RivalsGone(at=now)])
+
+
+async def refresh_ratings(store: Store, now: int, config: IngestConfig) -> int:
+    """Rate and price matches before play again whose teams' ratings have changed; how many."""
+    async with store.autocommit() as tx:
+        ids = await ratings.matches_to_refresh(tx, _AT_ONCE)
+
+    async def follow(tx: Tx, match: Match) -> None:
+        after = await match_entrants.with_current_ratings(tx, match, now)
+        rated = replace(after, ratings_version=match.ratings_version)
+        changes = () if rated == match else (DetailsChanged(),)
+        await match_update.react_and_write(
+            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
+        )
+
+    return await for_each_match(store, ids, follow)
+
+
+async def reprice_regularly(
+    store: Store, config: IngestConfig, stopping: asyncio.Event, clock: Clock
+) -> None:
+    while not stopping.is_set():
+        try:
+            await reprice_due(store, clock, config)
+        except Unavailable as error:
+            log.warning("prices wait for the database", error=error.detail)
+        await wait_for_event(stopping, _REPRICE_SECONDS)
+
+
+async def reprice_due(store: Store, clock: Clock, config: IngestConfig) -> int:
+    """Price the matches again that are due; how many. Each is priced as of its turn: where many are due, time
+    has passed since the first.
+
+    A map ends that the rules have decided and of which the log has reported no end in time. A match whose
+    source is silent, or whose newest facts came late, is left to the suspension of such matches: it opens
+    nothing and moves no price.
+    """
+    async with store.autocommit() as tx:
+        due = await matches.due(tx, clock())
+
+    async def lock(tx: Tx, match_id: UUID) -> Match | None:
+        return await matches.lock_due(tx, match_id, clock())
+
+    async def reprice(tx: Tx, match: Match) -> None:
+        now = clock()
+        due_at = end_due_at(match)
+        if due_at is not None and due_at <= now:
+            await _end_map(tx, match, now, config)
+        elif match.applied_late or is_silent(match, now, config):
+            await matches.set_reprice_at(tx, match.id, None)
+        else:
+            await match_update.reprice_and_write(tx, match, now=now, pricing=config.pricing)
+
+    return await for_each_match(store, due, reprice, lock)
+
+
+async def _end_map(tx: Tx, match: Match, now: int, config: IngestConfig) -> None:
+    after, changes = fold(match, [EndOverdue(at=now)])
+    if after is not match:
+        log.warning("a map ended by the rules: its log reports no end", match_id=str(match.id))
+    await match_update.react_and_write(
+        tx, match, after, changes, now=now, may_price=not match.applied_late, pricing=config.pricing
+    )

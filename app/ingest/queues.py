@@ -20,7 +20,7 @@ from faststream.rabbit.schemas.queue import ClassicQueueArgs, QueueType, QuorumQ
 from app.broker import connection as amqp_connection
 from app.broker.address import parse
 from app.broker.management import Management
-from app.ingest.batch import Batch, headers
+from app.ingest.batches import Batch, headers
 from app.kit.background import abandon
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger

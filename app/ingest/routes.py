@@ -15,7 +15,7 @@ from litestar.params import PathParameter, QueryParameter
 
 from app.access import log_tokens
 from app.http.auth import client_address
-from app.ingest.batch import Batch, stated_range
+from app.ingest.batches import Batch, stated_range
 from app.ingest.queues import IngestQueues
 from app.kit.clock import Clock
 from app.kit.errors import Field, Invalid

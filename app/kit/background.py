@@ -1,14 +1,25 @@
-"""Background tasks: restarted when they fail, and isolated from a caller that must stay cancellable."""
+"""Background tasks: restarted when they fail, and isolated from a caller that must stay cancellable;
+retries, and waiting for an event; and CPU-bound work outside the event loop.
+
+One thread does all of that work: Python runs one thread at a time anyway, and a second one would only compete
+with the event loop. Keep calls into C short: they hold the GIL.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
+from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
 T = TypeVar("T")
 _RESTART_SECONDS = 0.25
 _left = set[asyncio.Task[Any]]()  #: the event loop itself holds tasks weakly
+_FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.1, 2.0
+P = ParamSpec("P")
+_executor = ThreadPoolExecutor(1, thread_name_prefix="heavy")
 log = get_logger(__name__)
 
 
@@ -60,3 +71,29 @@ def _log_late_failure(task: asyncio.Task[Any]) -> None:
     _left.discard(task)
     if not task.cancelled() and (error := task.exception()):
         log.debug("abandoned work failed", error=repr(error))
+
+
+async def retry_while_unavailable(what: str, step: Callable[[], Awaitable[T]]) -> T:
+    """The result of `step`, which is retried while it raises `Unavailable`; each retry is logged."""
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            return await step()
+        except Unavailable as error:
+            log.warning("trying again", what=what, error=error.detail)
+        await asyncio.sleep(pause)
+        pause = min(_MAX_PAUSE_SECONDS, 2 * pause)
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float | None) -> bool:
+    """Wait for `event`, at most `seconds` (None: without limit); whether it was set."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
+
+
+async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What `work` returns, or raises; calls run one after another."""
+    return await asyncio.get_running_loop().run_in_executor(_executor, partial(work, *args, **kwargs))

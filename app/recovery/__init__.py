@@ -2,8 +2,7 @@
 
 `request` accepts or rejects; an accepted request is a durable job before it is answered. `plan` divides a job
 into steps and reads each step's messages from state and history, never from what was once published.
-`runner` runs the jobs of the tenants whose lease this process holds, and `publisher` publishes to the
-tenant's vhost.
+`runner` runs the jobs of the tenants whose lease this process holds, and publishes to the tenant's vhost.
 
 Invariants:
 - a slot, (tenant, node), has one request in flight, for ten minutes at most; where the dialect says so,

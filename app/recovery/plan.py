@@ -51,20 +51,24 @@ _fixture_change = msgspec.json.Decoder(FixtureChange).decode
 
 class RecoveryPlan:
     """The steps of one run of a job; each run has its own plan. Every read may raise `Unavailable`; the same
-    step can then be read again."""
+    step can then be read again. `probabilities`: whether the tenant receives them with the odds, known after
+    `steps`."""
 
     def __init__(self, store: Store, job: RecoveryJob) -> None:
         self._store, self._tenant_id, self._request = store, job.tenant_id, job.request
         self._read_seq: dict[UUID, int] = {}
         self._numbers: dict[UUID, int] = {}
+        self.probabilities = False
 
     async def steps(self) -> list[Step]:
         """All steps, in order."""
         request = self._request
-        if request.match_id is not None:
-            phase = Phase.ODDS if request.kind is RecoveryKind.EVENT_ODDS else Phase.SETTLED
-            return [Step(phase, (request.match_id,))]
         async with self._store.autocommit() as tx:
+            tenant = await tenants.get(tx, self._tenant_id)
+            self.probabilities = tenant is not None and tenant.probabilities
+            if request.match_id is not None:
+                phase = Phase.ODDS if request.kind is RecoveryKind.EVENT_ODDS else Phase.SETTLED
+                return [Step(phase, (request.match_id,))]
             present = await recovery_queries.open_matches(tx, self._tenant_id)
             over = await recovery_queries.reopened_matches(tx, self._tenant_id)
             if request.after:

@@ -12,21 +12,22 @@ then the job fails and is not run again, because its tenant has bound no key for
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 from uuid import UUID
 
-from app.amqp.confirmed_channel import ConfirmedChannel
+from app.amqp.connection import BrokerError
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
+from app.amqp.frames import AmqpMessage
 from app.amqp.publishers import FeedPublishers
+from app.amqp.tenant_channels import ConfirmedChannel, Unroutable
 from app.domain.recovery import MAX_ATTEMPTS, RecoveryJob, RecoveryKind, RecoveryState
 from app.kit import metrics
+from app.kit.background import retry_while_unavailable, wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
-from app.kit.retry import retry_while_unavailable, wait_for_event
 from app.recovery.plan import RecoveryPlan, Step
-from app.recovery.publisher import BrokerUnavailable, EndUnroutable, RecoveryPublisher, RunFailed
-from app.store import notifications, recovery_jobs, tenants
+from app.store import notifications, recovery_jobs
 from app.store.connections import Store
 
 _POLL_SECONDS = 1.0
@@ -41,6 +42,83 @@ for _kind in RecoveryKind:  # exposed as 0 from the start
     metrics.recovery_seconds.labels(_kind.value)
 for _state in RecoveryState:
     metrics.recoveries.labels(_state.value)
+
+
+class RunFailed(Exception):
+    """This run cannot continue; the reason is for the tenant to read. The cause is for the log."""
+
+
+class BrokerUnavailable(RunFailed):
+    """The broker accepts nothing now, or not from us: that is not the job's fault."""
+
+
+class EndUnroutable(RunFailed):
+    """No queue receives the end, though all before it was published: replaying again would not help."""
+
+
+class RecoveryPublisher:
+    """Publishes one run of a job, odds with `probabilities` or without, over one connection of the tenant: a
+    run does not continue on another, because what it published before may have gone with the tenant's queue.
+    Raises `BrokerUnavailable` when the broker does not accept a message."""
+
+    WINDOW: ClassVar[int] = 32  #: messages that are rendered before they are confirmed
+
+    def __init__(
+        self,
+        channel: ConfirmedChannel,
+        job: RecoveryJob,
+        renderer: EnvelopeRenderer,
+        feed: FeedPublishers,
+        *,
+        probabilities: bool = False,
+    ) -> None:
+        self._channel, self._job, self._renderer, self._count = channel, job, renderer, 0
+        self._feed, self._probabilities = feed, probabilities
+
+    async def publish(self, messages: Sequence[MatchMessage]) -> None:
+        """Publish these, in order, and wait until all are confirmed."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for each in messages:
+                    message = self._rendered(each)
+                    if message is not None:
+                        group.create_task(self._feed.replayed(each.name, message, self._channel))
+                    await asyncio.sleep(0)  # what is live is read, rendered and published in between
+        except ExceptionGroup as errors:
+            if errors.split(BrokerError)[1]:
+                raise
+            raise BrokerUnavailable("the broker did not accept a message") from errors.exceptions[0]
+
+    def _rendered(self, message: MatchMessage) -> AmqpMessage | None:
+        """The message as it is replayed; None for one that cannot be rendered: it is left out, as it is live,
+        so that all others are replayed."""
+        request, message_id = self._job.request, self._next_id()
+        try:
+            return self._renderer.replayed(message, request, message_id, probabilities=self._probabilities)
+        except Exception:
+            log.exception(
+                "a message cannot be rendered and is left out of a recovery",
+                job=self._job.id,
+                match=message.number,
+                message=message.name,
+            )
+            metrics.recovery_unrendered.inc()
+            return None
+
+    async def publish_end(self, at: int) -> bool:
+        """Publish `snapshot_complete`, which must reach a queue of the tenant; whether it did."""
+        message = self._renderer.snapshot_complete(self._job.request, at, self._next_id())
+        try:
+            await self._feed.snapshot_complete(message, self._channel)
+        except Unroutable:
+            return False
+        except BrokerError as error:
+            raise BrokerUnavailable("the broker did not accept snapshot_complete") from error
+        return True
+
+    def _next_id(self) -> str:
+        self._count += 1
+        return f"mf-r{self._job.id}.{self._job.attempts}.{self._count}"
 
 
 class RecoveryRunner:
@@ -93,11 +171,11 @@ class RecoveryRunner:
 
     async def _dequeue(self) -> RecoveryJob | None:
         self._slugs = self._reachable()
-        tenants = self._free()
-        if not tenants:
+        free = self._free()
+        if not free:
             return None
         async with self._store.transaction() as tx:
-            return await recovery_jobs.claim(tx, self._holder, tenants, list(self._running), self._clock())
+            return await recovery_jobs.claim(tx, self._holder, free, list(self._running), self._clock())
 
     async def _run(self, job: RecoveryJob, slug: str) -> None:
         """One run of a job, to whatever end."""
@@ -124,12 +202,13 @@ class RecoveryRunner:
         """Publish every step, then the end; how many messages the steps were."""
         count = 0
         plan = RecoveryPlan(self._store, job)
-        detailed = await retry_while_unavailable("reading a tenant", lambda: self._with_probabilities(job))
+        steps = await retry_while_unavailable("planning a recovery", plan.steps)
         channel = self._channel(job.tenant_id)
         if channel is None:
             raise BrokerUnavailable("there is no connection to the vhost")
-        publisher = RecoveryPublisher(channel, job, self._renderer, self._feed, probabilities=detailed)
-        steps = await retry_while_unavailable("planning a recovery", plan.steps)
+        publisher = RecoveryPublisher(
+            channel, job, self._renderer, self._feed, probabilities=plan.probabilities
+        )
         await self._record_progress(job, len(steps) + 1, 0, count)
         for number, step in enumerate(steps, 1):
             async with self._turns[job.tenant_id]:
@@ -140,11 +219,6 @@ class RecoveryRunner:
             await self._record_progress(job, len(steps) + 1, number, count)
         await self._publish_end(publisher, job)
         return count
-
-    async def _with_probabilities(self, job: RecoveryJob) -> bool:
-        async with self._store.autocommit() as tx:
-            tenant = await tenants.get(tx, job.tenant_id)
-        return tenant is not None and tenant.probabilities
 
     async def _publish_end(self, publisher: RecoveryPublisher, job: RecoveryJob) -> None:
         """Publish `snapshot_complete`; raises `EndUnroutable` when no queue receives it, again and again."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from app.access import admin, operators, users
+from app.access import admin, users
 from app.access.admin import BrokerConfig
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.domain.scopes import OPERATOR_BUNDLE
 from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, OperatorRole, Role, Tenant, User
 from app.kit.clock import system_clock
@@ -69,12 +69,14 @@ class DemoTenantMaker:
         """An operator of that role, who signs in to the console with a new password; earlier sessions end."""
         now, email = system_clock(), f"{role}@operators.example"
         async with self._store.transaction() as tx:
-            present = [each for each in await operators.listing(tx) if each.active and each.email == email]
+            present = [
+                each for each in await users.operator_listing(tx) if each.active and each.email == email
+            ]
             if present:
-                user = await operators.set_role(tx, email, role, by=self._by, now=now)
+                user = await users.set_operator_role(tx, email, role, by=self._by, now=now)
             else:
                 name = f"Demo: {role}"
-                user = await operators.create_operator(tx, email, name, role, by=self._by, now=now)
+                user = await users.create_operator(tx, email, name, role, by=self._by, now=now)
         return {"email": email, "password": await self._new_password(user), "role": role}
 
     async def _with_vhost(self, tenant: DemoTenant) -> dict[str, Any]:

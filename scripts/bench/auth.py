@@ -18,7 +18,7 @@ import uvloop
 from litestar import Litestar, get
 
 from app import settings as configuration
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings

@@ -19,10 +19,8 @@ from app.domain.transitions import fold
 from app.ingest import cs2log
 from app.sandbox.simulator.anomalies import LogLine
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.log_sender import LogSender, sink_address
-from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
-from app.sandbox.simulator.operator_client import OperatorClient
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace, new_truth, play
+from app.sandbox.simulator.service_client import LogSender, OperatorClient, sink_address
 
 _SPREAD_SECONDS = 600.0  #: of game time, over which the first matches are spread: a map lasts some 2,100
 _RUSH = 100.0

@@ -23,7 +23,7 @@ import click
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from app.ingest.cs2log.timestamps import split_timestamp
+from app.ingest.cs2log.reader import split_timestamp
 from app.sandbox.simulator.match_simulation import new_truth, play
 from app.trading.registry import RULES
 from scripts.bench.courtsider_play import LEADS, Observation, Tallies, Tally, batches

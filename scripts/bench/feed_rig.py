@@ -16,7 +16,7 @@ import httpx
 import msgspec
 from pamqp import commands
 
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.amqp.connection import PublisherConnection, connect
 from app.broker import provisioning
 from app.broker.address import parse
@@ -24,9 +24,8 @@ from app.broker.management import Management
 from app.domain.tenant import Tenant
 from app.sandbox.simulator.anomalies import NONE, Anomalies
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.log_sender import LogSender, SendConfig, sink_address
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
+from app.sandbox.simulator.service_client import LogSender, SendConfig, sink_address
 from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store

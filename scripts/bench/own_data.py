@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from app.access import admin
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store

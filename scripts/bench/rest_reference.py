@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship, selectinload
 from xsdata.formats.dataclass.serializers import XmlSerializer
 
-from app.access.key_format import keyed_hash
+from app.access.api_keys import key_hash
 from app.kit.clock import iso_seconds
 
 OPEN = (1, -1, 0)
@@ -212,7 +212,7 @@ def application(database_url: str, secret: str, models: Any) -> FastAPI:
     Session = Annotated[AsyncSession, Depends(session)]
 
     async def known(db: Session, x_api_key: Annotated[str, Header()]) -> None:
-        key = await db.scalar(select(Key).where(Key.hash == keyed_hash(x_api_key, secret)))
+        key = await db.scalar(select(Key).where(Key.hash == key_hash(x_api_key, secret)))
         if key is None or not key.active:
             raise HTTPException(403, "This key is not valid.")
 

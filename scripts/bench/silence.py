@@ -3,9 +3,9 @@
     python -m scripts.bench.silence LOG... --home NAME --away NAME
 
 Reads server logs (plain or gzip) in bodies of one second, as a server sends them, and prints for each phase
-(`app.ingest.silence`) how many silences between bodies there are and how long they last, and how many of them
-would suspend the match under the default settings while play counts and is not paused. A log's stamps are
-whole seconds, so that a silence may be a second longer or shorter.
+(`app.ingest.match_checks`) how many silences between bodies there are and how long they last, and how many of
+them would suspend the match under the default settings while play counts and is not paused. A log's stamps
+are whole seconds, so that a silence may be a second longer or shorter.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ import msgspec
 
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, silence
-from app.ingest.config import IngestConfig
-from app.sandbox.simulator.log_sender import read_log
+from app.ingest import cs2log, match_checks
+from app.ingest.log_update import IngestConfig
+from app.sandbox.simulator.service_client import read_log
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)
 
@@ -28,7 +28,7 @@ _SHARES = (0.5, 0.9, 0.99, 1.0)
 class Silence(msgspec.Struct, frozen=True):
     """A silence: what phase of play it began in, how many seconds it lasted, whether prices could be open."""
 
-    phase: silence.PlayPhase
+    phase: match_checks.PlayPhase
     seconds: int
     priced: bool
     suspends: bool
@@ -40,8 +40,8 @@ def silences(path: Path, home: str, away: str, terms: IngestConfig) -> Iterator[
     for second, lines in groupby(read_log(path), key=lambda line: int(line.at)):
         if previous is not None:
             seconds = second - previous
-            suspends = seconds * 1000 > silence.bound(match, terms)
-            yield Silence(silence.play_phase(match), seconds, _priced(match), suspends)
+            suspends = seconds * 1000 > match_checks.silence_bound(match, terms)
+            yield Silence(match_checks.play_phase(match), seconds, _priced(match), suspends)
         body = "".join(f"{line.text}\n" for line in lines)
         match, _ = fold(match, cs2log.read(body, second * 1000).facts)
         previous = second

@@ -18,7 +18,7 @@ import msgspec
 
 from app import settings as settings_of_processes
 from app.broker.permissions import SDK_EXCHANGE
-from app.cli.demo_commands import make_demo_tenants
+from app.cli.sandbox_commands import make_demo_tenants
 from app.kit import logging
 from app.kit.errors import Refusal
 from app.settings import Settings

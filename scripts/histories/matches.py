@@ -9,9 +9,8 @@ from uuid import uuid4
 
 from app.sandbox.simulator.anomalies import COMMON, GENTLE, NONE, LogLine
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.log_sender import LogSender, SendConfig, SinkRefused, sink_address
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
+from app.sandbox.simulator.service_client import LogSender, SendConfig, SinkRefused, sink_address
 from scripts.histories.history import Play
 from scripts.histories.operators import Operators
 

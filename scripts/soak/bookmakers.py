@@ -10,7 +10,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from aio_pika.exceptions import AMQPError
 
 from app.access import admin
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.kit.clock import system_clock

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from app.ingest import worker
-from app.ingest.config import IngestConfig
+from app.ingest.log_update import IngestConfig
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support import real_match

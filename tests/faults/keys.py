@@ -10,7 +10,7 @@ from aio_pika.exceptions import AMQPError
 
 from app.access import admin
 from app.access.admin import IssuedKey
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.broker.address import parse
 from app.broker.connection import open_connection
 from tests.faults.broker import PrivateBroker

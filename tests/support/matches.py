@@ -3,10 +3,10 @@
 from typing import Any
 
 from app.commands import creation, execution
-from app.commands.command_fields import Command
 from app.commands.creation import NewMatch
+from app.commands.match_commands import Command
 from app.domain.match import Match
-from app.ingest.config import IngestConfig
+from app.ingest.log_update import IngestConfig
 from app.store.connections import Store
 from tests.support import logs
 

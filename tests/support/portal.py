@@ -10,7 +10,7 @@ import pytest
 from argon2 import PasswordHasher
 from litestar.routes import HTTPRoute
 
-from app.access import admin, passwords
+from app.access import admin, credentials
 from app.domain.tenant import Role
 from app.settings import Settings
 from app.store.connections import Store
@@ -24,7 +24,7 @@ SCRIPT = "<script>alert(1)</script>"  #: a name that must be no markup
 @pytest.fixture(autouse=True)
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash as little as argon2 can: what passwords cost is tested where they are (`access`)."""
-    monkeypatch.setattr(passwords, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr(credentials, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 def found_in(text: str, pattern: str) -> str:

@@ -5,9 +5,8 @@ from contextlib import AbstractAsyncContextManager
 
 import msgspec
 
-from app.ingest.batch import Batch
-from app.ingest.consumer import subscribe
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.batches import Batch
+from app.ingest.consumer import PartitionAssignment, subscribe
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.settings import Settings
 from scripts.bench.own_data import internal_vhost

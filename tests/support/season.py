@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.domain.match import Match
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
+from app.ingest.batches import Batch
+from app.ingest.log_update import IngestConfig, apply_batch
 from app.sandbox.simulator.anomalies import LogLine
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth, Team
@@ -47,7 +46,7 @@ async def play(store: Store, plan: MatchPlan, event: str, *, lines: int = 60, sh
     teams, at = {"home": plan.home.name, "away": plan.away.name}, plan.begin
     match = await create_match(store, at, **teams, event=event, best_of=plan.best_of, scheduled_at=at)
     for batch in batches(match, log[: round(len(log) * share)], plan.begin, lines):
-        await apply(store, batch, batch.arrived_at, IngestConfig())
+        await apply_batch(store, batch, batch.arrived_at, IngestConfig())
     async with store.transaction() as tx:
         return Played(await matches.lock(tx, match.id), plan, truth)
 

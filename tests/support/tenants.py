@@ -7,8 +7,7 @@ from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import AMQPError
 from msgspec.structs import replace
 
-from app.access.bookings import set_booked
-from app.access.market_types import set_market_types
+from app.access.feed_selection import set_booked, set_market_types
 from app.broker.connection import open_connection
 from app.domain.match import Match
 from app.domain.tenant import Tenant

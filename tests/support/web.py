@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from app.access import admin
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.kit.clock import Clock, system_clock
 from app.settings import Settings
 from app.store.connections import Store

@@ -14,10 +14,9 @@ import msgspec
 from app.commands import consent, match_commands
 from app.domain.market import Result
 from app.domain.match import Match
-from app.ingest.apply import apply
-from app.ingest.config import IngestConfig
-from app.ingest.reference import importing, profiles
-from app.ingest.reference.rows import RowKind
+from app.ingest import reference
+from app.ingest.log_update import IngestConfig, apply_batch
+from app.ingest.reference import RowKind
 from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
@@ -65,8 +64,8 @@ async def made(store: Store) -> World:
     home, away = invented().teams[:2]
     async with store.transaction() as tx:
         lines = "\n".join(json.dumps(row) for row in _rows(home, away))
-        rows = profiles.read("world.jsonl", lines.encode(), _KINDS)
-        await importing.import_rows(tx, rows, by="tester", now=now)
+        rows = reference.read_profiles("world.jsonl", lines.encode(), _KINDS)
+        await reference.import_rows(tx, rows, by="tester", now=now)
     made = [await _match(store, home, away, now) for _ in range(4)]
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)
@@ -121,4 +120,4 @@ async def _play(store: Store, match: Match, plan: MatchPlan, now: int, share: fl
     """Apply so much of a simulated match's log, every batch as if it had just arrived."""
     log, _ = simulate(plan)
     for batch in season.batches(match, log[: round(len(log) * share)], now, _LINES):
-        await apply(store, msgspec.structs.replace(batch, arrived_at=now), now, CONFIG)
+        await apply_batch(store, msgspec.structs.replace(batch, arrived_at=now), now, CONFIG)

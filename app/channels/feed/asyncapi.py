@@ -9,7 +9,7 @@ from typing import Any
 
 from faststream.specification import AsyncAPI
 
-from app.amqp import routing
+from app.amqp.envelope import MATCH_MESSAGES
 from app.amqp.publishers import MATCH, NODE, FeedPublishers
 from app.wire.json_schema import feed_json_schema
 
@@ -117,6 +117,6 @@ def _headers(name: str) -> Json:
             "description": "The attribute `timestamp` of the XML (Unix ms).",
         }
     }
-    if name in routing.MATCH_MESSAGES:
+    if name in MATCH_MESSAGES:
         return {"type": "object", "properties": timed | numbered | replayed}
     return {"type": "object", "properties": timed | (replayed if name == "snapshot_complete" else {})}

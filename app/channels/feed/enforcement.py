@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 
 from app.broker import violations
-from app.broker.inventory import Inventory
 from app.broker.management import Management
+from app.broker.management_api import Inventory
 from app.broker.permissions import tenant_user
 from app.broker.violations import TenantLimits, Violation
 from app.kit.clock import Clock, system_clock

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.logging import get_logger
-from app.kit.retry import retry_while_unavailable
 from app.store import heartbeats
 from app.store.connections import Store
 

@@ -10,8 +10,8 @@ import asyncio
 import msgspec
 
 from app.domain.recovery import LATE_MILLIS
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
-from app.kit.retry import retry_while_unavailable
 from app.store import alerts, changes, tenants
 from app.store.connections import Store
 

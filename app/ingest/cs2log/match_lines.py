@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable
 
 from app.domain import facts as f
-from app.domain.match import WinReason
-from app.ingest.cs2log.players import side_named
+from app.domain.match import Side, WinReason
 
 ParsedLine = f.Fact | bool  #: the fact; True for a known line that holds none; False for an unknown line
+_SIDES: dict[str, Side] = {"CT": "CT", "TERRORIST": "T"}
 
 _STATUS_TEAM = re.compile(r'(?:MatchStatus: )?Team playing "(CT|TERRORIST)": ?(.*)\Z', re.ASCII)
 _STATUS_SCORE = re.compile(
@@ -54,6 +54,10 @@ _SURRENDERS = ("SFUI_Notice_CTs_Surrender", "SFUI_Notice_Terrorists_Surrender")
 
 #: A drawn round has no winner: it is played again, and what happened in it does not count.
 _WORLD_NO_FACT = ("Game_Commencing", "SFUI_Notice_Round_Draw", "Match_Reloaded")
+
+
+def side_named(name: str) -> Side | None:
+    return _SIDES.get(name)
 
 
 def world_triggered(message: str, at: int) -> ParsedLine:

@@ -1,44 +1,54 @@
-"""Lines about one player's action. One function for each kind, chosen by the verb after the player."""
+"""Lines about one player's action. One function for each kind, chosen by the verb after the player.
+
+A player is written ``name<slot><id><side>``, without a side in a line about a change of sides. A name may
+contain anything but a line break: what follows it shows where it ends.
+"""
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from app.domain import facts as f
 from app.domain.map_play import Coordinates
 from app.domain.match import MatchPlayer, Side
-from app.ingest.cs2log.match_lines import ParsedLine
-from app.ingest.cs2log.players import END, WITHOUT_SIDE, WRITTEN, is_pending, parse_player, side_named
+from app.ingest.cs2log.match_lines import ParsedLine, side_named
 
+_AFTER_NAME = r"<-?\d+><[\w\[\]:. ]*>"
+_NAME = r"[^<]*(?:<.*?)??"  # in most names there is no "<"
+_WRITTEN = rf'"({_NAME}{_AFTER_NAME}<\w*>)"'  #: one group: the token without its quotes
+_WITHOUT_SIDE = rf'"({_NAME}{_AFTER_NAME}(?:<\w*>)?)"'  #: the same, in a line about a change of sides
+_END = re.compile(rf'{_AFTER_NAME}(?:<\w*>)?"', re.ASCII)  #: the end of a token
+_PARTS = re.compile(r"(.*)<-?\d+><([^<>]*)>(?:<([^<>]*)>)?\Z", re.ASCII | re.DOTALL)
+_ACCOUNT = re.compile(r"\[U:1:\s*(\d{1,10})\]\Z", re.ASCII)
+_LEGACY = re.compile(r"STEAM_[01]:([01]):(\d{1,10})\Z", re.ASCII)
 _AT = r" \[-?\d+ -?\d+ -?\d+\]"
 _PLACE = r" \[(-?\d+ -?\d+ -?\d+)\]"
 _KILLED = re.compile(
-    rf'{WRITTEN}{_PLACE} killed {WRITTEN}{_PLACE} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII
+    rf'{_WRITTEN}{_PLACE} killed {_WRITTEN}{_PLACE} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII
 )
 _COORDINATES = re.compile(r"(-?\d{1,6}) (-?\d{1,6}) (-?\d{1,6})", re.ASCII)
-_ASSISTED = re.compile(rf"{WRITTEN} (flash-)?assisted killing {WRITTEN}\s*\Z", re.ASCII)
-_SUICIDE = re.compile(rf"{WRITTEN}{_AT} committed suicide with ", re.ASCII)
-_BOMBED = re.compile(rf"{WRITTEN}{_AT} was killed by the bomb", re.ASCII)
-_TRIGGERED = re.compile(rf'{WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?', re.ASCII)
-_DISCONNECTED = re.compile(rf"{WRITTEN} disconnected", re.ASCII)
-_SWITCHED = re.compile(rf"{WITHOUT_SIDE} switched from team <(\w*)> to <(\w+)>", re.ASCII)
-
+_ASSISTED = re.compile(rf"{_WRITTEN} (flash-)?assisted killing {_WRITTEN}\s*\Z", re.ASCII)
+_SUICIDE = re.compile(rf"{_WRITTEN}{_AT} committed suicide with ", re.ASCII)
+_BOMBED = re.compile(rf"{_WRITTEN}{_AT} was killed by the bomb", re.ASCII)
+_TRIGGERED = re.compile(rf'{_WRITTEN} triggered "(\w+)"(?: at bombsite (\w))?', re.ASCII)
+_DISCONNECTED = re.compile(rf"{_WRITTEN} disconnected", re.ASCII)
+_SWITCHED = re.compile(rf"{_WITHOUT_SIDE} switched from team <(\w*)> to <(\w+)>", re.ASCII)
 _ATTACKED = re.compile(
-    rf'{WRITTEN}{_AT} attacked {WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
+    rf'{_WRITTEN}{_AT} attacked {_WRITTEN}{_AT} with "(\w*)" \(damage "\d+"\) \(damage_armor "\d+"\)'
     r' \(health "(\d{1,3})"\) \(armor "(\d{1,3})"\)',
     re.ASCII,
 )
 _MONEY = re.compile(
-    rf"{WRITTEN} money change \d+[+-](\d{{1,6}}) = \$(\d{{1,6}}) (?:\(tracked\) \((acquire: sellback)\))?",
+    rf"{_WRITTEN} money change \d+[+-](\d{{1,6}}) = \$(\d{{1,6}}) (?:\(tracked\) \((acquire: sellback)\))?",
     re.ASCII,
 )
-_ITEM_ACQUIRED = re.compile(rf'{WRITTEN} (picked up|purchased) "(\w{{1,40}})"', re.ASCII)
-_LEFT_BUYZONE = re.compile(rf"{WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]", re.ASCII)
-_ITEM_LOST = re.compile(rf'{WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?', re.ASCII)
+_ITEM_ACQUIRED = re.compile(rf'{_WRITTEN} (picked up|purchased) "(\w{{1,40}})"', re.ASCII)
+_LEFT_BUYZONE = re.compile(rf"{_WRITTEN} left buyzone with \[ ([\w() ]{{0,400}})\]", re.ASCII)
+_ITEM_LOST = re.compile(rf'{_WRITTEN} (?:threw|dropped) "?(\w{{1,40}})"?', re.ASCII)
 _COLUMNS = re.compile(r'"fields" : " *accountid, *team, *money, *kills, *deaths\b', re.ASCII)
 _ROW = re.compile(
     r'"player_\d+" : " *(\d{1,10}), *([23]), *(\d{1,6}), *(-?\d{1,4}), *(\d{1,4})[," ]', re.ASCII
 )
-
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 #: What hurts without its owner doing anything at that moment.
 _NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
@@ -59,6 +69,30 @@ _NO_FACT = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
+def parse_player(token: str) -> tuple[MatchPlayer, Side | None] | None:
+    """The player and the side (None for spectators); None when `token` has another form."""
+    found = _PARTS.match(token)
+    if found is None:
+        return None
+    return MatchPlayer(account(found[2]), found[1]), side_named(found[3] or "")
+
+
+def account(steam_id: str) -> int:
+    """The 32-bit account number of a Steam id; 0 for bots and for players not yet validated."""
+    if found := _ACCOUNT.match(steam_id):
+        return int(found[1])
+    if found := _LEGACY.match(steam_id):
+        return int(found[2]) * 2 + int(found[1])
+    return 0
+
+
+def is_pending(token: str) -> bool:
+    """Whether it is of a person whom the server does not know yet, or any more, by an account."""
+    found = _PARTS.match(token)
+    return found is not None and not account(found[2]) and found[2] != "BOT"
+
+
 def parse_player_line(message: str, at: int) -> ParsedLine:
     """Parse a line that begins with a quote: a player's action, or a field of a `round_stats` block.
 
@@ -73,7 +107,7 @@ def parse_player_line(message: str, at: int) -> ParsedLine:
     verb = _verb(message, end + 3)
     ends = message.count('>"')
     if ends != _players(verb):
-        found = [match.end() for match in END.finditer(message)]
+        found = [match.end() for match in _END.finditer(message)]
         verb, ends = _verb(message, found[0] + 1) if found else "", len(found)
     if verb in _NO_FACT or (verb == "killed" and " killed other " in message):
         return True

@@ -1,7 +1,9 @@
-"""Parsing of a log body into facts."""
+"""Parsing of a log body into facts. Every line begins with a timestamp, in one of three formats."""
 
 import re
+from calendar import timegm
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
@@ -10,9 +12,9 @@ from app.domain.facts import Fact, LineNotUnderstood
 from app.domain.match import EventDoubt
 from app.ingest.cs2log.match_lines import OPENINGS, ParsedLine
 from app.ingest.cs2log.player_lines import parse_player_line
-from app.ingest.cs2log.timestamps import split_timestamp
 from app.kit.control_characters import strip_control_characters
 
+_STAMP = len("01/19/2026 - 18:59:42")
 _MAX_DISORDER_MILLIS = 2_000  #: ms by which lines may be out of order
 _MAX_LINE = 2_000  #: characters of a line, several times what a server writes
 _SAMPLE = 200  #: characters of an unknown line that are kept
@@ -26,6 +28,40 @@ _NAMES_PLAY = re.compile(
     r'|Team "(?:CT|TERRORIST)" triggered "|MatchStatus: Score: |Game Over: '
 )
 _MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
+
+
+def split_timestamp(line: str) -> tuple[int, str] | None:
+    """Source time (ms, zone unknown) and message, or None when `line` has no timestamp."""
+    start = 2 if line.startswith("L ") else 0
+    end = start + _STAMP
+    after = line[end : end + 2]
+    if after == ": ":
+        time, message = source_time(line[start:end]), line[end + 2 :]
+    elif after[:1] == "." and line[end + 4 : end + 7] == " - " and _is_number(line[end + 1 : end + 4]):
+        time, message = source_time(line[start:end]), line[end + 7 :]
+        time = None if time is None else time + int(line[end + 1 : end + 4])
+    else:
+        return None
+    return None if time is None else (time, message)
+
+
+@lru_cache(maxsize=256)
+def source_time(stamp: str) -> int | None:
+    """``01/19/2026 - 18:59:42`` as if it were UTC, in ms; None for another format."""
+    if (stamp[2], stamp[5], stamp[10:13], stamp[15], stamp[18]) != ("/", "/", " - ", ":", ":"):
+        return None
+    parts = (stamp[6:10], stamp[0:2], stamp[3:5], stamp[13:15], stamp[16:18], stamp[19:21])
+    if not all(_is_number(part) for part in parts):
+        return None
+    year, month, day, hour, minute, second = map(int, parts)
+    if not (year and 1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return timegm((year, month, day, hour, minute, second)) * 1000
+
+
+def _is_number(text: str) -> bool:
+    """Whether `int` reads it: `isdigit` alone is true of superscripts, too."""
+    return text.isascii() and text.isdigit()
 
 
 class Reading(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from app.access.admin import IssuedKey
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.domain.ids import LIVE_SPORTS
 from app.domain.scopes import ALL, BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM

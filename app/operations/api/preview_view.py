@@ -4,7 +4,7 @@ from collections import Counter
 
 import msgspec
 
-from app.commands.preview import Preview
+from app.commands.execution import Preview
 from app.domain.market import Market
 from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import market_reason_code

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from app.access.broker_sync import BrokerAccessConfig, differing_tenants
 from app.broker import connection
 from app.broker.address import parse
-from app.broker.inventory import BrokerNode
 from app.broker.management import Management
+from app.broker.management_api import BrokerNode
 from app.ingest.queues import PARTITIONS, name_of
 from app.kit.errors import Unavailable
 from app.operations.doctor.findings import Finding, State, ill, judged, unknown, well

@@ -20,7 +20,7 @@ from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
 from app.channels.feed import health as feed_health
 from app.http.health import OK
-from app.ingest import health as ingest_health
+from app.ingest import worker as ingest_worker
 from app.kit.clock import Clock, system_clock, to_datetime
 from app.operations.doctor import broker, database
 from app.operations.doctor.findings import Finding, State, examined, ill, judged, unknown, well
@@ -34,9 +34,9 @@ _OF_PROCESSES = ("ingest process", "feed process", "log batches", "tenants' deli
 async def examine_processes(
     store: Store, management: Management, clock: Clock, dead_seconds: int, *, broker_answers: bool
 ) -> list[Finding]:
-    ingest = await ingest_health.worker_beats(store, clock, dead_seconds)
+    ingest = await ingest_worker.worker_beats(store, clock, dead_seconds)
     feed = await feed_health.process_state(store, clock)
-    parked = await ingest_health.nothing_parked(store)
+    parked = await ingest_worker.nothing_parked(store)
     return [
         _beats("ingest process", ingest, "Start `matchfeed ingest`; read its log."),
         _beats("feed process", feed, "Start `matchfeed feed`; read its log."),

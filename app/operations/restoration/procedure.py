@@ -11,10 +11,10 @@ import msgspec
 
 from app.access.admin import BrokerConfig
 from app.access.second_factor import last_usable_step
-from app.broker import provisioning, tenant_access
+from app.broker import broker_users, provisioning
+from app.broker.broker_users import expel_publisher, is_publisher_user
 from app.broker.management import Management, UserConnection
 from app.broker.permissions import is_tenant_user, tenant_user
-from app.broker.publisher_users import PREFIX, expel_publisher
 from app.domain.ids import match_number_at, seq_at
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, system_clock
@@ -71,7 +71,7 @@ async def _broker_connections(
 
 
 def _publishes(connection: UserConnection, vhosts: Collection[str]) -> bool:
-    return connection.user.startswith(PREFIX) and connection.vhost in vhosts
+    return is_publisher_user(connection.user) and connection.vhost in vhosts
 
 
 ShowUrl = Callable[[str, str], None]  #: a tenant's slug, and its AMQP URL with a new password
@@ -123,7 +123,7 @@ async def _repair(broker: BrokerConfig, tenant: Tenant) -> None:
     await provisioning.declare_vhost(
         management, tenant.vhost, broker.exchange, broker.address, max_queues=tenant.max_queues
     )
-    await tenant_access.tag(management, tenant.vhost)
+    await broker_users.tag_tenant_user(management, tenant.vhost)
     await _apply_access(broker, tenant)
 
 
@@ -135,16 +135,16 @@ async def _create(broker: BrokerConfig, tenant: Tenant) -> str:
 
 async def _apply_access(broker: BrokerConfig, tenant: Tenant) -> None:
     if tenant.active:
-        await tenant_access.restore(broker.management, tenant.vhost, broker.exchange, broker.mode)
+        await provisioning.apply_permissions(broker.management, tenant.vhost, broker.exchange, broker.mode)
     else:
-        await tenant_access.revoke(broker.management, tenant.vhost)
+        await broker_users.revoke_access(broker.management, tenant.vhost)
 
 
 async def _expel_publishers(broker: BrokerConfig, vhosts: Collection[str]) -> None:
     """Their processes are gone, and nothing that they wrote may reach a queue later."""
     permitted = await broker.management.permissions()
-    for user in sorted({user for vhost, user in permitted if vhost in vhosts and user.startswith(PREFIX)}):
-        await expel_publisher(broker.management, user.removeprefix(PREFIX))
+    for user in sorted({user for vhost, user in permitted if vhost in vhosts and is_publisher_user(user)}):
+        await expel_publisher(broker.management, user.removeprefix(broker_users.PUBLISHER_PREFIX))
 
 
 IDLE_SECONDS = 3.0  #: processes that lost the database try to connect again each second

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
-from app.sandbox.simulator import log_lines, warmup
+from app.sandbox.simulator import log_lines, round_writer
 from app.sandbox.simulator.anomalies import Anomalies
 from app.sandbox.simulator.economy import START, LossBonus, SimulatedPlayer
-from app.sandbox.simulator.log_writer import Lines
+from app.sandbox.simulator.log_lines import Lines
 from app.sandbox.simulator.map_state import SIDES, MapState, SimulatedTeam
 from app.sandbox.simulator.round_plan import RoundPlan
 from app.sandbox.simulator.truth import Side
@@ -173,8 +173,8 @@ class Incidents:
         log.wait(self.rng.uniform(20, 40))
         log.run += 1
         log.write('Log file started (file "logs/simulated.log") (game "csgo") (version "10603")')
-        warmup.load(state)
-        yield from warmup.warm_up(state, brief=True)
+        round_writer.load(state)
+        yield from round_writer.warm_up(state, brief=True)
         self._restart_map(state, void=False)
         if self.rng.random() < 0.75:
             log.wait(5)

@@ -1,18 +1,20 @@
-"""The server's log lines: one function a line, without the timestamp.
+"""The server's log lines: one function a line, without the timestamp; and the log that they are written to,
+with a clock that only goes forward.
 
 Sides are `CT` and `T` here and in the whole simulator; only the lines have `TERRORIST`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from random import Random
 from typing import Literal
 
+from app.sandbox.simulator.economy import Weapon
 from app.sandbox.simulator.truth import Reason, Side
-from app.sandbox.simulator.weapons import Weapon
 
 TimestampStyle = Literal["plain", "bare", "millis"]
 Position = tuple[int, int, int]
-
 TEAM: dict[Side, str] = {"CT": "CT", "T": "TERRORIST"}
 NOTICE: dict[tuple[Side, Reason], str] = {
     ("CT", "kills"): "SFUI_Notice_CTs_Win",
@@ -26,6 +28,10 @@ FIELDS = (
     "     ef,     ud,     3k,     4k,     5k,clutchk, firstk,pistolk,sniperk, blindk,  bombk,firedmg,"
     "uniquek,  dinks,chickenk"
 )
+#: Moments (game seconds), lines without timestamps, and numbers of the server runs that wrote them.
+Lines = Iterator[tuple[float, str, int]]
+#: Where a side tends to be: the middle of a box of map units, and how far it reaches.
+_PLACES: dict[Side, tuple[Position, int]] = {"CT": ((1300, 900, 110), 800), "T": ((200, 500, 80), 700)}
 
 
 def stamped(at_ms: int, text: str, style: TimestampStyle) -> str:
@@ -150,3 +156,34 @@ def round_stats(number: int, ct_score: int, t_score: int, map_name: str, rows: I
         *(f'"player_{index}" : "{row}"' for index, row in enumerate(rows)),
         "}}JSON_END",
     ]
+
+
+@dataclass
+class LogWriter:
+    """`now` is in game seconds since the log's start; `drain` yields the pending lines and forgets them.
+
+    `run` counts how often the server has restarted.
+    """
+
+    now: float = 0.0
+    run: int = 0
+    pending: list[tuple[float, str, int]] = field(default_factory=list)
+
+    def write(self, *texts: str) -> None:
+        self.pending.extend((self.now, text, self.run) for text in texts)
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    def until(self, at: float) -> None:
+        self.now = max(self.now, at)
+
+    def drain(self) -> Lines:
+        yield from self.pending
+        self.pending.clear()
+
+
+def somewhere(rng: Random, side: Side) -> Position:
+    """A random position where a player of this side could stand."""
+    (x, y, z), reach = _PLACES[side]
+    return x + rng.randint(-reach, reach), y + rng.randint(-reach, reach), z + rng.randint(-50, 60)

@@ -5,16 +5,14 @@ from collections.abc import Generator
 from random import Random
 
 from app.sandbox.simulator import log_lines
-from app.sandbox.simulator.economy import OVERTIME_START, START, purchases
+from app.sandbox.simulator.economy import OVERTIME_START, PICKED_UP, START, purchases
 from app.sandbox.simulator.fictional_world import MapProfile
 from app.sandbox.simulator.incidents import Incidents
-from app.sandbox.simulator.log_writer import Lines, LogWriter
+from app.sandbox.simulator.log_lines import Lines, LogWriter
 from app.sandbox.simulator.map_state import FREEZE, OVERTIME_ROUNDS, ROUNDS, SIDES, MapState, SimulatedTeam
 from app.sandbox.simulator.round_plan import Fighter, PlayerRef, RoundPlan, RoundPlanner, edge_for
-from app.sandbox.simulator.round_writer import RoundWriter
+from app.sandbox.simulator.round_writer import RoundWriter, knife_round, load, warm_up
 from app.sandbox.simulator.truth import MapTruth, Side, Team
-from app.sandbox.simulator.warmup import knife_round, load, warm_up
-from app.sandbox.simulator.weapons import PICKED_UP
 
 _POINTS_PER_LOGIT = 1500
 _MOMENTUM, _LONGEST_STREAK = 0.04, 3

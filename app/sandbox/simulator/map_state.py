@@ -7,7 +7,7 @@ from random import Random
 from app.sandbox.simulator import log_lines
 from app.sandbox.simulator.economy import LossBonus, SimulatedPlayer
 from app.sandbox.simulator.fictional_world import FictionalPlayer, FictionalTeam, MapProfile
-from app.sandbox.simulator.log_writer import LogWriter
+from app.sandbox.simulator.log_lines import LogWriter
 from app.sandbox.simulator.round_plan import PlayerRef
 from app.sandbox.simulator.truth import MapTruth, Side, Team, other_side
 

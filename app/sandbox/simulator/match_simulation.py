@@ -1,4 +1,5 @@
-"""A whole match: one map or the best of three or five, as a stream of timestamped lines with its truth."""
+"""A whole match: one map or the best of three or five, as a stream of timestamped lines with its truth;
+and the pace at which it is played."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,12 +10,30 @@ from app.sandbox.simulator.anomalies import NONE, Anomalies, LogLine, disorder
 from app.sandbox.simulator.economy import SimulatedPlayer
 from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
 from app.sandbox.simulator.incidents import Incidents
-from app.sandbox.simulator.log_lines import TimestampStyle
-from app.sandbox.simulator.log_writer import Lines, LogWriter
+from app.sandbox.simulator.log_lines import Lines, LogWriter, TimestampStyle
 from app.sandbox.simulator.map_play import play_map
 from app.sandbox.simulator.map_state import ROUNDS, SimulatedTeam
-from app.sandbox.simulator.pace import REAL_TIME, Pace
 from app.sandbox.simulator.truth import MapTruth, SeriesTruth, Team
+
+
+@dataclass(frozen=True)
+class Pace:
+    """`speed` game seconds pass in a real second; up to `rush_until` (game seconds) `rush` of them do.
+
+    A match that shall be in mid-play at once plays its first rounds at the speed `rush`.
+    """
+
+    speed: float = 1.0
+    rush_until: float = 0.0
+    rush: float = 150.0
+
+    def seconds(self, at: float) -> float:
+        """Real seconds from the log's start to the line at game second `at`."""
+        rushed = min(at, self.rush_until)
+        return rushed / self.rush + (at - rushed) / self.speed
+
+
+REAL_TIME = Pace()
 
 
 @dataclass(frozen=True)

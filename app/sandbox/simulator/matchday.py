@@ -22,10 +22,16 @@ import httpx
 
 from app.sandbox.simulator.anomalies import GENTLE, NONE, RARE, Anomalies, LogLine
 from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
-from app.sandbox.simulator.log_sender import LogSender, SendConfig, SinkRefused, sink_address
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.sandbox.simulator.operator_client import CreatedMatch, OperatorClient, OperatorRequestFailed
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
+from app.sandbox.simulator.service_client import (
+    CreatedMatch,
+    LogSender,
+    OperatorClient,
+    OperatorRequestFailed,
+    SendConfig,
+    SinkRefused,
+    sink_address,
+)
 
 _QUICK = SendConfig(batch_seconds=0.25)
 _RUSH_STEP = 420.0  #: game seconds by which each lane begins further into its first match

@@ -2,17 +2,19 @@
 
 A round is played in steps of about a second. In each somebody may be killed or hit, a plant or a defuse
 begun; how likely that is depends on the time, on who is alive with which equipment and health, and on the
-bomb (`round_numbers`). `edge` is CT's advantage in the logit of a kill beside all that; `edge_for` returns
-the edge for a wanted chance to win a round of equal equipment.
+bomb (`round_numbers.toml`). `edge` is CT's advantage in the logit of a kill beside all that; `edge_for`
+returns the edge for a wanted chance to win a round of equal equipment.
 """
 
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from random import Random
 from typing import Literal
 
-from app.sandbox.simulator.round_numbers import round_numbers
 from app.sandbox.simulator.truth import Reason, Side, other_side
 
 PlayerRef = tuple[Side, int]
@@ -28,7 +30,6 @@ EventKind = Literal[
     "defuse",
     "explode",
 ]
-
 ROUND_SECONDS = 115.0
 BOMB_SECONDS = 40.0
 PLANT_SECONDS = 3.2
@@ -50,6 +51,52 @@ _SAVING_T = 0.35
 #: From a wanted round chance (logit) to the edge in each duel; measured by `tests/unit/sandbox/simulator`.
 _SLOPE = 2.02
 _OFFSET = -0.05
+
+
+@dataclass(frozen=True)
+class RoundNumbers:
+    """What `RoundPlanner` plays by. Rates are per second, edges in logits of one kill, for CT.
+
+    Kills: `kill_rate` between full teams, reached `kill_ramp` seconds into the round; fewer players meet less
+    often (`numbers` is the exponent), a kill is answered quickly (`trade` multiplies), and the later it is
+    the more they hurry (`late` adds). Who gets the kill depends on `bias`, on `kappa` times the ratio of the
+    sides' strengths (each player's to the power of `power`, with health to the power of `health`), and on
+    `planted_edge` for T after a plant. `spread` is that of teams' skill in the data.
+
+    Bomb: `plant_rate` when both sides are full, more the fewer CTs live (`plant_ct`), less the fewer Ts
+    (`plant_t`), more the later it is
+    (`urgency` is the number of seconds in which it grows e-fold). CTs give up a planted bomb with the logit
+    `save`, and `save_behind` for each player that they are behind; otherwise kills come at `retake_rate`, and
+    a defuse begins with T alive at `defuse_rate`. `wound`: how often a kill's victim has hit the killer;
+    `graze_rate`: hits without a kill.
+    """
+
+    bias: float
+    spread: float
+    kappa: float
+    power: float
+    health: float
+    kill_rate: float
+    kill_ramp: float
+    numbers: float
+    trade: float
+    late: float
+    plant_rate: float
+    plant_ct: float
+    plant_t: float
+    urgency: float
+    planted_edge: float
+    save: float
+    save_behind: float
+    retake_rate: float
+    defuse_rate: float
+    wound: float
+    graze_rate: float
+
+
+@cache
+def round_numbers() -> RoundNumbers:
+    return RoundNumbers(**tomllib.loads(files(__package__).joinpath("round_numbers.toml").read_text("utf-8")))
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from app.commands.command_fields import Command
-from app.commands.match_commands import AnyCommand
+from app.commands.match_commands import Command
+from app.commands.trading_commands import AnyCommand
 from app.domain.tenant import OperatorRole
 from app.kit.errors import Field, Invalid
 from app.sites.console.permissions import Permission, allowed

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from app.commands.command_fields import Command
+from app.commands.match_commands import Command
 from app.commands.trading_commands import Undo
 from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS

@@ -13,8 +13,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.commands import consent
-from app.commands.command_fields import Command
-from app.commands.preview import preview
+from app.commands.execution import preview
+from app.commands.match_commands import Command
 from app.domain.match import Match
 from app.kit.errors import Conflict
 from app.sites.console.command_forms import CHOSEN, FORMS, command_of, fields_of

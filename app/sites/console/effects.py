@@ -4,7 +4,7 @@ it.
 
 from typing import Any
 
-from app.commands.preview import Preview
+from app.commands.execution import Preview
 from app.sites.console.dependencies import SignedInRequest
 from app.sites.pages.ledger_kinds import kind_of
 from app.sites.pages.market_names import MarketNames, names_of

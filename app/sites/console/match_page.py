@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
-from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
 from app.domain.tenant import OperatorRole

@@ -11,7 +11,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromQuery, QueryParameter
 
-from app.access import bookings
+from app.access import feed_selection
 from app.access.reach import reach_of
 from app.domain import scopes
 from app.domain.ids import match_urn
@@ -84,7 +84,7 @@ async def change_bookings(
         for ref in refs:
             async with portal.store.transaction() as tx:
                 await matches.by_ref(tx, ref, finished_only=await _sees_finished_only(tx, request))
-                await bookings.set_booked(
+                await feed_selection.set_booked(
                     tx, signed_in.tenant.slug, ref, booked, by=signed_in.actor, now=portal.clock()
                 )
     except Refusal as refusal:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from app.access.key_format import generate
+from app.access.api_keys import new_key
 from app.settings import Settings
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
@@ -98,7 +98,7 @@ async def test_no_secret_is_logged(settings: Settings, issue: IssueKey, slug: st
     async with served(settings, tmp_path) as (client, log):
         body = {"bundles": ["cs2.stats"]}
         made = await client.post("/ops/v1/tenants/house/keys", headers=operator, json=body)
-        raw, unknown = made.json()["data"]["api_key"], generate()
+        raw, unknown = made.json()["data"]["api_key"], new_key()
         secrets += [raw, unknown]
         for key in (raw, unknown, raw[:-1]):
             await client.get(f"/v1/whoami?api_key={key}", headers={"X-API-Key": key})

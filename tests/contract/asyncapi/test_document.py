@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from lxml import etree
 
-from app.amqp import routing
+from app.amqp.envelope import ALIVE_KEY, MATCH_MESSAGES, live_key, replayed_key, snapshot_complete_key
 from app.channels.feed.asyncapi import feed
 from app.channels.stream.asyncapi import stream_document
 from app.domain.market import Result
@@ -65,11 +65,11 @@ async def test_both_channels_are_in_it(document: Any) -> None:
     assert {
         "/cs2/v1/stream",
         "/cs2/v1/stream/{match_id}",
-        routing.ALIVE,
-        routing.snapshot_complete("{node_id}"),
+        ALIVE_KEY,
+        snapshot_complete_key("{node_id}"),
     } <= (addresses)
-    for name in routing.MATCH_MESSAGES:
-        live, replayed = routing.live(name, 17), routing.replayed(name, 17, "5")
+    for name in MATCH_MESSAGES:
+        live, replayed = live_key(name, 17), replayed_key(name, 17, "5")
         assert live.replace("match.17.", "match.{match_num}.") in addresses
         assert replayed.replace("match.17.5", "match.{match_num}.{node_id}") in addresses
 

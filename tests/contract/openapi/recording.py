@@ -14,7 +14,7 @@ import msgspec
 from lxml import etree
 
 from app.access import admin
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
 from app.broker.management import Management
 from app.http.openapi.operation import Examples
 from app.settings import Settings

@@ -8,8 +8,8 @@ import pytest
 
 from app.access import admin
 from app.access.admin import IssuedKey
+from app.access.api_keys import KeyProperties
 from app.access.grants import Grants
-from app.access.properties import KeyProperties
 from app.store.connections import Store
 from app.store.counters import Counters
 from scripts.services import Services

@@ -11,7 +11,7 @@ from aio_pika.exceptions import AMQPError
 from app.access import admin, broker_sync
 from app.access.admin import BrokerConfig
 from app.access.broker_sync import BrokerAccessConfig
-from app.broker import address, permissions, provisioning, tenant_access
+from app.broker import address, permissions, provisioning
 from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.kit.errors import Conflict, Unavailable
@@ -200,7 +200,7 @@ async def test_a_revoked_tenant_with_permissions_is_revoked_again(
     await set_active(store, slug, False)
     async with keeping(store, broker.management, broker):
         await until_broker_synchronised(store)
-    await tenant_access.restore(broker.management, slug, broker.exchange, broker.mode)
+    await provisioning.apply_permissions(broker.management, slug, broker.exchange, broker.mode)
     assert await gets_in(url)
     assert await broker_sync.repair(store, broker.management, entry(broker)) == [slug]
     assert not await gets_in(url)

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from app.access import admin, passwords, sign_in, users
+from app.access import admin, credentials, sign_in, users
 from app.access.sign_in import ABSOLUTE_MILLIS, IDLE_MILLIS, PER_ADDRESS, PER_EMAIL, SignInRefused
 from app.domain.tenant import Role
 from app.kit.errors import Invalid, NotFound, TooManyRequests
@@ -41,13 +41,13 @@ WRONG = "wrong horse battery"
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The stored hashes that passwords are compared with, in order."""
     seen: list[str] = []
-    matches = passwords._matches
+    matches = credentials._matches
 
     def recorded(stored: str, password: str) -> bool:
         seen.append(stored)
         return matches(stored, password)
 
-    monkeypatch.setattr(passwords, "_matches", recorded)
+    monkeypatch.setattr(credentials, "_matches", recorded)
     return seen
 
 
@@ -244,7 +244,7 @@ async def test_one_sender_cannot_try_many_users(
     store: Store, counters: Counters, hashed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what it tries in vain does not count against the users."""
-    monkeypatch.setattr(passwords, "_matches", lambda *_: False)
+    monkeypatch.setattr(credentials, "_matches", lambda *_: False)
     user, sender = await invited(store, some_email()), some_address()
     for _ in range(PER_ADDRESS):
         with pytest.raises(SignInRefused):
@@ -319,7 +319,7 @@ async def test_a_password_that_changes_meanwhile_opens_no_session(
 ) -> None:
     """Between the check of a password and the session, the password changes or the user ends."""
     reader = await person(store, some_email(), Role.READER)
-    verify: Callable[..., object] = passwords.verify_password
+    verify: Callable[..., object] = credentials.verify_password
 
     async def end_meanwhile(stored: str | None, password: str) -> bool:
         matched = await verify(stored, password)  # type: ignore[misc]
@@ -328,7 +328,7 @@ async def test_a_password_that_changes_meanwhile_opens_no_session(
             await stored_users.save(tx, replace(record, password_hash="another"))
         return bool(matched)
 
-    monkeypatch.setattr(passwords, "verify_password", end_meanwhile)
+    monkeypatch.setattr(credentials, "verify_password", end_meanwhile)
     with pytest.raises(SignInRefused):
         await enter(store, counters, reader.email)
     assert await session_ids(store, reader) == []

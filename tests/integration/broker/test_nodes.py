@@ -10,10 +10,10 @@ import pytest
 
 from app.amqp.connection import BrokerError, ConfirmListener, connect
 from app.broker.address import Address, Node, parse
-from app.broker.client_session import client_session
 from app.broker.connection import reachable
+from app.broker.login_check import client_session
 from app.broker.management import Management
-from app.ingest.batch import Batch
+from app.ingest.batches import Batch
 from app.ingest.queues import PARTITIONS
 from app.kit.errors import Unavailable
 from app.settings import Settings

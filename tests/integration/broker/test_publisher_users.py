@@ -11,7 +11,7 @@ import pytest
 
 from app.amqp.connection import BrokerError, ConfirmListener, PublisherConnection, connect
 from app.amqp.frames import AmqpMessage, marshal
-from app.broker import publisher_users
+from app.broker import broker_users
 from app.broker.address import Address, parse
 from app.broker.management import Management
 from scripts.services import Services
@@ -30,9 +30,9 @@ async def vhost(management: Management) -> AsyncIterator[str]:
 
 async def created(management: Management, services: Services, vhost: str) -> tuple[str, Address]:
     holder = secrets.token_hex(4)
-    password = await publisher_users.create_publisher_user(management, holder)
-    await publisher_users.permit_publisher(management, holder, vhost, EXCHANGE)
-    user = publisher_users.publisher_user(holder)
+    password = await broker_users.create_publisher_user(management, holder)
+    await broker_users.permit_publisher(management, holder, vhost, EXCHANGE)
+    user = broker_users.publisher_user(holder)
     return holder, msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
 
 
@@ -41,7 +41,7 @@ async def test_an_expelled_holder_is_disconnected_and_stays_refused(
 ) -> None:
     holder, address = await created(management, services, vhost)
     connection = await connect(address, vhost, "test", EXCHANGE, Mock(ConfirmListener))
-    await publisher_users.expel_publisher(management, holder)
+    await broker_users.expel_publisher(management, holder)
     assert "taken over" in await asyncio.wait_for(connection.ended, 60)
     with pytest.raises(BrokerError, match="ACCESS_REFUSED - Login"):
         await connect(address, vhost, "test", EXCHANGE, Mock(ConfirmListener))
@@ -51,7 +51,7 @@ async def test_a_deleted_user_is_disconnected(management: Management, services: 
     """So a connection that was being opened while the holder was expelled ends, too."""
     holder, address = await created(management, services, vhost)
     connection = await connect(address, vhost, "test", EXCHANGE, Mock(ConfirmListener))
-    await management.delete_user(publisher_users.publisher_user(holder))
+    await management.delete_user(broker_users.publisher_user(holder))
     assert "user" in await asyncio.wait_for(connection.ended, 60)
 
 
@@ -69,7 +69,7 @@ async def test_what_is_written_after_the_expulsion_reaches_no_queue(
         connection.publish(frames)
         assert connection._transport
         connection._transport.pause_reading()
-        await publisher_users.expel_publisher(management, holder)
+        await broker_users.expel_publisher(management, holder)
         connection.publish(frames)
         ours = await channel.get_exchange(EXCHANGE)
         await ours.publish(aio_pika.Message(b"<last/>"), "a.b")

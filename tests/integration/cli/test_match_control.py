@@ -8,9 +8,8 @@ import msgspec
 
 from app.domain.market import Result
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
+from app.ingest.batches import Batch
+from app.ingest.log_update import IngestConfig, apply_batch
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import changes, matches
@@ -86,7 +85,7 @@ async def _play(settings: Settings) -> None:
         for second, group in enumerate((lines[:5], lines[5:6], lines[6:])):
             body = logs.body(*group, second=second)
             batch = Batch(id=str(second), match_id=match.id, number=1, arrived_at=now + second, body=body)
-            await apply(store, batch, now + second, IngestConfig())
+            await apply_batch(store, batch, now + second, IngestConfig())
 
 
 async def _age(tx: Tx, days: int) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from app.commands import entrant_links
 from app.commands import match_commands as c
+from app.commands import match_entrants
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, Tournament
 from app.domain.map_play import MatchPlayer as Nick
@@ -151,7 +151,7 @@ async def test_players_are_recorded_when_a_round_begins_and_the_match_is_over(
     assert min(one.id for one in found[1:]) > MAX_FILE_NUMBER
     moved = [PlayerOnMap(1, "de_nuke", Nick(account, "Moved"), "", 1, PlayerTally()) for account in (201,)]
     async with store.transaction() as tx:
-        await entrant_links.record_players(tx, moved)
+        await match_entrants.record_players(tx, moved)
     await execute(store, match, c.Describe(), NOW)
     async with store.autocommit() as tx:
         (player,) = await entrants.of_accounts(tx, [201])
@@ -164,7 +164,7 @@ async def test_a_player_has_the_name_and_the_team_that_they_were_last_seen_with(
             PlayerOnMap(1, "de_nuke", Nick(account, name), "", team_id, PlayerTally()) for account in (9, 0)
         ]
         async with store.transaction() as tx:
-            await entrant_links.record_players(tx, played)
+            await match_entrants.record_players(tx, played)
             return await entrants.listing(tx, PLAYERS, after=0, limit=9)
 
     (first,) = await seen("quill", 1)

@@ -14,8 +14,8 @@ from app.domain.changes import DetailsChanged, MatchCancelled
 from app.domain.entrants import Competitor
 from app.domain.match import MapPlay, Match, Status, Team
 from app.domain.strength import ENOUGH_MAPS, MILLIS_OF_DAY, TeamRating
-from app.ingest import worker
-from app.ingest.config import IngestConfig
+from app.ingest import match_checks
+from app.ingest.log_update import IngestConfig
 from app.kit.errors import Invalid
 from app.store import entrants, matches, ratings
 from app.store.connections import Store
@@ -208,7 +208,7 @@ async def test_an_id_occurs_once_in_an_import(store: Store) -> None:
 
 
 async def refreshed(store: Store, match: Match) -> Match:
-    await worker.refresh_ratings(store, NOW * 2, IngestConfig())
+    await match_checks.refresh_ratings(store, NOW * 2, IngestConfig())
     return await stored.present(store, match)
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.commands import entrant_links
+from app.commands import match_entrants
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import Competitor, Player, Tournament, player_number
 from app.domain.loadout import Loadout
@@ -145,7 +145,7 @@ async def test_the_players_of_a_match_are_the_squad_of_an_undescribed_team(
     world = replace(world, home=world.away)
     limited = {"X-API-Key": await issue(bundles=("cs2.scoretock",))}
     async with store.transaction() as tx:
-        await entrant_links.record_roster(tx, world.matches[Status.LIVE])
+        await match_entrants.record_roster(tx, world.matches[Status.LIVE])
     players = (await Reader(client, basic, world)(SQUAD)).find("players")
     numbers = {node.get("name"): int(node.get("id").rpartition(":")[2]) for node in players}
     assert numbers == {"ember": player_number(7), "quill": player_number(8)}

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from app.domain.match import Match
 from app.ingest import worker
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.batches import Batch
+from app.ingest.consumer import PartitionAssignment
+from app.ingest.log_update import IngestConfig, apply_batch
 from app.settings import Settings
 from app.store import history
 from app.store.connections import Store, open_store
@@ -51,7 +50,7 @@ async def match(store: Store) -> Match:
 
 
 class Server:
-    """Sends a match's log as one run of a game server, straight into `apply`."""
+    """Sends a match's log as one run of a game server, straight into `apply_batch`."""
 
     def __init__(self, store: Store, match: Match, instance: str = "run") -> None:
         self.store, self.match, self.instance = store, match, instance
@@ -77,7 +76,7 @@ class Server:
 
     async def deliver(self, *batches: Batch, late: int = 0) -> list[str]:
         """Apply batches in this order, `late` ms after their arrival; the outcomes."""
-        return [await apply(self.store, batch, batch.arrived_at + late, CONFIG) for batch in batches]
+        return [await apply_batch(self.store, batch, batch.arrived_at + late, CONFIG) for batch in batches]
 
     async def send(self, *lines: str) -> None:
         assert await self.deliver(self.cut(*lines)) == ["applied"]

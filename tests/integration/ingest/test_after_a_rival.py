@@ -4,7 +4,7 @@ import pytest
 
 from app.commands.match_commands import FollowSource
 from app.domain.doubts import SERVER_SILENT
-from app.ingest import parked_batches, rival_sources, silence, suspension
+from app.ingest import lost_lines, match_checks
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Addressed, Server, tick
@@ -43,7 +43,7 @@ async def test_nothing_is_on_offer_after_a_rival_while_both_are_silent(
     store: Store, server: Server, rival: Addressed
 ) -> None:
     gone = rival.now + GONE
-    assert await rival_sources.forget_rivals(store, gone, CONFIG) == 1
+    assert await match_checks.forget_rivals(store, gone, CONFIG) == 1
     assert await on_offer(store, server) == 0
     assert (await server.state()).suspended == SERVER_SILENT
     found = await stored.open_alerts(store)
@@ -60,7 +60,7 @@ async def test_what_the_followed_source_plays_is_on_offer_again_after_a_rival(
     server.now = rival.now + GONE - 1000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert await on_offer(store, server) == 0
-    assert await rival_sources.forget_rivals(store, server.now, CONFIG) == 1
+    assert await match_checks.forget_rivals(store, server.now, CONFIG) == 1
     assert (await server.state()).suspended == ""
     assert await on_offer(store, server)
 
@@ -71,7 +71,7 @@ async def test_facts_that_came_late_open_nothing_after_a_rival(
     gone = rival.now + GONE
     server.now = gone - 5000
     await server.deliver(server.cut(logs.kill(logs.CT[0], logs.T[1])), late=CONFIG.fresh_millis + 1)
-    assert await rival_sources.forget_rivals(store, gone, CONFIG) == 1
+    assert await match_checks.forget_rivals(store, gone, CONFIG) == 1
     assert await on_offer(store, server) == 0
     await server.send(logs.kill(logs.CT[0], logs.T[2]))
     assert await on_offer(store, server)
@@ -91,10 +91,10 @@ async def test_the_silence_of_a_claimed_match_is_noted_once(
     store: Store, server: Server, rival: Addressed
 ) -> None:
     silent = server.now + CONFIG.silence_live_millis
-    assert await rival_sources.note_silence(store, silent, CONFIG) == 0
-    assert await rival_sources.note_silence(store, silent + 1, CONFIG) == 1
+    assert await match_checks.note_silence(store, silent, CONFIG) == 0
+    assert await match_checks.note_silence(store, silent + 1, CONFIG) == 1
     seq = await stored.head(store)
-    assert await rival_sources.note_silence(store, silent + 1000, CONFIG) == 0
+    assert await match_checks.note_silence(store, silent + 1000, CONFIG) == 0
     assert await stored.head(store) == seq
     assert "second game server" in (await server.state()).suspended
 
@@ -106,9 +106,9 @@ async def test_only_lines_of_the_followed_source_end_its_silence(
     rival.now = later
     await rival.deliver(rival.cut(*logs.live()))
     async with store.transaction() as tx:
-        await suspension.suspend_for_loss(tx, await server.state(), "lines are lost", later)
-    await rival_sources.forget_rivals(store, rival.now + GONE, CONFIG)
-    assert silence.is_silent(await server.state(), later, CONFIG)
+        await lost_lines.suspend_for_loss(tx, await server.state(), later)
+    await match_checks.forget_rivals(store, rival.now + GONE, CONFIG)
+    assert match_checks.is_silent(await server.state(), later, CONFIG)
 
 
 async def test_what_no_line_causes_carries_no_time_of_arrival(
@@ -116,8 +116,8 @@ async def test_what_no_line_causes_carries_no_time_of_arrival(
 ) -> None:
     seq = await stored.head(store)
     assert await arrivals_since(store, seq - 1) == {0}, "the rival's claim"
-    await parked_batches.park(store, server.cut("unreadable"), "ValueError()", server.now, CONFIG)
-    await rival_sources.forget_rivals(store, rival.now + GONE, CONFIG)
+    await lost_lines.park(store, server.cut("unreadable"), "ValueError()", server.now, CONFIG)
+    await match_checks.forget_rivals(store, rival.now + GONE, CONFIG)
     await execute(store, server.match, FollowSource(source="rival"), rival.now + GONE)
     assert await arrivals_since(store, seq) == {0}
 
@@ -133,7 +133,7 @@ async def test_two_batches_of_one_millisecond_both_carry_it(store: Store, server
 async def test_a_backlog_of_a_match_before_play_opens_nothing_when_workers_return(
     store: Store, server: Server
 ) -> None:
-    assert await suspension.suspend_everything(store, NOW) == 1
+    assert await match_checks.suspend_everything(store, NOW) == 1
     waiting = server.cut('World triggered "Nothing"')
     assert await server.deliver(waiting, late=CONFIG.fresh_millis + 1) == ["applied"]
     await tick(store, server.now + 5000)

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from prometheus_client import REGISTRY
 
 from app.domain.doubts import LOG_GAP
-from app.ingest import apply as applying
-from app.ingest import cs2log, health, worker
-from app.ingest.attempts import ATTEMPTS
+from app.ingest import cs2log, lost_lines, worker
+from app.ingest import log_update as applying
 from app.ingest.consumer import Consumer
+from app.ingest.lost_lines import ATTEMPTS
 from app.kit.errors import Unavailable
 from app.store import log_state
 from app.store.alerts import AlertKind
@@ -57,7 +57,7 @@ async def test_a_poison_batch_is_parked_and_its_match_suspended(
         (parked,) = await tx.fetch("SELECT message, body, error FROM log_parked")
     assert tuple(parked.values()) == (poison.id, poison.body, "RuntimeError('bitten')")
     assert (await server.state()).suspended == LOG_GAP
-    assert await health.nothing_parked(store) != health.OK
+    assert await worker.nothing_parked(store) != worker.OK
     await check_play_goes_on(consumer, server)
 
 
@@ -101,7 +101,7 @@ async def test_a_pending_range_that_cannot_be_applied_is_parked_alone(
         await consumer.handle(between)
         kills = 3
     else:
-        assert await worker.skip_missing(store, server.now + CONFIG.gap_millis + 1, CONFIG) == 1
+        assert await lost_lines.skip_missing(store, server.now + CONFIG.gap_millis + 1, CONFIG) == 1
         kills = 2
     async with store.autocommit() as tx:
         (parked,) = await tx.fetch("SELECT match_id, body, error FROM log_parked")
@@ -176,7 +176,7 @@ async def test_a_database_that_is_away_costs_no_line(store: Store, server: Serve
     flaky = Flaky(store, failures=3)
     await Consumer(flaky, CONFIG, lambda: server.now).handle(shot)
     assert flaky.failures == 0
-    assert await applying.apply(store, shot, server.now, CONFIG) == "repeat"
+    assert await applying.apply_batch(store, shot, server.now, CONFIG) == "repeat"
     async with store.autocommit() as tx:
         assert await log_state.parked_count(tx) == 0
 

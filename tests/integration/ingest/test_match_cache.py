@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from app.commands import match_commands as c
 from app.domain.market import Book
 from app.domain.match import Match
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
-from app.ingest.worker import reprice_due
+from app.ingest.batches import Batch
+from app.ingest.log_update import IngestConfig, apply_batch
+from app.ingest.match_checks import reprice_due
 from app.kit.errors import Unavailable
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
@@ -110,7 +109,7 @@ async def test_what_is_cached_is_what_the_database_has(
     worker: Store, store: Store, simulated: list[Batch]
 ) -> None:
     for batch in simulated:
-        assert await apply(worker, batch, batch.arrived_at, CONFIG) == "applied"
+        assert await apply_batch(worker, batch, batch.arrived_at, CONFIG) == "applied"
         await reprice_due(worker, ManualClock(batch.arrived_at + 500), CONFIG)
         match, _ = await stored(store, batch.match_id)
         await assert_fresh(worker, store, batch.match_id, cached=not match.over)
@@ -140,7 +139,7 @@ async def test_workers_in_turn_each_see_what_the_others_wrote(
         async with turn.transaction() as tx:
             match = await matches.lock(tx, batch.match_id)
             assert text((match, await markets.book(tx, batch.match_id))) == expected
-        assert await apply(turn, batch, batch.arrived_at, CONFIG) == "applied"
+        assert await apply_batch(turn, batch, batch.arrived_at, CONFIG) == "applied"
 
 
 async def test_what_was_rolled_back_is_not_cached(
@@ -155,7 +154,7 @@ async def test_what_was_rolled_back_is_not_cached(
             raise ZeroDivisionError
     assert text((await seen(worker, match.id))[:2]) == before
     await assert_fresh(worker, store, match.id, cached=True)
-    assert await apply(worker, late, late.arrived_at, CONFIG) == "applied"
+    assert await apply_batch(worker, late, late.arrived_at, CONFIG) == "applied"
 
 
 async def test_a_lock_that_had_to_be_waited_for_shows_what_the_other_wrote(

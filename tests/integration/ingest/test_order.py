@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain.doubts import LOG_GAP
-from app.ingest import worker
-from app.ingest.batch import Batch
+from app.ingest import lost_lines
+from app.ingest.batches import Batch
 from app.store import history, log_state
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
@@ -79,9 +79,9 @@ async def test_a_gap_is_declared_after_two_seconds_and_play_continues_after_it(
     server.cut(logs.kill(logs.CT[0], logs.T[1]))  # never delivered
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     assert await server.deliver(late) == ["early"]
-    assert await worker.skip_missing(store, late.arrived_at + 1999, CONFIG) == 0
+    assert await lost_lines.skip_missing(store, late.arrived_at + 1999, CONFIG) == 0
     assert (await server.state()).suspended == ""
-    assert await worker.skip_missing(store, late.arrived_at + 2001, CONFIG) == 1
+    assert await lost_lines.skip_missing(store, late.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
     assert state.suspended == LOG_GAP
     assert await server.kills() == 2
@@ -94,7 +94,7 @@ async def test_a_complete_round_ends_the_suspension(store: Store, server: Server
     server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await worker.skip_missing(store, late.arrived_at + 2001, CONFIG)
+    await lost_lines.skip_missing(store, late.arrived_at + 2001, CONFIG)
     await server.send(*logs.ct_win(1, 0))
     assert (await server.state()).suspended == LOG_GAP
     await server.send(*logs.freeze(1, 0))
@@ -111,7 +111,7 @@ async def test_the_missing_range_that_comes_too_late_is_not_read_out_of_order(
     missing = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     late = server.cut(logs.kill(logs.CT[0], logs.T[2]))
     await server.deliver(late)
-    await worker.skip_missing(store, late.arrived_at + 2001, CONFIG)
+    await lost_lines.skip_missing(store, late.arrived_at + 2001, CONFIG)
     assert await server.deliver(missing) == ["repeat"]
     assert await server.kills() == 2
 
@@ -139,7 +139,7 @@ async def test_a_log_joined_in_mid_round_is_not_trusted_before_a_whole_one(
     server.instance = "moved"
     shot = server.cut(logs.kill(logs.CT[1], logs.T[1]))
     assert await server.deliver(shot) == ["early"]
-    assert await worker.skip_missing(store, shot.arrived_at + 2001, CONFIG) == 1
+    assert await lost_lines.skip_missing(store, shot.arrived_at + 2001, CONFIG) == 1
     state = await server.state()
     assert (state.suspended, await server.kills()) == (LOG_GAP, 2)
     assert state.current is not None and state.current.gap
@@ -151,7 +151,7 @@ async def test_a_log_joined_before_play_waits_and_goes_on(store: Store, server: 
     server.offset = 1000
     begun = server.cut(*logs.kick_off()[:1])
     assert await server.deliver(begun) == ["early"]
-    assert await worker.skip_missing(store, begun.arrived_at + 2001, CONFIG) == 1
+    assert await lost_lines.skip_missing(store, begun.arrived_at + 2001, CONFIG) == 1
     assert (await server.state()).suspended == ""
     assert await server.deliver(server.cut(*logs.kick_off()[1:])) == ["applied"]
 
@@ -208,5 +208,5 @@ async def test_what_is_held_back_of_a_match_is_bounded(server: Server) -> None:
         early[-1], id="huge", body=b"x" * 9 * 1024 * 1024, begin=server.offset + 1, end=server.offset + 2
     )
     assert await server.deliver(huge) == ["overflow"]
-    assert await worker.skip_missing(server.store, early[-1].arrived_at + 2001, CONFIG) == 1
+    assert await lost_lines.skip_missing(server.store, early[-1].arrived_at + 2001, CONFIG) == 1
     assert (await server.state()).suspended == LOG_GAP

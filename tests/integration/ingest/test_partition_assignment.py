@@ -9,10 +9,9 @@ from uuid import UUID
 import pytest
 
 from app.broker.management import Management
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
-from app.ingest.consumer import subscribe
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.batches import Batch
+from app.ingest.consumer import PartitionAssignment, subscribe
+from app.ingest.log_update import IngestConfig
 from app.ingest.queues import PARTITIONS, IngestQueues
 from app.ingest.worker import tick
 from app.kit.errors import Unavailable
@@ -29,7 +28,7 @@ import asyncio, sys
 from app.ingest import queues as settings
 from app.ingest.consumer import subscribe
 from app.ingest.queues import IngestQueues, QueueConfig
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.consumer import PartitionAssignment
 
 async def handle(batch):
     print(batch.id, flush=True)

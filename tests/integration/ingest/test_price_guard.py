@@ -3,7 +3,7 @@
 import pytest
 
 from app.commands import match_commands
-from app.ingest.worker import reprice_due
+from app.ingest.match_checks import reprice_due
 from app.kit import metrics
 from app.store.alerts import Alert, AlertKind
 from app.store.connections import Store

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.broker.address import parse
 from app.broker.management import Management
-from app.ingest.batch import Batch
+from app.ingest.batches import Batch
 from app.ingest.queues import PARTITIONS
 from app.kit.errors import Unavailable
 from app.settings import Settings

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.ingest import rival_sources, source_selection
-from app.ingest.apply import apply
+from app.ingest import match_checks, source_selection
+from app.ingest.log_update import apply_batch
 from app.store import history
 from app.store.alerts import AlertKind
 from app.store.connections import Store
@@ -82,8 +82,8 @@ async def test_a_rival_that_falls_silent_suspends_no_longer(
     limit = rival.now + CONFIG.takeover_millis
     first.now = limit - 1000
     await first.send(*logs.live())
-    assert await rival_sources.forget_rivals(store, limit, CONFIG) == 0
-    assert await rival_sources.forget_rivals(store, limit + 1, CONFIG) == 1
+    assert await match_checks.forget_rivals(store, limit, CONFIG) == 0
+    assert await match_checks.forget_rivals(store, limit + 1, CONFIG) == 1
     assert ((await first.state()).suspended, await open_rivals(store)) == ("", [])
     rival.now = limit + 1000
     first.now = rival.now
@@ -202,7 +202,7 @@ async def test_an_operators_choice_dismisses_the_server_that_had_fallen_silent(
 async def test_senders_without_headers_are_distinguished_by_address(store: Store, server: Server) -> None:
     first = replace(server.cut(*logs.kick_off()), instance="", begin=None, end=None, peer="198.51.100.1")
     again = replace(server.cut(*logs.live()), instance="", begin=None, end=None, peer="198.51.100.2")
-    outcomes = [await apply(store, batch, batch.arrived_at, CONFIG) for batch in (first, again)]
+    outcomes = [await apply_batch(store, batch, batch.arrived_at, CONFIG) for batch in (first, again)]
     assert outcomes == ["applied", "refused"]
     assert await open_rivals(store) == ["198.51.100.2"]
 

@@ -8,8 +8,8 @@ from app.commands import match_commands, match_update
 from app.domain import doubts
 from app.domain.doubts import LOG_GAP, SERVER_SILENT
 from app.domain.market import Market, MarketStatus
-from app.ingest import suspension
-from app.ingest.apply import apply
+from app.ingest import match_checks
+from app.ingest.log_update import apply_batch
 from app.store import heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -32,12 +32,12 @@ async def test_a_silent_source_suspends_everything_and_the_next_line_opens_again
 ) -> None:
     await server.begin()
     limit = server.now + CONFIG.silence_live_millis
-    assert await suspension.suspend_silent(store, limit, CONFIG) == 0
+    assert await match_checks.suspend_silent(store, limit, CONFIG) == 0
     assert await on_offer(store, server)
-    assert await suspension.suspend_silent(store, limit + 1, CONFIG) == 1
+    assert await match_checks.suspend_silent(store, limit + 1, CONFIG) == 1
     assert await on_offer(store, server) == []
     assert (await server.state()).suspended == SERVER_SILENT
-    assert await suspension.suspend_silent(store, limit + 5000, CONFIG) == 0
+    assert await match_checks.suspend_silent(store, limit + 5000, CONFIG) == 0
     server.now = limit + 60_000
     await server.send(logs.kill(logs.CT[0], logs.T[1]))
     assert (await server.state()).suspended == ""
@@ -101,7 +101,7 @@ async def test_a_backlog_prices_nothing_until_it_is_caught_up(store: Store, serv
     waiting += [server.cut('World triggered "Nothing"') for _ in range(2)]
     caught_up = server.now
     for batch in waiting:
-        assert await apply(store, batch, caught_up, CONFIG) == "applied"
+        assert await apply_batch(store, batch, caught_up, CONFIG) == "applied"
         fresh = caught_up - batch.arrived_at <= CONFIG.fresh_millis
         assert bool(await on_offer(store, server)) is fresh
     late = server.cut('World triggered "Nothing"')
@@ -134,9 +134,9 @@ async def test_rounds_after_a_silence_settle_as_if_there_had_been_none(
     await server.send(*logs.ct_win(1, 0), *logs.freeze(1, 0))
     quiet = server.now + 1_000_000
     if cause == "silent":
-        assert await suspension.suspend_silent(store, quiet, CONFIG) == 1
+        assert await match_checks.suspend_silent(store, quiet, CONFIG) == 1
     else:
-        assert await suspension.suspend_everything(store, quiet) == 1
+        assert await match_checks.suspend_everything(store, quiet) == 1
     offered = await stored.book(store, server.match)
     following = (
         server.cut(*logs.freeze(1, 0)),
@@ -174,7 +174,7 @@ async def test_a_tick_closes_a_gap_and_the_round_that_begins_after_it_settles_as
 
 async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) -> None:
     await server.begin()
-    await suspension.suspend_everything(store, server.now)
+    await match_checks.suspend_everything(store, server.now)
     shot = server.cut(logs.kill(logs.CT[0], logs.T[1]))
     await server.deliver(shot, late=CONFIG.fresh_millis + 1)
     assert (await server.state()).suspended == doubts.PROCESSING_STOPPED
@@ -184,16 +184,16 @@ async def test_late_facts_do_not_end_a_suspension(store: Store, server: Server) 
 
 async def test_everything_is_suspended_in_play_and_before(store: Store, server: Server) -> None:
     assert await on_offer(store, server)
-    assert await suspension.suspend_everything(store, NOW) == 1
+    assert await match_checks.suspend_everything(store, NOW) == 1
     assert await on_offer(store, server) == []
-    assert await suspension.suspend_everything(store, NOW) == 0
+    assert await match_checks.suspend_everything(store, NOW) == 0
 
 
 async def test_a_suspension_is_in_the_change_log(store: Store, server: Server) -> None:
     await server.begin()
     head = await stored.head(store)
     open_before = len(await on_offer(store, server))
-    await suspension.suspend_everything(store, server.now)
+    await match_checks.suspend_everything(store, server.now)
     rows = await stored.changes_after(store, head)
     assert len({row.envelope_seq for row in rows}) == 1
     assert [row.frame for row in rows] == ["match.updated", *["market.suspended"] * open_before]
@@ -201,7 +201,7 @@ async def test_a_suspension_is_in_the_change_log(store: Store, server: Server) -
 
 
 async def test_a_tick_beats_and_opens_what_had_to_wait_before_play(store: Store, server: Server) -> None:
-    await suspension.suspend_everything(store, NOW)
+    await match_checks.suspend_everything(store, NOW)
     await tick(store, NOW + 5000)
     assert await on_offer(store, server)
     async with store.autocommit() as tx:
@@ -212,7 +212,7 @@ async def test_what_waits_before_play_opens_only_after_the_queued_batches(
     store: Store, server: Server
 ) -> None:
     """The kick-off may be among them."""
-    await suspension.suspend_everything(store, NOW)
+    await match_checks.suspend_everything(store, NOW)
     filled = [True]
 
     async def queues_empty() -> bool:
@@ -239,6 +239,6 @@ async def test_one_match_that_fails_leaves_no_other_open(
         return await suspend(*args, **named)
 
     monkeypatch.setattr(match_update, "suspend_and_write", fails_first)
-    assert await suspension.suspend_everything(store, server.now) == 0
-    assert await suspension.suspend_everything(store, server.now) == 1
+    assert await match_checks.suspend_everything(store, server.now) == 0
+    assert await match_checks.suspend_everything(store, server.now) == 1
     assert await on_offer(store, server) == []

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
-from app.ingest import worker
-from app.ingest.batch import Batch
+from app.ingest import lost_lines
+from app.ingest.batches import Batch
 from app.store import history
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Addressed, Server
@@ -145,7 +145,7 @@ async def bytes_that_never_came(server: GameServer) -> End:
     server.cut(*logs.live(), *logs.ct_win(3, 0))
     late = server.cut(*logs.freeze(3, 0))
     assert await server.deliver(late) == ["early"]
-    await worker.skip_missing(server.store, late.arrived_at + CONFIG.gap_millis + 1, CONFIG)
+    await lost_lines.skip_missing(server.store, late.arrived_at + CONFIG.gap_millis + 1, CONFIG)
     await server.rounds((4, 0))
     return End((4, 0), (1, 2, 4))
 

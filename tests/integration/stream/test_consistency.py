@@ -16,9 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from app.commands import match_commands
 from app.domain import scopes
 from app.domain.match import Match
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
+from app.ingest.batches import Batch
+from app.ingest.log_update import IngestConfig, apply_batch
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict, NotFound
 from app.sandbox.simulator.anomalies import Anomalies
@@ -93,7 +92,7 @@ class Life(RuleBasedStateMachine):
             now = system_clock()
             name = f"{match.id}/{next(self.service.names)}"
             batch = Batch(id=name, match_id=match.id, number=match.number, arrived_at=now, body=body)
-            self.run(apply(self.service.store, batch, now, CONFIG))
+            self.run(apply_batch(self.service.store, batch, now, CONFIG))
 
     @rule(
         which=st.integers(0, 2),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.access.own_keys import Entitlement, within
-from app.access.properties import KeyProperties
+from app.access.api_keys import KeyProperties
+from app.access.self_service import Entitlement, within
 from app.domain import scopes
 from app.kit.errors import Invalid
 

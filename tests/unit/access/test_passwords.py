@@ -9,8 +9,8 @@ from argon2.low_level import Type
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.access import passwords
-from app.access.passwords import hash_password, validate_password, verify_password
+from app.access import credentials
+from app.access.credentials import hash_password, validate_password, verify_password
 from app.kit.errors import Invalid, Unavailable
 
 EMAIL = "ann.example@example.com"
@@ -43,8 +43,8 @@ def test_a_password_is_as_long_as_its_composed_text(password: str) -> None:
         validate_password(password, EMAIL)
     except Invalid:
         return
-    assert passwords.MIN_LENGTH <= len(passwords._normalized(password)) <= passwords.MAX_LENGTH
-    assert len(password) <= passwords.MAX_LENGTH
+    assert credentials.MIN_LENGTH <= len(credentials._normalized(password)) <= credentials.MAX_LENGTH
+    assert len(password) <= credentials.MAX_LENGTH
 
 
 async def test_only_the_password_matches() -> None:
@@ -61,15 +61,15 @@ async def test_only_the_password_matches() -> None:
 async def test_each_check_computes_one_hash(monkeypatch: pytest.MonkeyPatch, password: str) -> None:
     """With the same parameters, whether there is a password to compare with or not."""
     seen: list[str] = []
-    matches = passwords._matches
+    matches = credentials._matches
 
     def recorded(stored: str, given: str) -> bool:
         seen.append(stored)
-        assert len(given) <= passwords.MAX_LENGTH
+        assert len(given) <= credentials.MAX_LENGTH
         return matches(stored, given)
 
     known = await hash_password("another password")
-    monkeypatch.setattr(passwords, "_matches", recorded)
+    monkeypatch.setattr(credentials, "_matches", recorded)
     assert not await verify_password(known, password)
     assert not await verify_password(None, password)
     assert len(seen) == 2
@@ -87,8 +87,8 @@ async def test_two_hashes_at_once_and_few_wait(monkeypatch: pytest.MonkeyPatch) 
         assert go_on.wait(10)
         return True
 
-    monkeypatch.setattr(passwords, "_matches", slow)
-    tasks = [asyncio.create_task(verify_password("…", "x")) for _ in range(passwords._MAX_PENDING)]
+    monkeypatch.setattr(credentials, "_matches", slow)
+    tasks = [asyncio.create_task(verify_password("…", "x")) for _ in range(credentials._MAX_PENDING)]
     try:
         for _ in range(2):
             assert await asyncio.to_thread(started.acquire, timeout=10)
@@ -97,5 +97,5 @@ async def test_two_hashes_at_once_and_few_wait(monkeypatch: pytest.MonkeyPatch) 
         assert len(running) == 2
     finally:
         go_on.set()
-    assert await asyncio.gather(*tasks) == [True] * passwords._MAX_PENDING
+    assert await asyncio.gather(*tasks) == [True] * credentials._MAX_PENDING
     assert await verify_password("…", "x")

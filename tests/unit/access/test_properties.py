@@ -1,6 +1,6 @@
 import pytest
 
-from app.access.properties import KeyAlteration, KeyProperties, validate_alteration, validate_properties
+from app.access.api_keys import KeyAlteration, KeyProperties, validate_alteration, validate_properties
 from app.domain import scopes
 from app.kit.errors import Invalid
 

@@ -9,12 +9,11 @@ from uuid import UUID
 
 from pamqp import body, commands, frame, header
 
-from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.connection import ConfirmListener, PublisherConnection
 from app.amqp.envelope import Envelope
 from app.amqp.frames import AmqpMessage
-from app.amqp.live_delay import LiveDelay
 from app.amqp.loss_notice import LossNotice
+from app.amqp.tenant_channels import ConfirmedChannel, LiveDelay
 from app.amqp.tenant_publisher import TenantPublisher
 from app.store.changes import ChangeRow
 from app.store.cursors import LeasedTenant

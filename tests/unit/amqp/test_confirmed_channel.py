@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pamqp import commands
 
-from app.amqp import confirmed_channel
-from app.amqp.confirmed_channel import (
+from app.amqp import tenant_channels
+from app.amqp.connection import BrokerError
+from app.amqp.frames import CHANNEL, marshal
+from app.amqp.tenant_channels import (
     MAX_BYTES,
     MAX_UNCONFIRMED,
     MIN_UNCONFIRMED,
     ConfirmedChannel,
+    LiveDelay,
     Unroutable,
 )
-from app.amqp.connection import BrokerError
-from app.amqp.frames import CHANNEL, marshal
-from app.amqp.live_delay import LiveDelay
 from tests.unit.amqp.brokered import ALIVE, REPLAYED, Broker, message, opened, went_on
 
 
@@ -202,7 +202,7 @@ async def test_a_mandatory_message_that_no_queue_receives_is_known_by_its_id(cut
 
 
 async def test_a_confirm_that_does_not_come_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confirmed_channel, "CONFIRM_SECONDS", 0.05)
+    monkeypatch.setattr(tenant_channels, "CONFIRM_SECONDS", 0.05)
     broker = Broker()
     channel = await opened(broker)
     with pytest.raises(BrokerError, match="confirmed nothing"):
@@ -211,7 +211,7 @@ async def test_a_confirm_that_does_not_come_ends_the_connection(monkeypatch: pyt
 
 
 async def test_a_blocked_broker_is_waited_for_and_gets_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confirmed_channel, "CONFIRM_SECONDS", 0.05)
+    monkeypatch.setattr(tenant_channels, "CONFIRM_SECONDS", 0.05)
     broker = Broker()
     channel = await opened(broker)
     written = asyncio.create_task(channel.publish(message("1")))

@@ -1,4 +1,4 @@
-from app.amqp.live_delay import LiveDelay
+from app.amqp.tenant_channels import LiveDelay
 
 
 class Tenants:

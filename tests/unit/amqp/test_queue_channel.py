@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from pamqp import commands
 
-from app.amqp import queue_channel
+from app.amqp import tenant_channels
 from app.amqp.connection import BrokerError, ChannelClosed
-from app.amqp.queue_channel import QueueChannel
+from app.amqp.tenant_channels import QueueChannel
 from tests.unit.amqp.brokered import Broker, went_on
 
 
@@ -54,7 +54,7 @@ async def test_a_late_answer_is_not_taken_for_that_of_the_next_request(
     broker = Broker()
     queues = QueueChannel(broker.connection)
     with monkeypatch.context() as patch:
-        patch.setattr(queue_channel, "_SECONDS", 0.01)
+        patch.setattr(tenant_channels, "_ANSWER_SECONDS", 0.01)
         with pytest.raises(TimeoutError):
             await queues.count("lost")
     late = next(number for number, value in broker.requests if isinstance(value, commands.Queue.Declare))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.amqp.alive import slow
 from app.amqp.loss_notice import OverflowNotices
-from app.amqp.queue_losses import slow
 from app.broker.management import QueueCounts
 
 TICK, QUIET = 10, 60  #: seconds between two looks, as between two `alive`, and between two notices

@@ -4,7 +4,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.amqp.envelope import Envelope, MessageVariants
-from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.publishers import RecentEnvelopes
 from app.store.changes import ChangeRow
 from tests.unit.amqp.brokered import envelope
 

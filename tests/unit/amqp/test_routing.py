@@ -2,20 +2,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.amqp import routing
+from app.amqp.envelope import ALIVE_KEY, MATCH_MESSAGES, live_key
 
 
-@given(st.sampled_from(sorted(routing.MATCH_MESSAGES)), st.integers(1, 10**18))
+@given(st.sampled_from(sorted(MATCH_MESSAGES)), st.integers(1, 10**18))
 def test_a_live_key_has_eight_filled_sections(message: str, number: int) -> None:
-    sections = routing.live(message, number).split(".")
+    sections = live_key(message, number).split(".")
     assert sections == ["hi", "-", "live", message, "2", "od:match", str(number), "-"]
 
 
 def test_alive_has_eight_sections_and_names_no_event() -> None:
-    assert routing.ALIVE.split(".") == ["-", "-", "-", "alive", "-", "-", "-", "-"]
+    assert ALIVE_KEY.split(".") == ["-", "-", "-", "alive", "-", "-", "-", "-"]
 
 
 @pytest.mark.parametrize("message", ["alive", "snapshot_complete", "", "sport_event_status"])
 def test_what_is_not_about_a_match_has_no_live_key(message: str) -> None:
     with pytest.raises(ValueError, match="not a message about a match"):
-        routing.live(message, 7)
+        live_key(message, 7)

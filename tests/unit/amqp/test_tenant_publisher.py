@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from app.amqp.connection import BrokerError, PublisherConnection
 from app.amqp.frames import FRAME_MAX
 from app.amqp.lease import LeaseDeadline
-from app.amqp.live_delay import LiveDelay
-from app.amqp.recent_envelopes import RecentEnvelopes
-from app.amqp.tenant_channels import TenantChannels
+from app.amqp.publishers import RecentEnvelopes
+from app.amqp.tenant_channels import LiveDelay, TenantChannels
 from app.amqp.tenant_publisher import TenantPublisher
 from tests.unit.amqp.brokered import TAKEN, Broker, envelope, message, publisher_of, went_on
 

@@ -3,7 +3,7 @@
 from app.amqp.envelope import Envelope
 from app.amqp.frames import marshal
 from app.amqp.lease import LeaseDeadline
-from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.publishers import RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
 from tests.unit.amqp.brokered import TAKEN, Broker, envelope, message, publisher_of
 

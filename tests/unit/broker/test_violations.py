@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.broker.inventory import Inventory, ListedBinding, ListedConnection, ListedExchange, ListedQueue
+from app.broker.management_api import Inventory, ListedBinding, ListedConnection, ListedExchange, ListedQueue
 from app.broker.violations import TenantLimits, Violation, find_violations
 
 LIMITS = TenantLimits(

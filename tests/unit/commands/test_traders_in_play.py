@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from app.commands import match_commands as c
 from app.commands import trading_commands as t
-from app.commands.command_fields import Command
+from app.commands.match_commands import Command
 from app.commands.undo import is_undoable
 from app.domain.facts import Paused, Resumed
 from app.domain.market import Market, MarketKey, Result

@@ -7,13 +7,12 @@ import msgspec
 from msgspec.structs import replace
 
 from app.commands.change_drafts import compose
-from app.commands.command_fields import Command
-from app.commands.command_state import CommandState, state_of
 from app.commands.effects import Effect, effect_of
 from app.commands.execution import oldest_changed
 from app.commands.market_actions import ManualMarketAction, no_action
+from app.commands.match_commands import Command
 from app.commands.match_update import decide
-from app.commands.undo import undo_effect
+from app.commands.undo import CommandState, state_of, undo_effect
 from app.domain.changes import MatchChange
 from app.domain.market import Book, Market, MarketKey, with_offer_end
 from app.domain.match import Match
@@ -128,8 +127,9 @@ class TradedMap(Trader):
         facts = collect_facts(self.match, changes)
         for market in self.open():
             if not market.held and market.settled_by != "admin":
-                specifiers = parse_specifiers(market.specifiers)
-                assert settlement_of(RULES[market.type_id], facts, specifiers) is None, market
+                assert (
+                    settlement_of(RULES[market.type_id], facts, parse_specifiers(market.specifiers)) is None
+                ), market
         differences = check_settlements(
             self.match, list(self.rounds.values()), list(self.events.values()), self.ledger
         )

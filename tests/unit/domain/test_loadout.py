@@ -9,7 +9,7 @@ from app.domain.analytics import TeamLine, teams_on_maps
 from app.domain.changes import RoundFinished
 from app.domain.loadout import buy_type, equipment_value, team_equipment_values
 from app.domain.match import Team
-from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
+from app.sandbox.simulator.economy import GEAR, GRENADES, WEAPONS
 from tests.unit.domain.play import TEAMS, Server
 from tests.unit.domain.test_analytics import history
 

@@ -55,7 +55,7 @@ PASSED_ON = {
 }
 #: Where a variable is passed on: a new place is added here, and its texts above.
 PASSING = {
-    "app.ingest.suspension",
+    "app.ingest.match_checks",
     "app.operations.restoration.suspension",
     "app.domain.series",
     "app.domain.lifecycle",

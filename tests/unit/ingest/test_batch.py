@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from pamqp import commands, header
 
-from app.ingest.batch import Batch, from_message, headers, stated_range
+from app.ingest.batches import Batch, from_message, headers, stated_range
 
 BATCH = Batch(
     id="m", match_id=UUID(int=9), number=3, arrived_at=5, body=b"\xff\n", instance="i", begin=0, end=2

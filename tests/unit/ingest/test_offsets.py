@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.ingest import offsets
-from app.ingest.batch import Batch
+from app.ingest import batches
+from app.ingest.batches import Batch
 from app.store.log_state import LogRange, LogState
 
 MATCH = UUID(int=1)
@@ -41,46 +41,46 @@ def deliveries(draw: st.DrawFn) -> list[Batch]:
     return [ranges[0], *draw(st.permutations(ranges[1:] + again))]
 
 
-def receive(batches: list[Batch]) -> tuple[bytes, list[LogRange]]:
+def receive(received: list[Batch]) -> tuple[bytes, list[LogRange]]:
     state, pending, read = LogState(match_id=MATCH), [], b""
-    for batch in batches:
-        arrived = offsets.range_of(batch)
+    for batch in received:
+        arrived = batches.range_of(batch)
         assert arrived is not None
-        if offsets.is_repeat(state, batch.id, arrived):
+        if batches.is_repeat(state, batch.id, arrived):
             continue
-        if offsets.begins_another_log(state, arrived):
-            state, pending = offsets.forget_log(state), []
+        if batches.begins_another_log(state, arrived):
+            state, pending = batches.forget_log(state), []
         pending.append(arrived)
-        while (next_one := offsets.next_pending(state, pending)) is not None or not state.instance:
+        while (next_one := batches.next_pending(state, pending)) is not None or not state.instance:
             log_range = next_one or arrived
             pending.remove(log_range)
-            state, new = offsets.advance(state, log_range)
+            state, new = batches.advance(state, log_range)
             read += new
     return read, pending
 
 
 @given(deliveries())
-def test_every_byte_is_read_once_and_in_order(batches: list[Batch]) -> None:
-    read, pending = receive(batches)
+def test_every_byte_is_read_once_and_in_order(received: list[Batch]) -> None:
+    read, pending = receive(received)
     assert read == LOG
     assert not pending
 
 
 @given(deliveries(), st.data())
-def test_every_byte_is_read_once_of_ranges_that_overlap(batches: list[Batch], data: st.DataObject) -> None:
+def test_every_byte_is_read_once_of_ranges_that_overlap(received: list[Batch], data: st.DataObject) -> None:
     """The position never moves back, whatever was pending within a range that was applied."""
     place = st.integers(0, len(LOG))
     for begin, end in data.draw(st.lists(st.tuples(place, place).map(sorted), max_size=5)):
-        batches.insert(data.draw(st.integers(1, len(batches))), a_batch(begin, end))
-    read, pending = receive(batches)
+        received.insert(data.draw(st.integers(1, len(received))), a_batch(begin, end))
+    read, pending = receive(received)
     assert read == LOG
     assert not pending
 
 
 @given(deliveries(), st.data())
-def test_nothing_after_a_gap_is_read(batches: list[Batch], data: st.DataObject) -> None:
-    gap = data.draw(st.sampled_from(batches))
-    read, _ = receive([batch for batch in batches if batch.begin != gap.begin])
+def test_nothing_after_a_gap_is_read(received: list[Batch], data: st.DataObject) -> None:
+    gap = data.draw(st.sampled_from(received))
+    read, _ = receive([batch for batch in received if batch.begin != gap.begin])
     if gap.begin:
         assert read == LOG[: gap.begin]
 
@@ -111,11 +111,11 @@ def test_another_log_of_the_same_run_is_no_repeat(
     """A sender that counts from byte 0 again for each log file; and repeats ranges of the former one."""
     first = data.draw(st.integers(0, len(former) - 1), label="read from its range")
     again = data.draw(st.lists(st.sampled_from([*former, *present]), max_size=4))
-    batches = list(present)
+    received = list(present)
     for each in again:
         least = present.index(each) + 1 if each in present else 1
-        batches.insert(data.draw(st.integers(least, len(batches))), each)
-    read, pending = receive([*former[first:], *batches])
+        received.insert(data.draw(st.integers(least, len(received))), each)
+    read, pending = receive([*former[first:], *received])
     begin = former[first].begin
     assert read == FORMER[begin:] + PRESENT
     assert not pending
@@ -125,8 +125,8 @@ def test_every_body_at_byte_0_is_a_log_of_its_own() -> None:
     """A sender that counts wrongly; two bodies have the time of one second, the last one comes twice."""
     bodies = [b"L 01/19/2026 - 18:00:%02d: line %d\n" % (second, second) for second in range(3)]
     bodies.insert(1, b"L 01/19/2026 - 18:00:00: another\n")
-    batches = [a_batch(0, len(body), name=str(number), log=body) for number, body in enumerate(bodies)]
-    assert receive([*batches, replace(batches[-1], id="again")]) == (b"".join(bodies), [])
+    received = [a_batch(0, len(body), name=str(number), log=body) for number, body in enumerate(bodies)]
+    assert receive([*received, replace(received[-1], id="again")]) == (b"".join(bodies), [])
 
 
 def test_a_clock_that_is_set_back_costs_no_range() -> None:
@@ -141,8 +141,8 @@ def test_a_clock_that_is_set_back_costs_no_range() -> None:
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n", b"\r\n"])
 def test_what_comes_before_the_first_line_hides_no_other_log(before: bytes) -> None:
     logs = [before + FORMER, before + PRESENT]
-    batches = [a_batch(0, len(log), name=str(number), log=log) for number, log in enumerate(logs)]
-    assert receive(batches) == (b"".join(logs), [])
+    received = [a_batch(0, len(log), name=str(number), log=log) for number, log in enumerate(logs)]
+    assert receive(received) == (b"".join(logs), [])
 
 
 def test_the_byte_0_that_comes_late_is_of_the_same_log() -> None:
@@ -150,14 +150,14 @@ def test_the_byte_0_that_comes_late_is_of_the_same_log() -> None:
     whole = a_batch(0, len(PRESENT), log=PRESENT)
     end = len(PRESENT) // 12 * 6
     late, first = a_batch(0, end, log=PRESENT), a_batch(end, len(PRESENT), log=PRESENT)
-    state, _ = offsets.advance(LogState(match_id=MATCH), ranged(first))
+    state, _ = batches.advance(LogState(match_id=MATCH), ranged(first))
     for batch in (late, whole):
-        assert not offsets.begins_another_log(state, ranged(batch))
-        assert offsets.is_repeat(state, "m", ranged(batch))
+        assert not batches.begins_another_log(state, ranged(batch))
+        assert batches.is_repeat(state, "m", ranged(batch))
 
 
 def ranged(batch: Batch) -> LogRange:
-    found = offsets.range_of(batch)
+    found = batches.range_of(batch)
     assert found is not None
     return found
 
@@ -168,23 +168,23 @@ def test_overlapping_ranges_give_their_new_part() -> None:
 
 def test_the_same_message_is_a_repeat_even_without_offsets() -> None:
     bare = a_batch(None, None, instance="", name="m1")
-    assert offsets.range_of(bare) is None
-    assert not offsets.is_repeat(LogState(match_id=MATCH), bare.id, None)
-    assert offsets.is_repeat(LogState(match_id=MATCH, last_message_id="m1"), bare.id, None)
+    assert batches.range_of(bare) is None
+    assert not batches.is_repeat(LogState(match_id=MATCH), bare.id, None)
+    assert batches.is_repeat(LogState(match_id=MATCH, last_message_id="m1"), bare.id, None)
 
 
 def test_impossible_offsets_count_as_none() -> None:
-    assert offsets.range_of(a_batch(9, 3)) is None
-    assert offsets.range_of(a_batch(0, 3, instance="")) is None
+    assert batches.range_of(a_batch(9, 3)) is None
+    assert batches.range_of(a_batch(0, 3, instance="")) is None
 
 
 def test_another_run_begins_anywhere_and_makes_the_old_one_obsolete() -> None:
     state = LogState(match_id=MATCH, instance="old", next_offset=50)
-    fresh = offsets.range_of(a_batch(0, 10, instance="new"))
-    late = offsets.range_of(a_batch(60, 70, instance="old"))
+    fresh = batches.range_of(a_batch(0, 10, instance="new"))
+    late = batches.range_of(a_batch(60, 70, instance="old"))
     assert fresh and late
-    assert not offsets.is_early(state, fresh)
-    after, new = offsets.advance(state, fresh)
+    assert not batches.is_early(state, fresh)
+    after, new = batches.advance(state, fresh)
     assert (after.instance, after.next_offset, new) == ("new", 10, LOG[:10])
-    assert offsets.obsolete(after, [late, fresh]) == [late]
-    assert offsets.first_pending(state, [late]) == late
+    assert batches.obsolete(after, [late, fresh]) == [late]
+    assert batches.first_pending(state, [late]) == late

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.consumer import PartitionAssignment
 from app.ingest.queues import PARTITIONS
 
 NAMES = st.sets(st.text(min_size=1, max_size=8), min_size=1, max_size=12)

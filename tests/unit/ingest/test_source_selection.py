@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.ingest import source_selection
-from app.ingest.batch import Batch
+from app.ingest.batches import Batch
 from app.store.log_senders import OTHERS, LogSender, State
 
 

@@ -8,7 +8,7 @@ from app.amqp.frames import AmqpMessage
 from app.amqp.publishers import FeedPublishers
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
 from app.kit.metrics import recovery_unrendered
-from app.recovery.publisher import RecoveryPublisher
+from app.recovery.runner import RecoveryPublisher
 
 
 class RecordedChannel:

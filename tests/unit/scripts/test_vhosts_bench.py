@@ -8,7 +8,7 @@ from pamqp import body, commands, frame, header
 
 from app.amqp.connection import PublisherConnection
 from app.amqp.frames import AmqpMessage, marshal
-from app.broker.integers import use_signed_integers
+from app.broker.connection import use_signed_integers
 from scripts.bench.vhosts_rig import Receiver
 
 SEQS = st.integers(1, 2**50)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from app.amqp.binding_tracker import BindingTracker
 from app.amqp.lease import LeaseDeadline
-from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.publishers import RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import parse
 from app.broker.management import ExchangeBinding, Management

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.amqp.lease import LeaseLost
-from app.broker import publisher_users
+from app.broker import broker_users
 from app.broker.connection import open_connection
 from app.cli import main
 from app.kit import metrics
@@ -118,7 +118,7 @@ async def test_a_closed_connection_is_detected(rig: Rig, feed: Running, client: 
     with suppress(LeaseLost):  # it may try to come back before the test is over, and is not let in
         async with feed() as session:
             await until("connected", connected)
-            user = publisher_users.publisher_user(session.holder)
+            user = broker_users.publisher_user(session.holder)
             await rig.management.delete_user(user)
             await rig.management.close_user_connections(user, "test")
 

@@ -10,13 +10,12 @@ from lxml import etree
 from app.amqp.connection import connect
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
 from app.amqp.frames import AmqpMessage, marshal
-from app.amqp.live_delay import LiveDelay
 from app.amqp.publishers import FeedPublishers
-from app.amqp.tenant_channels import TenantChannels
+from app.amqp.tenant_channels import LiveDelay, TenantChannels
 from app.broker.address import parse
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest, RecoveryState
-from app.ingest.batch import Batch
-from app.recovery.publisher import RecoveryPublisher
+from app.ingest.batches import Batch
+from app.recovery.runner import RecoveryPublisher
 from tests.faults.rig import Rig, consuming, until
 from tests.integration.channels.feed.conftest import tapped
 from tests.support.queues import private_vhost, queues_of

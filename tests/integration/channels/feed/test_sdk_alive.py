@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import aio_pika
 import pytest
 
-from app.amqp import relay, tenant_bindings
-from app.amqp.tenant_bindings import TenantBindings
+from app.amqp import loss_notice, relay
+from app.amqp.loss_notice import TenantBindings
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.management import ExchangeBinding
 from app.broker.permissions import tenant_user
@@ -54,7 +54,7 @@ async def test_an_sdk_need_not_wait_for_the_next_interval(
         bindings = publisher.notice.bindings
         await until("bound", lambda: bindings.routes_alive)
         assert bindings.alive_wait is None, "others wait for the next interval"
-        monkeypatch.setattr(tenant_bindings, "time", clock := ManualTime())
+        monkeypatch.setattr(loss_notice, "time", clock := ManualTime())
         async with sdk(url) as (_, hidden):
             await until("both queues are known", lambda: len(of_sdks(bindings)) == 3)
             assert (len(other.alives), len(hidden.alives)) == (1, 0), (

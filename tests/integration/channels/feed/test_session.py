@@ -9,14 +9,13 @@ import msgspec
 import pytest
 from lxml import etree
 
-from app.amqp import routing
-from app.amqp.lease import LeaseLost
-from app.amqp.publisher_login import LoginRefused
-from app.broker import publisher_users
+from app.amqp.envelope import ALIVE_KEY
+from app.amqp.lease import LeaseLost, LoginRefused
+from app.broker import broker_users
 from app.broker.management import Management
 from app.channels.feed.session import FeedSession
+from app.kit.background import retry_while_unavailable
 from app.kit.errors import Unavailable
-from app.kit.retry import retry_while_unavailable
 from app.store import cursors, tenants
 from app.store.cursors import Checkpoint, LeasedTenant
 from tests.faults.rig import Consumer, Rig, consuming, until
@@ -57,7 +56,7 @@ async def test_alive_reaches_every_tenant_from_the_first_second_and_goes_on(rig:
         for each in consumers:
             assert each.alives[0].at - began < 2
             assert each.alives[1].at - each.alives[0].at == pytest.approx(0.5, abs=0.3)
-            assert {got.key for got in each.alives} == {routing.ALIVE}
+            assert {got.key for got in each.alives} == {ALIVE_KEY}
             assert all(b'subscribed="1"' in got.body for got in each.alives)
 
 
@@ -112,7 +111,7 @@ async def test_a_process_whose_broker_user_is_gone_begins_anew(rig: Rig) -> None
     session = new_session(rig)
     task = asyncio.create_task(session.run(asyncio.Event()))
     await until("it is connected", lambda: any(p.healthy for p in session.relay.publishers.values()))
-    user = publisher_users.publisher_user(session.holder)
+    user = broker_users.publisher_user(session.holder)
     await rig.management.delete_user(user)
     await rig.management.close_user_connections(user, "test")
     with pytest.raises(LeaseLost) as error:
@@ -127,13 +126,13 @@ async def test_a_holder_before_one_that_crashed_is_expelled_too(
     """The second took over and crashed before it had expelled the first, whose connection is still there."""
     async with rig.store.transaction() as tx:
         for holder in ("first", "second"):
-            await publisher_users.create_publisher_user(rig.management, holder)
+            await broker_users.create_publisher_user(rig.management, holder)
             assert await cursors.acquire(tx, holder, 1, 60_000)
             await tx.execute("UPDATE tenant_cursor SET expires_at = 1")
     async with feed():
         await until("alive", lambda: consumer.alives)
         users = await rig.management.user_tags()
-        assert not {publisher_users.publisher_user(holder) for holder in ("first", "second")} & set(users)
+        assert not {broker_users.publisher_user(holder) for holder in ("first", "second")} & set(users)
         async with rig.store.autocommit() as tx:
             assert await tx.value("SELECT former_holders FROM tenant_cursor") == []
 
@@ -204,9 +203,7 @@ async def test_a_connection_that_is_closed_comes_back_and_nothing_is_lost(rig: R
         seqs = set(await rig.write_changes(match, 20))
         await until("under way", lambda: all(each.live for each in consumers))
         for _ in range(3):
-            await rig.management.close_user_connections(
-                publisher_users.publisher_user(session.holder), "test"
-            )
+            await rig.management.close_user_connections(broker_users.publisher_user(session.holder), "test")
             seqs |= set(await rig.write_changes(match, 20))
         await until("all published", lambda: all(each.seqs == seqs for each in consumers))
         for each in consumers:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from app.access.admin import BrokerConfig
 from app.broker import provisioning
 from app.broker.address import parse
+from app.broker.broker_users import create_publisher_user, permit_publisher, publisher_user
 from app.broker.connection import open_connection
-from app.broker.publisher_users import create_publisher_user, permit_publisher, publisher_user
 from app.kit.clock import system_clock
 from app.kit.errors import Conflict
 from app.operations.restoration import checks

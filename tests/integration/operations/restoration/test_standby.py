@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.doubts import DATABASE_FAILED_OVER
-from app.ingest import worker
+from app.ingest import lost_lines
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.operations.restoration.failover import DatabaseFailover
@@ -87,7 +87,7 @@ async def test_lines_whose_commit_was_lost_are_a_gap_of_the_log(standby_data: Pa
         server.now = system_clock()
         late = server.cut(logs.kill(logs.CT[2], logs.T[2]))
         assert await server.deliver(late) == ["early"]
-        assert await worker.skip_missing(process, late.arrived_at + 2001, CONFIG) == 1
+        assert await lost_lines.skip_missing(process, late.arrived_at + 2001, CONFIG) == 1
         assert await active(process, server.match) == []
         server.now = late.arrived_at + 2001
         await server.win(1, 0)

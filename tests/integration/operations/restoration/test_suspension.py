@@ -5,8 +5,8 @@ import pytest
 from app.commands import match_commands
 from app.domain.doubts import DATABASE_RESTORED
 from app.domain.match import Match
-from app.ingest import suspension
-from app.ingest.config import IngestConfig
+from app.ingest import match_checks
+from app.ingest.log_update import IngestConfig
 from app.kit.clock import system_clock
 from app.store import log_state
 from app.store.alerts import AlertKind
@@ -91,7 +91,7 @@ async def test_a_match_that_should_have_begun_waits_for_an_operator(
     match = await created(store, None if late is None else now + late)
     assert await active(store, match)
     assert (await put_in_order()).suspended.doubted == [match.number]
-    await suspension.resume_after_ingest_outage(store, system_clock(), CONFIG, empty)
+    await match_checks.resume_after_ingest_outage(store, system_clock(), CONFIG, empty)
     assert await active(store, match) == []
     assert await open_alerts(store, match) == [AlertKind.DATABASE_RESTORED]
     await execute(store, match, match_commands.Unsuspend(), system_clock())
@@ -119,7 +119,7 @@ async def test_a_match_of_tomorrow_returns_when_ingest_runs(
     assert await active(store, match) == []
     async with store.autocommit() as tx:
         assert (await log_state.get(tx, match.id)).has_gap is False
-    await suspension.resume_after_ingest_outage(store, system_clock(), CONFIG, empty)
+    await match_checks.resume_after_ingest_outage(store, system_clock(), CONFIG, empty)
     assert await active(store, match)
 
 
@@ -128,7 +128,7 @@ async def test_an_outage_of_ingest_at_the_backup_does_not_end_it(
 ) -> None:
     """A backup taken while ingest was dead has the match suspended for that, which ends by itself."""
     match = await created(store, now - 3_600_000)
-    await suspension.suspend_everything(store, system_clock())
+    await match_checks.suspend_everything(store, system_clock())
     await put_in_order()
-    await suspension.resume_after_ingest_outage(store, system_clock(), CONFIG, empty)
+    await match_checks.resume_after_ingest_outage(store, system_clock(), CONFIG, empty)
     assert await active(store, match) == []

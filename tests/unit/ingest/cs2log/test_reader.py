@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.domain import facts as f
 from app.domain.match import MatchPlayer
 from app.ingest.cs2log import read
-from app.ingest.cs2log.players import account, parse_player
+from app.ingest.cs2log.player_lines import account, parse_player
 
 ARRIVED = 1_768_850_000_000
 fox, heron = MatchPlayer(77, "fox"), MatchPlayer(88, "heron")

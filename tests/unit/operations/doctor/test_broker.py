@@ -2,7 +2,7 @@
 
 import msgspec
 
-from app.broker.inventory import BrokerNode
+from app.broker.management_api import BrokerNode
 from app.operations.doctor.broker import members
 from app.operations.doctor.findings import State
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from app.domain.changes import RoundFinished
+from app.sandbox.simulator.economy import GEAR, GRENADES, WEAPONS
 from app.sandbox.simulator.match_simulation import simulate
-from app.sandbox.simulator.weapons import GEAR, GRENADES, WEAPONS
 from tests.support.simulated import plan_of
 from tests.unit.sandbox.simulator.test_truth import read_match
 

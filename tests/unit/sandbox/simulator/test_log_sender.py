@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from app.sandbox.simulator.anomalies import LogLine
-from app.sandbox.simulator.log_sender import (
+from app.sandbox.simulator.match_simulation import Pace
+from app.sandbox.simulator.service_client import (
     LogSender,
     SendConfig,
     SinkRefused,
@@ -16,7 +17,6 @@ from app.sandbox.simulator.log_sender import (
     read_log,
     sink_address,
 )
-from app.sandbox.simulator.pace import Pace
 
 
 class Wall:

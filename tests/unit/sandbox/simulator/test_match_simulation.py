@@ -9,8 +9,7 @@ import pytest
 
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.map_play import rounds_to_win
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
 from app.sandbox.simulator.round_plan import (
     BOMB_SECONDS,
     PLANT_SECONDS,

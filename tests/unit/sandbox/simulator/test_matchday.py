@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from app.sandbox.simulator.matchday import MatchDay, MatchDayConfig
-from app.sandbox.simulator.operator_client import OperatorClient
+from app.sandbox.simulator.service_client import OperatorClient
 from tests.support.lengths import short_then_long
 
 BASE = "http://service.test"

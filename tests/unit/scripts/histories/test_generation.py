@@ -5,7 +5,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand
 from scripts.clustering.hosts import ALL
 from scripts.histories.fault_table import FAULTS
 from scripts.histories.generation import SECONDS, generated

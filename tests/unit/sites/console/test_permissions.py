@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from app.commands.alert_handling import AnyAlertCommand
-from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand
 from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS
 from app.sites.console.command_permissions import permission_for

@@ -1,14 +1,19 @@
-"""Passwords: what one must be, and its argon2id hash.
+"""Passwords (what one must be, and its argon2id hash), and the tokens of links and sessions.
 
-A hash takes 46 MiB and some 80 ms of a processor, so at most two are computed at once, in threads of their
-own, and few may wait. Where there is nothing to compare with, the work is the same (`_NOTHING`).
+A hash of a password takes 46 MiB and some 80 ms of a processor, so at most two are computed at once, in
+threads of their own, and few may wait. Where there is nothing to compare with, the work is the same
+(`_NOTHING`). A token is 256 random bits, of which only a keyed hash is stored.
 """
 
 import asyncio
+import re
+import secrets
 import unicodedata
 from base64 import b64encode
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from enum import Enum
+from hashlib import blake2b
 from secrets import token_bytes
 from typing import ParamSpec, TypeVar
 
@@ -24,6 +29,8 @@ _HASHER = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
 _MAX_PENDING = 32
 _executor = ThreadPoolExecutor(2, thread_name_prefix="password")
 _pending: set[Future[object]] = set()
+_BYTES = 32
+_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def _unknown() -> str:
@@ -90,3 +97,30 @@ async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) ->
     _pending.add(future)  # type: ignore[arg-type]  # a future's type is not covariant
     future.add_done_callback(_pending.discard)
     return await asyncio.wrap_future(future)
+
+
+class Purpose(Enum):
+    """What is hashed: hashes of one purpose are of no use for another. The value is BLAKE2's `person`, of at
+    most 16 bytes."""
+
+    LINK = b"matchfeed link"
+    SESSION = b"matchfeed sess"
+    CSRF = b"matchfeed csrf"
+    ADDRESS = b"matchfeed addr"
+
+
+def new_token() -> str:
+    """A new token, of letters, digits, `-` and `_`."""
+    return secrets.token_urlsafe(_BYTES)
+
+
+def is_token(raw: str) -> bool:
+    """Whether `raw` has the form of a token."""
+    return _FORM.fullmatch(raw) is not None
+
+
+def token_hash(text: str, purpose: Purpose, secret: str) -> bytes:
+    """32 bytes that cannot be computed without `secret`."""
+    key = blake2b(secret.encode(), digest_size=64, person=purpose.value).digest()
+    # Browsers may send what UTF-8 cannot express.
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32, key=key).digest()
