@@ -15,7 +15,7 @@ from zlib import crc32
 
 import msgspec
 
-from app.domain import scopes, sports
+from app.domain import ids, scopes
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.errors import Field, Invalid
 
@@ -27,7 +27,7 @@ _CHECK_LENGTH = 6
 _FORM = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_BODY_LENGTH + _CHECK_LENGTH}}}")
 _PERSON = b"matchfeed key"
 _MAX_RPM = 1_000_000
-_SPORTS = frozenset(sport.slug for sport in sports.LIVE)
+_SPORTS = frozenset(sport.slug for sport in ids.LIVE)
 
 
 def new_key() -> str:

@@ -15,8 +15,7 @@ from app.domain import catalogue, frame_types, types_off
 from app.domain.catalogue import MarketType
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match
-from app.domain.match_summary import summarize
+from app.domain.match import Match, summarize
 from app.domain.tenant import Tenant
 from app.domain.types_off import TypeOff, markets_in_list, off_now
 from app.kit.errors import Field, Invalid

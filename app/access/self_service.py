@@ -17,10 +17,9 @@ from app.access.api_keys import KeyProperties, validate_properties
 from app.broker.address import Address, parse
 from app.broker.login_check import Step, check_login
 from app.broker.permissions import tenant_user
+from app.domain.ids import CS2
 from app.domain.scopes import RECOVERY
-from app.domain.sports import CS2
-from app.domain.tenant import Tenant
-from app.domain.user import is_user
+from app.domain.tenant import Tenant, is_user
 from app.kit.errors import Conflict, Field, Forbidden, Invalid, NotFound, TooManyRequests
 from app.store import audit, keys, tenants
 from app.store.audit import AuditRecord

@@ -14,7 +14,7 @@ from app.access import credentials, second_factor
 from app.access.credentials import Purpose
 from app.access.rate_limit import address_block
 from app.access.users import audit_change, normalized_email
-from app.domain.user import Session, SignedIn
+from app.domain.tenant import Session, SignedIn
 from app.kit.control_characters import strip_control_characters
 from app.kit.errors import Field, Invalid, NotFound, TooManyRequests, Unauthenticated
 from app.kit.logging import get_logger

@@ -17,8 +17,7 @@ import msgspec
 from app.access import credentials
 from app.access.credentials import Purpose
 from app.access.second_factor import without_second_factor as stripped
-from app.domain.tenant import Tenant
-from app.domain.user import LinkPurpose, OperatorRole, Role, User
+from app.domain.tenant import LinkPurpose, OperatorRole, Role, Tenant, User
 from app.kit.control_characters import has_control_characters
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, links, sessions, tenants, users

@@ -24,7 +24,7 @@ from app.amqp.frames import AmqpMessage, marshal
 from app.domain.fixture import FixtureChange
 from app.domain.ids import SPORT, match_urn
 from app.domain.market import Market, market_type
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MatchSummary
 from app.domain.recovery import RecoveryRequest
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, Intervals, OffTypes, changed_market, off_at_seq, was_offered

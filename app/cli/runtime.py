@@ -25,7 +25,7 @@ from app.sandbox.demonstration import DemoUnavailable
 from app.sandbox.simulator.service_client import OperatorRequestFailed, SinkRefused
 from app.settings import Settings
 from app.store.connections import Store, open_store
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 P = ParamSpec("P")
 _EXPECTED = (Refusal, DemoUnavailable, OperatorRequestFailed, SinkRefused, AMQPError, OSError)

@@ -20,7 +20,7 @@ from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest, ConsentState
 from app.store.transaction import Tx
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 LASTS_SECONDS = 3600  #: so long a command waits for consent
 _LARGEST = 2**63 - 1  #: the largest number that the database has

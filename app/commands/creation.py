@@ -13,7 +13,7 @@ from app.store import audit, match_references, matches
 from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.transaction import Tx
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 

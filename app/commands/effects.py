@@ -10,7 +10,7 @@ from app.commands import match_commands as c
 from app.commands import trading_commands as t
 from app.commands.market_actions import ManualMarketAction
 from app.commands.match_commands import Command, team_of
-from app.domain import awards, fixture, lifecycle, restarts, round_totals, strength
+from app.domain import fixture, lifecycle, restarts, round_totals, strength
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
 from app.domain.market import Result
 from app.domain.match import Match
@@ -31,10 +31,9 @@ from app.domain.trading_controls import (
 )
 from app.kit.errors import Conflict, Field, Invalid
 from app.trading.market_controls import contradicts
-from app.trading.possible_lines import is_possible_line
+from app.trading.offer_plan import is_possible_line
 from app.trading.registry import RULES
-from app.trading.rules import Rule
-from app.trading.specifiers import Specifiers, parse
+from app.trading.rules import Rule, Specifiers, parse_specifiers
 
 
 class Effect(msgspec.Struct, frozen=True):
@@ -71,10 +70,10 @@ def effect_of(command: Command, match: Match, now: int) -> Effect:
         case c.VoidEvents():
             return Effect(*round_totals.void_events(match, command.map, command.round))
         case c.AwardMap():
-            after, changes = awards.award_map(match, team_of(command.winner), now)
+            after, changes = lifecycle.award_map(match, team_of(command.winner), now)
             return Effect(after, changes, market_actions.void_at_map_award(match))
         case c.AwardMatch():
-            after, changes = awards.award_match(match, team_of(command.winner), now)
+            after, changes = lifecycle.award_match(match, team_of(command.winner), now)
             return Effect(after, changes, market_actions.void_at_match_award(match))
         case c.OnMarket():
             return Effect(match, (), _action_on_market(command, now))
@@ -262,7 +261,7 @@ def _family(type_id: int | None) -> str:
 
 def _specifiers(text: str) -> Specifiers:
     try:
-        return parse(text)
+        return parse_specifiers(text)
     except ValueError as error:
         raise _wrong("specifiers", str(error), "value_error", text) from error
 

@@ -31,7 +31,7 @@ from app.store.connections import Store
 from app.store.match_commands import ExecutedCommand
 from app.store.operator_commands import RecordedCommand
 from app.store.transaction import Tx, Write
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 

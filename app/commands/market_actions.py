@@ -22,10 +22,10 @@ from app.domain.trading_controls import (
     find,
 )
 from app.kit.errors import Conflict, NotFound
-from app.trading import manual_settlement
+from app.trading import settling
 from app.trading.engine import Reaction
-from app.trading.manual_settlement import MarketAndEntry
 from app.trading.rules import NOT_PLAYED
+from app.trading.settling import MarketAndEntry
 
 ManualMarketAction = Callable[[Book], Reaction]  #: takes the action on a book
 Decide = Callable[[Market], MarketAndEntry]
@@ -36,7 +36,7 @@ def settle(key: MarketKey, result: Result, reason: str) -> ManualMarketAction:
     """Settle a market with this result, whatever its result was before."""
 
     def decide(market: Market) -> MarketAndEntry:
-        return manual_settlement.settle(market, won=result is Result.WON, reason=reason)
+        return settling.settle_manually(market, won=result is Result.WON, reason=reason)
 
     return lambda book: _decided(find_market(book, key), decide, reason)
 
@@ -47,14 +47,12 @@ def void(key: MarketKey, void_reason_id: int, reason: str) -> ManualMarketAction
 
 def void_bets(key: MarketKey, window: VoidWindow, void_reason_id: int, reason: str) -> ManualMarketAction:
     """Void the bets of a window; the caller checks that they are not void yet."""
-    return _about_bets(
-        key, lambda market: manual_settlement.void_bets(market, window, void_reason_id, reason)
-    )
+    return _about_bets(key, lambda market: settling.void_bets(market, window, void_reason_id, reason))
 
 
 def restore_bets(key: MarketKey, window: VoidWindow, reason: str) -> ManualMarketAction:
     """Make void bets of a window valid again; the caller checks that they are void."""
-    return _about_bets(key, lambda market: manual_settlement.restore_bets(market, window, reason))
+    return _about_bets(key, lambda market: settling.restore_bets(market, window, reason))
 
 
 def _about_bets(key: MarketKey, decide: Decide) -> ManualMarketAction:
@@ -73,7 +71,7 @@ def roll_back(key: MarketKey, reason: str, *, release: bool) -> ManualMarketActi
         market = find_market(book, key)
         if market.held and release:
             return Reaction((replace(market, settled_by=settled_by),))
-        opened, entry = manual_settlement.roll_back(market, reason)
+        opened, entry = settling.roll_back_manually(market, reason)
         return Reaction((replace(opened, settled_by=settled_by),), (entry,))
 
     return act
@@ -124,7 +122,7 @@ def _void_open(which: Callable[[Market], bool], reason: str) -> ManualMarketActi
 
 
 def _voiding(void_reason_id: int, reason: str) -> Decide:
-    return lambda market: manual_settlement.void(market, void_reason_id, reason)
+    return lambda market: settling.void_manually(market, void_reason_id, reason)
 
 
 def _decided(market: Market, decide: Decide, reason: str) -> Reaction:
@@ -132,11 +130,11 @@ def _decided(market: Market, decide: Decide, reason: str) -> Reaction:
     if market.open:
         closed, entry = decide(market)
         return Reaction((closed,), (entry,))
-    opened, rollback = manual_settlement.roll_back(market, reason)
+    opened, rollback = settling.roll_back_manually(market, reason)
     closed, entry = decide(opened)
     same = (market.result, market.void_reason_id) == (closed.result, closed.void_reason_id)
     if same and market.settled_by == entry.settled_by:
-        raise Conflict(f"{manual_settlement.market_name(market)} is {market.result} by an operator already.")
+        raise Conflict(f"{settling.market_name(market)} is {market.result} by an operator already.")
     return Reaction((closed,), (rollback, entry))
 
 

@@ -17,17 +17,14 @@ from msgspec.structs import replace
 
 from app.domain import strength
 from app.domain.analytics import PlayerOnMap
-from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player
+from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, squad
 from app.domain.match import Match, Status, Team
-from app.domain.match_entrants import squad
-from app.domain.strength import check_strengths
-from app.domain.team_rating import MILLIS_OF_DAY, RatingEvent, TeamRating, played_maps
+from app.domain.strength import MILLIS_OF_DAY, RatingEvent, TeamRating, check_strengths, played_maps
 from app.kit.errors import Field, Invalid
 from app.store import entrants, history, ratings
 from app.store.entrants import E, EntrantTable
 from app.store.transaction import Tx
-from app.trading.rating_history import RatingHistory
-from app.trading.ratings import rating_model
+from app.trading.ratings import RatingHistory, rating_model
 
 BEFORE_PLAY = (Status.DISCOVERED, Status.UPCOMING)
 _TEAMS: tuple[Team, Team] = ("home", "away")

@@ -24,7 +24,7 @@ from app.domain.doubts import (
     raise_doubt,
 )
 from app.domain.formats import FORMAT
-from app.domain.map_end import end_due_at
+from app.domain.maps import end_due_at
 from app.domain.market import Book, Market, with_offer_end
 from app.domain.match import Doubt, Match, Round, Status, TimelineEvent
 from app.domain.restarts import RESTARTED
@@ -39,7 +39,7 @@ from app.trading.engine import Reaction
 from app.trading.held_probabilities import without_ended
 from app.trading.match_facts import Past, whether_standing
 from app.trading.price_guard import unexplained_move
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from app.commands import match_entrants
 from app.commands.match_entrants import find_team
 from app.domain.entrants import MAX_STRENGTH
-from app.domain.team_rating import MapPlayed, MapResult, Place, RatingEvent, StrengthGiven
+from app.domain.strength import MapPlayed, MapResult, Place, RatingEvent, StrengthGiven
 from app.kit.errors import Field, Invalid
 from app.store import audit, ratings
 from app.store.audit import AuditRecord

@@ -34,7 +34,7 @@ from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 _LOGGED = 5  #: unread lines of a body that are logged
 log = get_logger(__name__)

@@ -22,7 +22,7 @@ from app.commands import match_entrants, match_update, source_switch
 from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import DataComplete, EndOverdue, RivalsGone, SilenceEnded
-from app.domain.map_end import end_due_at
+from app.domain.maps import end_due_at
 from app.domain.match import Match, Status
 from app.domain.sides import is_side_break
 from app.domain.transitions import fold
@@ -79,7 +79,7 @@ def play_phase(match: Match) -> PlayPhase:
     if play is None or current is None or match.pause or match.warmup:
         return "break"
     if play.decides(play.home_score, play.away_score):
-        return "break"  # the map's end is awaited (`domain.map_end`)
+        return "break"  # the map's end is awaited (`domain.maps`)
     if current.phase == "live":
         return "live" if min(current.alive_home, current.alive_away) > 1 else "clutch"
     return "freeze" if play.rounds_won and not is_side_break(play) else "break"

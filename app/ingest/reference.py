@@ -16,8 +16,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor, Player
-from app.domain.soccer import Country
+from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor, Country, Player
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 from app.store import audit, entrants

@@ -17,7 +17,7 @@ import msgspec
 from app.amqp.envelope import MatchMessage
 from app.domain.fixture import FixtureChange
 from app.domain.market import Market
-from app.domain.match_summary import summarize
+from app.domain.match import summarize
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.domain.types_off import markets_in_list, off_now, offered_entries

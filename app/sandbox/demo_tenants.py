@@ -10,8 +10,7 @@ from app.access import admin, users
 from app.access.admin import BrokerConfig
 from app.access.api_keys import KeyProperties
 from app.domain.scopes import OPERATOR_BUNDLE
-from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, Tenant
-from app.domain.user import OperatorRole, Role, User
+from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, OperatorRole, Role, Tenant, User
 from app.kit.clock import system_clock
 from app.store import keys
 from app.store.connections import Store

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from app.access import users
-from app.domain.user import OperatorRole, Role, User
+from app.domain.tenant import OperatorRole, Role, User
 from app.settings import Settings
 from app.store.connections import Store
 

@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 from litestar.routes import HTTPRoute
 
 from app.access import admin, credentials
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.soak import person

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from app.domain import facts as f
-from app.domain.kill_details import Coordinates
+from app.domain.map_play import Coordinates
 from app.domain.match import MatchPlayer, Side
 from app.ingest.cs2log.match_lines import ParsedLine, side_named
 

@@ -8,12 +8,12 @@ from msgspec import Meta
 
 from app.access.admin import IssuedKey
 from app.access.api_keys import KeyProperties
+from app.domain.ids import LIVE
 from app.domain.scopes import ALL, BUNDLES
-from app.domain.sports import LIVE
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds
 from app.store.keys import Key
-from app.wire.views.scalars import iso_time
+from app.wire.text import iso_time
 
 Text = Annotated[str, Meta(max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]

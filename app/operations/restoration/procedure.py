@@ -15,7 +15,7 @@ from app.broker import broker_users, provisioning
 from app.broker.broker_users import expel_publisher, is_publisher_user
 from app.broker.management import Management, UserConnection
 from app.broker.permissions import is_tenant_user, tenant_user
-from app.domain.published_numbers import match_number_at, seq_at
+from app.domain.ids import match_number_at, seq_at
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Conflict

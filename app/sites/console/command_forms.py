@@ -6,7 +6,7 @@ import msgspec
 
 from app.commands.match_commands import Command
 from app.commands.trading_commands import AnyCommand
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.kit.errors import Field, Invalid
 from app.sites.console.permissions import Permission, allowed
 from app.sites.pages import moments

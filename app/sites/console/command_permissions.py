@@ -4,7 +4,7 @@ from uuid import UUID
 
 from app.commands.match_commands import Command
 from app.commands.trading_commands import Undo
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS
 from app.sites.console.permissions import Permission, check
 from app.store import match_commands

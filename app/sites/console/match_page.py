@@ -11,7 +11,7 @@ from litestar.response import Stream
 from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.http.reading import get
 from app.sites.console.command_forms import FORMS, forms_for
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest

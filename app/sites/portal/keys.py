@@ -14,7 +14,7 @@ from app.access import admin, self_service
 from app.access.api_keys import KeyAlteration, KeyProperties
 from app.access.self_service import Entitlement
 from app.domain import scopes
-from app.domain.sports import CS2
+from app.domain.ids import CS2
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal

@@ -17,7 +17,7 @@ from app.access.reach import reach_of
 from app.access.selfcheck import BODY_BYTES, compare, expected_digest
 from app.domain import scopes
 from app.domain.ids import match_number
-from app.domain.reach import Reach
+from app.domain.scopes import Reach
 from app.domain.selfcheck import DifferenceKind
 from app.http.reading import get
 from app.kit.background import run_in_thread

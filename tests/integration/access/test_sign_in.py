@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from app.access import admin, credentials, sign_in, users
 from app.access.sign_in import ABSOLUTE_MILLIS, IDLE_MILLIS, PER_ADDRESS, PER_EMAIL, SignInRefused
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.kit.errors import Invalid, NotFound, TooManyRequests
 from app.store import audit
 from app.store import sessions as stored

@@ -4,13 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from app.domain.map_play import MatchPlayer as Nick
 from msgspec.structs import replace
 
 from app.commands import match_commands as c
 from app.commands import match_entrants
 from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, Tournament
-from app.domain.player import MatchPlayer as Nick
 from app.kit.errors import Invalid
 from app.store import entrants
 from app.store.connections import Store

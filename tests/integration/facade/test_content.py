@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from app.domain.map_play import MatchPlayer
 from msgspec.structs import replace
 
 from app.commands import match_entrants
@@ -14,7 +15,6 @@ from app.domain.analytics import PlayerOnMap, PlayerTally
 from app.domain.entrants import Competitor, Player, Tournament, player_number
 from app.domain.loadout import Loadout
 from app.domain.match import RosterEntry, Status
-from app.domain.player import MatchPlayer
 from app.settings import Settings
 from app.store import entrants, statistics
 from app.store.connections import Store

@@ -22,8 +22,8 @@ from app.domain.match import Team
 from app.kit.errors import Conflict, Invalid, NotFound
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.registry import RULES
+from app.trading.rules import parse_specifiers
 from app.trading.settling import settlement_of
-from app.trading.specifiers import parse
 from tests.unit.commands.traded_map import TradedMap
 from tests.unit.domain.play import SECOND, Server, new_match
 
@@ -72,7 +72,7 @@ def _ended(best_of: int, winners: list[Team]) -> MatchFacts:
 @lru_cache(maxsize=5_000)
 def wins(best_of: int, key: MarketKey) -> frozenset[tuple[int, int]] | None:
     """The final scores of the map with which the market wins; None where it depends on more than that."""
-    rule, specifiers = RULES[key[0]], parse(key[1])
+    rule, specifiers = RULES[key[0]], parse_specifiers(key[1])
     if specifiers.round or specifiers.player:
         return None
     won = set()

@@ -21,9 +21,9 @@ from app.trading.engine import Reaction
 from app.trading.held_probabilities import without_ended
 from app.trading.match_facts import collect_facts
 from app.trading.registry import RULES
+from app.trading.rules import parse_specifiers
 from app.trading.settlement_check import check_settlements
 from app.trading.settling import settlement_of
-from app.trading.specifiers import parse
 from tests.unit.domain.play import SECOND, Server, new_match
 from tests.unit.trading.trader import PRICING, Trader
 
@@ -127,7 +127,9 @@ class TradedMap(Trader):
         facts = collect_facts(self.match, changes)
         for market in self.open():
             if not market.held and market.settled_by != "admin":
-                assert settlement_of(RULES[market.type_id], facts, parse(market.specifiers)) is None, market
+                assert (
+                    settlement_of(RULES[market.type_id], facts, parse_specifiers(market.specifiers)) is None
+                ), market
         differences = check_settlements(
             self.match, list(self.rounds.values()), list(self.events.values()), self.ledger
         )

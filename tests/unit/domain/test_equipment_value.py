@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.domain import facts as f
 from app.domain.analytics import TeamLine, teams_on_maps
 from app.domain.changes import RoundFinished
-from app.domain.equipment_value import buy_type, equipment_value, team_equipment_values
+from app.domain.loadout import buy_type, equipment_value, team_equipment_values
 from app.domain.match import Team
 from app.sandbox.simulator.economy import GEAR, GRENADES, WEAPONS
 from tests.unit.domain.play import TEAMS, Server

@@ -7,7 +7,7 @@ import shlex
 import httpx
 
 from app.access import admin, api_keys
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.settings import Settings
 from app.store import keys, tenants
 from app.store.connections import Store

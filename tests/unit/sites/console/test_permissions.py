@@ -6,7 +6,7 @@ from typing import get_args
 
 from app.commands.alert_handling import AnyAlertCommand
 from app.commands.trading_commands import AnyCommand
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS
 from app.sites.console.command_permissions import permission_for
 from app.sites.console.permissions import Permission, allowed
