@@ -47,10 +47,10 @@ async def for_each_match(
     act: Callable[[Tx, Match], Awaitable[None]],
     lock: Callable[[Tx, UUID], Awaitable[Match | None]] = matches.lock,
 ) -> int:
-    """Call `act`, in a transaction of its own, for each match that `lock` locks and returns; how many
-    succeeded.
+    """Call `act` for each match that `lock` locks and returns, each in its own transaction.
 
-    One match that fails must not leave the others open, so only an unavailable database ends this.
+    Returns for how many it succeeded: one match that fails must not leave the others open, so only an
+    unavailable database ends this.
     """
     done = 0
     for match_id in ids:
