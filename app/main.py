@@ -40,13 +40,11 @@ from app.channels.stream.server import StreamServer
 from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
-from app.http.listeners import Listener, ListenerFilter, listener_of
-from app.http.listening import Listening
+from app.http.listeners import Application, Listener, ListenerFilter, listener_of
 from app.http.request_body import StrictRequest
 from app.http.request_guard import RequestGuard
-from app.http.response import ViewResponse
-from app.http.response_cache import ResponseCache
-from app.http.upgrade import Application
+from app.http.response import ResponseCache, ViewResponse
+from app.http.server import Listening
 from app.ingest import health as ingest_health
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.routes import ROUTES as LOG_SINK
@@ -123,16 +121,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
             portal_router(lambda: parts.portal),
             console_router(lambda: parts.console),
         ),
-        middleware=[
-            listeners,
-            RequestGuard(
-                lambda: parts.grants,
-                lambda: parts.counters,
-                lambda: parts.response_cache,
-                limiter,
-                lambda: parts.refused_recoveries,
-            ),
-        ],
+        middleware=[listeners, RequestGuard(parts)],
         request_class=StrictRequest,
         response_class=ViewResponse,
         before_send=[complete_response],

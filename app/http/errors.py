@@ -11,8 +11,8 @@ from litestar.exceptions import HTTPException, NotFoundException, ValidationExce
 from litestar.types import Scope
 
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
-from app.http import request_id
 from app.http.auth import client_address, read_api_key
+from app.http.headers import request_id
 from app.http.query import REQUIRED, in_words, unfit_fields
 from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
 from app.kit.logging import get_logger
@@ -100,7 +100,7 @@ def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[An
 
 def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     """An internal error: the traceback is logged, the response has the request's id."""
-    name = request_id.of(request.scope)
+    name = request_id(request.scope)
     log.error("a request failed", path=request.scope["path"], request_id=name, exc_info=error)
     return _response(500, f"The service failed; tell us the request id {name}.")
 

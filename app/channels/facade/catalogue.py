@@ -12,9 +12,8 @@ from app.channels.facade import route_options
 from app.channels.facade.dependencies import FacadeDependencies, not_found
 from app.channels.facade.path_parameters import parse_locale, parse_number
 from app.domain import catalogue
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import NOTHING
+from app.http.handlers import get
+from app.http.response import NOTHING, RenderedResponse
 from app.wire.xml import dictionaries
 
 _ANY_KEY = route_options.cached(per=route_options.nothing)
@@ -81,6 +80,3 @@ async def void_reasons(
 async def unlocalised_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language and look for the root `void_reasons`."""
     return facade.respond(dictionaries.void_reasons(catalogue.load().void_reasons), NOTHING)
-
-
-HANDLERS = (sports, producers, markets, variant, statuses, void_reasons, unlocalised_void_reasons)

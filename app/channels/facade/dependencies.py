@@ -5,8 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from app.http.content_negotiation import Format
-from app.http.response import RenderedResponse, ResponseBody, as_xml
+from app.http.representation import Format, ResponseBody
+from app.http.response import RenderedResponse, as_xml
 from app.kit.clock import Clock
 from app.store.connections import Store
 from app.wire.xml import responses

@@ -13,9 +13,8 @@ from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import MATCH_LISTS, NOTHING
+from app.http.handlers import get
+from app.http.response import MATCH_LISTS, NOTHING, RenderedResponse
 from app.store import entrants as stored_entrants
 from app.store import match_entrants
 from app.wire.xml import entrants
@@ -122,6 +121,3 @@ async def player_profile(
         entrants.player_profile(found, facade.dialect, player_id),
         NOTHING,
     )
-
-
-HANDLERS = (tournaments, sport_tournaments, tournament_info, competitor_profile, player_profile)

@@ -12,7 +12,7 @@ from app.channels.facade.path_parameters import parse_locale
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.http.response import RenderedResponse
 from app.store import match_entrants, matches, tenants
 from app.wire.fields import groups
@@ -70,6 +70,3 @@ async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> sport_ev
     return sport_events.event(
         match, who.tournament, who.home, who.away, field_groups=field_groups, booked=booked
     )
-
-
-HANDLERS = (summary, fixture)

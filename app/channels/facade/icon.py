@@ -4,7 +4,7 @@ from importlib.resources import files
 
 from litestar import Response
 
-from app.http.reading import get
+from app.http.handlers import get
 
 PATH = "/categories/cs2.svg"
 _ICON = files(__package__).joinpath("cs2.svg").read_bytes()
@@ -21,6 +21,3 @@ def icon_url(public_url: str, own: str) -> str:
 async def icon() -> Response[bytes]:
     """The icon, as SVG."""
     return Response(_ICON, media_type=_SVG, headers=_HEADERS)
-
-
-HANDLERS = (icon,)

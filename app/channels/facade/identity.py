@@ -6,10 +6,9 @@ from litestar.di import NamedDependency
 
 from app.channels.facade.dependencies import FacadeDependencies
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import NOTHING
+from app.http.handlers import get
+from app.http.representation import Format
+from app.http.response import NOTHING, RenderedResponse
 from app.wire.xml import responses
 
 _OPT = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: grant}
@@ -21,6 +20,3 @@ async def whoami(
 ) -> RenderedResponse[Any]:
     """The content of `/v1/whoami`, always as XML; with the virtual host to connect to."""
     return facade.respond(responses.bookmaker_details(request.auth), NOTHING)
-
-
-HANDLERS = (whoami,)

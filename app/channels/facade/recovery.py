@@ -142,6 +142,3 @@ async def unknown_product(request: AuthenticatedRequest, facade: NamedDependency
     if messages in _MESSAGES:
         check_product(segment, facade.producer)
     raise NotFound("There is nothing at this address.")
-
-
-HANDLERS = (full_recovery, odds, stateful, unknown_product)

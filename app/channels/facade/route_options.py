@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from app.domain.tenant import Grant
-from app.http.content_negotiation import Format
+from app.http.representation import Format
 
 
 def options(*scopes: str) -> dict[str, Any]:

@@ -14,11 +14,10 @@ from app.domain.catalogue import Locale
 from app.domain.match import Match, Status
 from app.domain.match_entrants import MatchEntrants
 from app.domain.tenant import Grant
-from app.http import response_cache
+from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import MATCH_LISTS
+from app.http.handlers import get
+from app.http.response import MATCH_LISTS, RenderedResponse
 from app.store import match_entrants, schedules
 from app.store.schedules import ScheduleFilter
 from app.wire.fields import Group
@@ -92,13 +91,13 @@ async def _schedule(
     async with facade.store.snapshot() as tx:
         unbooked = await schedules.unbooked_digest(tx, grant.tenant.id)
         key = (facade.dialect, wanted, language, start, limit, unbooked)
-        body = response_cache.get_shared(request.scope, key)
+        body = response.get_shared(request.scope, key)
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
         found = await schedules.listing(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await match_entrants.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language, facade.dialect))
-    response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
+    response.put_shared(request.scope, key, body, MATCH_LISTS)
     return RenderedResponse(body, invalidated_by=MATCH_LISTS)
 
 
@@ -134,6 +133,3 @@ async def changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )
     return facade.respond(sport_events.fixture_changes([sport_events.FixtureChanged(*one) for one in found]))
-
-
-HANDLERS = (prematch, live, of_day, changes)

@@ -1,6 +1,6 @@
 """Whether anybody answers REST: `alive` says that the whole service is there, and its clients recover there.
 
-Every web process announces each second that it listens (`app.http.listening`), by the database's clock.
+Every web process announces each second that it listens (`app.http.server`), by the database's clock.
 """
 
 import asyncio

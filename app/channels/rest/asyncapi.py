@@ -11,10 +11,10 @@ from litestar.di import NamedDependency
 from app.http import pages
 from app.http.asyncapi.document import Json, joined
 from app.http.asyncapi.page import page
-from app.http.content_negotiation import Format
+from app.http.handlers import get
 from app.http.publisher import CONTACT, LICENCE
-from app.http.reading import get
-from app.http.response import RenderedResponse, ResponseBody
+from app.http.representation import Format, ResponseBody
+from app.http.response import RenderedResponse
 from app.kit.version import VERSION
 
 _DESCRIPTION = (
@@ -71,6 +71,3 @@ async def asyncapi(asyncapi_document: NamedDependency[AsyncApiDocument]) -> Rend
 async def asyncapi_page(asyncapi_document: NamedDependency[AsyncApiDocument]) -> Response[bytes]:
     """The AsyncAPI document as a web page without external resources."""
     return pages.html_response(asyncapi_document.page)
-
-
-HANDLERS = (asyncapi, asyncapi_page)

@@ -12,11 +12,9 @@ from app.domain.catalogue import Locale
 from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
-from app.http.reading import get
-from app.http.request_guard import siblings
-from app.http.response import RenderedResponse
-from app.http.response_cache import NOTHING
+from app.http.handlers import get, siblings
+from app.http.representation import Format, response_format
+from app.http.response import NOTHING, RenderedResponse
 from app.wire.views.descriptions import (
     DescriptionView,
     PricingView,
@@ -62,6 +60,3 @@ async def suspension_reasons(
 async def pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
     """What the prices assume of the bets that are placed at them."""
     return Single(PricingView(rest.bet_delay_seconds))
-
-
-HANDLERS = (descriptions, suspension_reasons, pricing)

@@ -20,11 +20,9 @@ from app.domain.match import Match, Status
 from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
-from app.http.reading import get
-from app.http.request_guard import siblings
-from app.http.response import RenderedResponse
-from app.http.response_cache import MATCH_LISTS
+from app.http.handlers import get, siblings
+from app.http.representation import Format, response_format
+from app.http.response import MATCH_LISTS, RenderedResponse
 from app.store import listings, match_entrants
 from app.store.listings import UNKNOWN_START, ListPosition, Window
 from app.store.transaction import Tx

@@ -11,7 +11,7 @@ from app.domain.analytics import TeamLine
 from app.domain.catalogue import MapInfo
 from app.domain.sports import CS2
 from app.domain.time_filter import window_start
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import to_datetime
 from app.store import statistics
 from app.store.statistics import EVER
@@ -61,6 +61,3 @@ async def map_views(
 def in_pool(now: int) -> tuple[MapInfo, ...]:
     """The map pool on the day of `now` (ms)."""
     return catalogue.load().pool(to_datetime(now).date())
-
-
-HANDLERS = (pool, analytics)

@@ -9,7 +9,6 @@ from litestar.params import FromPath, QueryParameter
 from msgspec import UNSET
 
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.listing import listing
 from app.channels.rest.match_access import visible_match, visible_sport_events
 from app.channels.rest.parameters import EntryCursor
 from app.channels.rest.route_options import CACHED, CACHED_WITH_SIBLING, options
@@ -21,9 +20,8 @@ from app.domain.tenant import Grant
 from app.domain.types_off import markets_in_list, off_now, offered_entries
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
-from app.http.reading import get
-from app.http.request_guard import XML_SUFFIX, siblings
+from app.http.handlers import XML_SUFFIX, get, siblings
+from app.http.representation import Format, response_format
 from app.http.response import RenderedResponse
 from app.store import history, markets, match_entrants, tenants
 from app.store.transaction import Tx
@@ -166,6 +164,3 @@ async def settlements(
     meta = ListMeta(len(shown), limit, len(entries), following)
     views = tuple(settlement_view(match.id, match.number, entry) for entry in shown)
     return response.negotiated(request, Many(views, meta), invalidated_by=match.id)
-
-
-HANDLERS = (listing, detail, summary, offers, rounds, timeline, settlements)

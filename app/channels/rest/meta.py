@@ -10,13 +10,11 @@ from app.channels.rest.dependencies import RestDependencies
 from app.domain.sports import LIVE, Sport
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
+from app.http.handlers import get, siblings
 from app.http.health import FEED_PROCESS, OK
 from app.http.query import wrong_fields
-from app.http.reading import get
-from app.http.request_guard import siblings
-from app.http.response import RenderedResponse
-from app.http.response_cache import NOTHING
+from app.http.representation import Format, response_format
+from app.http.response import NOTHING, RenderedResponse
 from app.kit.errors import Field, Invalid, Unavailable, with_others
 from app.wire.views.meta import (
     ALERTS,
@@ -91,6 +89,3 @@ async def whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[Whoam
 async def sports() -> Many[Sport]:
     """The sport namespaces that are live."""
     return sports_view(LIVE)
-
-
-HANDLERS = (alive, health, ready, whoami, sports)

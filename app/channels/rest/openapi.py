@@ -14,13 +14,13 @@ from litestar import MediaType, Response
 from litestar.di import NamedDependency
 
 from app.http import pages
-from app.http.content_negotiation import Format
+from app.http.handlers import get
 from app.http.openapi.document import DocumentInfo, document
 from app.http.openapi.page import page
 from app.http.openapi.response_examples import recorded
 from app.http.openapi.route_table import Route, routes
-from app.http.reading import get
-from app.http.response import RenderedResponse, ResponseBody
+from app.http.representation import Format, ResponseBody
+from app.http.response import RenderedResponse
 from app.kit.version import VERSION
 
 _OPERATORS = "/ops/"
@@ -82,6 +82,3 @@ async def operators_openapi(
 ) -> RenderedResponse[dict[str, Any]]:
     """The operators' API: OpenAPI 3.1."""
     return RenderedResponse(openapi_documents.operators)
-
-
-HANDLERS = (openapi, docs, operators_openapi)

@@ -13,7 +13,7 @@ from app.domain import scopes
 from app.domain.ids import entrant_number
 from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field
 from app.store import entrants, statistics
 from app.wire.views.entrants import PlayerView, player_view
@@ -85,6 +85,3 @@ async def detail(
         tallies = await statistics.of_players(tx, [player.account], since=since, limit=_MAPS)
     counts = [(tally.map_name, tally.tally) for tally in tallies]
     return Single(player_detail_view(player, teams.get(player.team_id), time_filter, counts))
-
-
-HANDLERS = (listing, detail)

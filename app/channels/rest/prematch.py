@@ -15,7 +15,7 @@ from app.domain.entrants import Competitor
 from app.domain.match import Match
 from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.store import entrants, match_entrants, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.meta import Single
@@ -75,6 +75,3 @@ async def _squad(tx: Tx, team: int, span: Span) -> list[SquadPlayer]:
         SquadPlayer(player, [(one.map_name, one.tally) for one in tallies if one.account == player.account])
         for player in squad
     ]
-
-
-HANDLERS = (prematch,)

@@ -9,8 +9,8 @@ from litestar.params import FromPath, QueryParameter
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
+from app.http.handlers import get
 from app.http.query import wrong_fields
-from app.http.reading import get
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
@@ -55,6 +55,3 @@ async def progress(
     """The newest recovery with that request id, and its progress."""
     job = await recoveries.find(request.auth.tenant, request_id, node_id)
     return Single(recovery_state_view(job))
-
-
-HANDLERS = (initiate, progress)

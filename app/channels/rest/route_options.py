@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from app.domain.tenant import Grant
-from app.http.content_negotiation import Format
+from app.http.representation import Format
 from app.wire.fields import Group, groups
 
 

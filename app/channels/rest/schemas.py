@@ -5,9 +5,9 @@ from typing import Any
 
 from litestar.params import FromPath
 
-from app.http.content_negotiation import Format
-from app.http.reading import get
-from app.http.response import RenderedResponse, ResponseBody
+from app.http.handlers import get
+from app.http.representation import Format, ResponseBody
+from app.http.response import RenderedResponse
 from app.kit.errors import NotFound
 
 #: Read once: the schemas belong to the build, as the generated writers do.
@@ -24,6 +24,3 @@ async def schema(name: FromPath[str]) -> RenderedResponse[Any]:
     if name not in _SCHEMAS:
         raise NotFound(f"There is no schema {name!r}; there are {', '.join(_SCHEMAS)}.")
     return RenderedResponse(_SCHEMAS[name])
-
-
-HANDLERS = (schema,)

@@ -25,6 +25,3 @@ async def selfcheck(
     """
     grant = request.auth
     return Single(await compare(rest.store, grant.tenant.id, data, finished_only=grant.finished_only))
-
-
-HANDLERS = (selfcheck,)

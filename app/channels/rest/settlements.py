@@ -9,7 +9,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Limit
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.store import history
 from app.wire.views.meta import ListMeta, Many
 from app.wire.views.offers import SettlementView, settlement_view
@@ -39,6 +39,3 @@ async def settlements(
         )
     shown = tuple(settlement_view(*each) for each in found)
     return Many(shown, ListMeta(len(shown), limit))
-
-
-HANDLERS = (settlements,)

@@ -8,7 +8,7 @@ from litestar.params import FromPath
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.entrants import found_or_404, parse_reference
 from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
-from app.http.reading import get
+from app.http.handlers import get
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
 from app.wire.views.meta import Many, Single
@@ -66,6 +66,3 @@ async def tournament(
         found = found_or_404(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
         playing = await entrants.by_ids(tx, SOCCER_COMPETITORS, found.competitor_ids)
     return Single(tournament_detail_view(found, playing, rest.soccer_prefix))
-
-
-HANDLERS = (competitors, competitor, tournaments, tournament)

@@ -14,7 +14,7 @@ from app.domain import scopes
 from app.domain.match import Match
 from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid
 from app.store import entrants, past_matches, statistics
 from app.store.transaction import Tx
@@ -140,6 +140,3 @@ async def head_to_head(
         ]
     view = head_to_head_view(team, opponent, time_filter, met, (lines[0], lines[1]), shown=limit)
     return Single(view)
-
-
-HANDLERS = (listing, detail, extras, head_to_head)

@@ -12,7 +12,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field
 from app.store import entrants
 from app.store.transaction import Tx
@@ -100,6 +100,3 @@ async def detail(
         found = await named.tournament(tx, request.auth, tournament_id)
         region = await named.category(tx, found)
     return Single(tournament_detail_view(found, region))
-
-
-HANDLERS = (listing, detail)

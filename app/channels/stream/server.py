@@ -25,10 +25,10 @@ from app.channels.stream.connection import CloseCode, StreamConnection
 from app.channels.stream.poller import Poller
 from app.channels.stream.transports import EXTENSION, AsgiTransport, RawFrameProtocol
 from app.domain.tenant import Grant
-from app.http import request_id
 from app.http.auth import authorize, client_address
+from app.http.headers import request_id
+from app.http.listeners import internal_error, refuse
 from app.http.query import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
-from app.http.upgrade import internal_error, refuse
 from app.kit.clock import Clock
 from app.kit.errors import (
     BadRequest,
@@ -146,7 +146,7 @@ class StreamServer:
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
         """Refuse an upgrade, or accept it and stream until either side ends it. `ref` names a match."""
-        with bind(request_id=request_id.of(scope)):
+        with bind(request_id=request_id(scope)):
             try:
                 await self._admit(scope, receive, send, ref)
             except Refusal as error:

@@ -15,8 +15,8 @@ from litestar.openapi.config import OpenAPIConfig
 from litestar.routes import HTTPRoute
 from litestar.types import Empty
 
+from app.http.handlers import XML_SUFFIX
 from app.http.openapi.schemas import Json
-from app.http.request_guard import XML_SUFFIX
 
 _PRODUCT = "post /v1/{product}"
 _LOCALE = "get /v1/sports/{locale}"

@@ -14,8 +14,8 @@ from litestar import MediaType, Request, Response
 from litestar.params import FromPath
 
 from app.http import pages
-from app.http.reading import get
-from app.http.response_body import accepts_gzip
+from app.http.handlers import get
+from app.http.representation import accepts_gzip
 from app.kit.errors import NotFound
 
 _FOLDER = Path(__file__).parent
@@ -124,6 +124,3 @@ async def console_file(
     content = await asyncio.to_thread(file.content, gzipped)
     encoding = {"Content-Encoding": "gzip"} if gzipped else {}
     return Response(content, media_type=file.media_type, headers=_CACHING | encoding)
-
-
-HANDLERS = (console, console_file)
