@@ -31,7 +31,7 @@ from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.openapi import OpenApiDocuments, generate_documents
+from app.channels.rest.documents import OpenApiDocuments, generate_documents
 from app.channels.rest.routes import ROUTES as REST
 from app.channels.stream.asyncapi import stream_document
 from app.channels.stream.config import StreamConfig
@@ -41,7 +41,7 @@ from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
 from app.http.listeners import Application, Listener, ListenerFilter, listener_of
-from app.http.request_body import StrictRequest
+from app.http.request_data import StrictRequest
 from app.http.request_guard import RequestGuard
 from app.http.response import ResponseCache, ViewResponse
 from app.http.server import Listening

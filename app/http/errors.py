@@ -13,7 +13,7 @@ from litestar.types import Scope
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
 from app.http.auth import client_address, read_api_key
 from app.http.headers import request_id
-from app.http.query import REQUIRED, in_words, unfit_fields
+from app.http.request_data import REQUIRED, in_words, named_field, unfit_fields
 from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
 from app.kit.logging import get_logger
 
@@ -21,9 +21,6 @@ log = get_logger(__name__)
 Handler = Callable[[Request[Any, Any, Any], HTTPException], Response[Any]]
 #: The framework's message for a parameter that is absent.
 _ABSENT = re.compile(r"Missing required (\w+) parameter '([^']+)'")
-_PART = re.compile(r"[^.\[\]]+")
-#: A missing or unknown field is named in the message only.
-_NAMED = re.compile(r"(?:missing required|contains unknown) field `(\w+)`")
 _DETAILS = {
     404: "There is nothing at this address.",
     405: "This method is not allowed here.",
@@ -129,17 +126,6 @@ def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
     """The parameter's name in the API for the handler's argument `key`: some names are reserved in Python."""
     field = request.route_handler.parsed_fn_signature.parameters.get(key)
     return str(getattr(field and field.kwarg_definition, "name", None) or key)
-
-
-def named_field(source: str, key: str, what: str, value: str | None = None) -> Field:
-    """A field with what is wrong with it; `key` is its path as the framework and msgspec write it."""
-    return Field((source, *_path(key), *_NAMED.findall(what)), what, "value_error", value)
-
-
-def _path(key: str) -> Iterable[str | int]:
-    """The parts of a path such as ``streams[0].url``; the body itself has none."""
-    parts = _PART.findall(key) if key != "data" else []
-    return (int(part) if part.isdigit() else part for part in parts)
 
 
 def _response(

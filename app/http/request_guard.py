@@ -40,7 +40,6 @@ from app.http.auth import authorize, client_address, read_api_key
 from app.http.handlers import XML_SUFFIX
 from app.http.headers import request_id, set_rate_limit
 from app.http.listeners import Listener, listener_of
-from app.http.query import refuse_long, refuse_nul_in_path, refuse_wrong
 from app.http.representation import (
     Format,
     ResponseBody,
@@ -49,6 +48,7 @@ from app.http.representation import (
     send_body,
     set_response_format,
 )
+from app.http.request_data import refuse_long, refuse_nul_in_path, refuse_wrong
 from app.http.response import CachedPer, ResponseCache
 from app.kit.errors import TooManyRequests
 from app.kit.logging import bind

@@ -20,20 +20,22 @@ _ANY_KEY = route_options.cached(per=route_options.nothing)
 
 
 @get("/v1/sports/{locale:str}/sports", opt=_ANY_KEY)
-async def sports(facade: NamedDependency[FacadeDependencies], locale: FromPath[str]) -> RenderedResponse[Any]:
+async def get_facade_sports(
+    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+) -> RenderedResponse[Any]:
     """The categories: Counter-Strike 2. Its name is the same in every language."""
     parse_locale(locale)
     return facade.respond(dictionaries.sports(facade.icon_url, facade.dialect), NOTHING)
 
 
 @get("/v1/descriptions/producers", opt=_ANY_KEY)
-async def producers(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_producers(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """The streams of the feed, each with the window of its recoveries."""
     return facade.respond(dictionaries.producers([facade.producer]), NOTHING)
 
 
 @get("/v1/descriptions/{locale:str}/markets", opt=_ANY_KEY)
-async def markets(
+async def get_facade_markets(
     facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The market catalogue: every type that the feed may offer."""
@@ -42,7 +44,7 @@ async def markets(
 
 
 @get("/v1/descriptions/{locale:str}/markets/{market_id:str}/variants/{variant:str}", opt=_ANY_KEY)
-async def variant(
+async def get_facade_market_variant(
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     market_id: FromPath[str],
@@ -57,7 +59,7 @@ async def variant(
 
 
 @get("/v1/descriptions/{locale:str}/match_status", opt=_ANY_KEY)
-async def statuses(
+async def get_facade_match_statuses(
     facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The match status dictionary: the codes that the feed sends."""
@@ -67,7 +69,7 @@ async def statuses(
 
 
 @get("/v1/descriptions/{locale:str}/void_reasons", opt=_ANY_KEY)
-async def void_reasons(
+async def get_facade_localised_void_reasons(
     facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The reasons why markets are void."""
@@ -77,6 +79,6 @@ async def void_reasons(
 
 
 @get("/v1/descriptions/void_reasons", opt=_ANY_KEY)
-async def unlocalised_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language and look for the root `void_reasons`."""
     return facade.respond(dictionaries.void_reasons(catalogue.load().void_reasons), NOTHING)

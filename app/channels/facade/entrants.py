@@ -35,7 +35,7 @@ _PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/tournaments", opt=_LIST)
-async def tournaments(
+async def get_facade_tournaments(
     request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """Every known tournament, without its participants."""
@@ -45,7 +45,7 @@ async def tournaments(
 
 
 @get("/v1/sports/{locale:str}/sports/{sport_id:str}/tournaments", opt=_LIST)
-async def sport_tournaments(
+async def get_facade_sport_tournaments(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -67,7 +67,7 @@ async def _tournaments(facade: FacadeDependencies, grant: Grant) -> list[Tournam
 
 
 @get("/v1/sports/{locale:str}/tournaments/{tournament_id:str}/info", opt=_TOURNAMENT)
-async def tournament_info(
+async def get_facade_tournament(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -84,7 +84,7 @@ async def tournament_info(
 
 
 @get("/v1/sports/{locale:str}/competitors/{competitor_id:str}/profile", opt=_TEAM)
-async def competitor_profile(
+async def get_facade_competitor(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -104,7 +104,7 @@ async def competitor_profile(
 
 
 @get("/v1/sports/{locale:str}/players/{player_id:str}/profile", opt=_PLAYER)
-async def player_profile(
+async def get_facade_player(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],

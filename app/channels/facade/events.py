@@ -29,7 +29,7 @@ _FIXTURE = route_options.cached(scopes.LIST, scopes.READ, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_SUMMARY)
-async def summary(
+async def get_facade_summary(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -44,7 +44,7 @@ async def summary(
 
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_FIXTURE)
-async def fixture(
+async def get_facade_fixture(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],

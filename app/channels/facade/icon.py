@@ -18,6 +18,6 @@ def icon_url(public_url: str, own: str) -> str:
 
 
 @get(PATH, opt={"open": True, "any_query": True}, media_type=_SVG)
-async def icon() -> Response[bytes]:
+async def get_category_icon() -> Response[bytes]:
     """The icon, as SVG."""
     return Response(_ICON, media_type=_SVG, headers=_HEADERS)

@@ -15,7 +15,7 @@ _OPT = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: 
 
 
 @get("/v1/users/whoami", opt=_OPT)
-async def whoami(
+async def get_facade_whoami(
     request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]
 ) -> RenderedResponse[Any]:
     """The content of `/v1/whoami`, always as XML; with the virtual host to connect to."""

@@ -39,7 +39,7 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
     status_code=SPECIFICATION.accepted_status,
     opt=_OPT | {"required": ("request_id",), "remembered_when_refused": True},
 )
-async def full_recovery(
+async def request_facade_recovery(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
@@ -60,7 +60,7 @@ async def full_recovery(
     status_code=SPECIFICATION.accepted_status,
     opt=_OPT,
 )
-async def odds(
+async def request_facade_event_odds(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
@@ -81,7 +81,7 @@ async def odds(
     status_code=SPECIFICATION.accepted_status,
     opt=_OPT,
 )
-async def stateful(
+async def request_facade_event_results(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],

@@ -44,7 +44,7 @@ _LIST = route_options.cached(scopes.LIST, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
-async def prematch(
+async def get_facade_prematch_schedule(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -56,7 +56,7 @@ async def prematch(
 
 
 @get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
-async def live(
+async def get_facade_live_schedule(
     request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The live matches."""
@@ -64,7 +64,7 @@ async def live(
 
 
 @get("/v1/sports/{locale:str}/schedules/{day:str}/schedule", opt=_LIST)
-async def of_day(
+async def get_facade_day_schedule(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -115,7 +115,7 @@ def _rendered(
 
 
 @get("/v1/sports/{locale:str}/fixtures/changes", opt=route_options.options(scopes.LIST))
-async def changes(
+async def get_facade_fixture_changes(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],

@@ -34,7 +34,7 @@ _OPT: dict[str, Any] = {"sport": "cs2", "query": ("locale",), "sibling": True, "
 
 
 @get(siblings("/cs2/v1/markets/descriptions"), opt=_OPT)
-async def descriptions(
+async def list_market_descriptions(
     request: AuthenticatedRequest,
     locale: Annotated[Locale, QueryParameter(description="The language of names: en or ru.")] = "en",
 ) -> RenderedResponse[Many[DescriptionView]]:
@@ -48,7 +48,7 @@ async def descriptions(
 
 
 @get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2", "query": ("locale",)})
-async def suspension_reasons(
+async def list_suspension_reasons(
     locale: Annotated[Locale, QueryParameter(description="The language: en or ru.")] = "en",
 ) -> Many[SuspensionReasonView]:
     """Every code of why a market or a match is suspended."""
@@ -57,6 +57,6 @@ async def suspension_reasons(
 
 
 @get("/cs2/v1/markets/pricing", opt={"sport": "cs2"})
-async def pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
+async def get_pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
     """What the prices assume of the bets that are placed at them."""
     return Single(PricingView(rest.bet_delay_seconds))

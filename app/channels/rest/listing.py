@@ -75,7 +75,7 @@ _LISTING: dict[str, Any] = {"sibling": True, "cached_per": _cached_per}
     siblings("/cs2/v1/matches"),
     opt=options(scopes.LIST, query=("status", "limit", "cursor", "from", "to")) | _LISTING,
 )
-async def listing(
+async def list_matches(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     status: Annotated[Filter | None, QueryParameter(description="Matches in this state only.")] = None,

@@ -26,13 +26,13 @@ _LINES = 600  #: two for each time that a map was played
 
 
 @get("/cs2/v1/maps/pool", opt=_READ)
-async def pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
+async def get_map_pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
     """Today's active map pool."""
     return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(rest.clock()))))
 
 
 @get("/cs2/v1/maps", opt=_READ | {"query": ("time_filter",)})
-async def analytics(
+async def list_maps(
     rest: NamedDependency[RestDependencies], time_filter: Window = "3months"
 ) -> Many[MapAnalyticsView]:
     """The statistics of each known map, over the newest 300 times that it was finished."""

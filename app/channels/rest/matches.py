@@ -42,7 +42,7 @@ _SETTLEMENTS = 200
 
 
 @get("/cs2/v1/matches/{match_id:str}", opt=options(scopes.LIST, scopes.READ) | CACHED_WITH_SIBLING)
-async def detail(
+async def get_match(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[MatchView]]:
     """One match, with the fields that the key's scopes open. Its XML is the compact fixture."""
@@ -57,7 +57,7 @@ async def detail(
 
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=options(scopes.READ) | CACHED_WITH_SIBLING)
-async def summary(
+async def get_match_summary(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[SummaryView]]:
     """A match's score, winner, score of each map, and when it was played."""
@@ -87,7 +87,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
 
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/markets"), opt=options(scopes.MARKETS) | CACHED_WITH_SIBLING)
-async def offers(
+async def list_match_markets(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[MarketView]]:
     """The markets of a match that are on offer or suspended, by type and specifiers.
@@ -117,7 +117,7 @@ async def offers(
 
 
 @get("/cs2/v1/matches/{match_id:str}/rounds", opt=options(scopes.DETAIL) | CACHED)
-async def rounds(
+async def list_match_rounds(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[RoundView]]:
     """The finished rounds of a match that count, in order."""
@@ -129,7 +129,7 @@ async def rounds(
 
 
 @get("/cs2/v1/matches/{match_id:str}/timeline", opt=options(scopes.DETAIL) | CACHED)
-async def timeline(
+async def list_match_events(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[EventView]]:
     """Kills and bomb events of a match that count, in order."""
@@ -146,7 +146,7 @@ async def timeline(
     "/cs2/v1/matches/{match_id:str}/settlements",
     opt=options(scopes.SETTLEMENTS, query=("limit", "cursor")) | CACHED,
 )
-async def settlements(
+async def list_match_settlements(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],

@@ -41,7 +41,7 @@ _MAPS = 5000  #: the newest maps of a player that are counted
 
 
 @get("/cs2/v1/players", opt=_LISTING)
-async def listing(
+async def list_players(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: Annotated[
@@ -71,7 +71,7 @@ def _team(ref: str) -> int:
 
 
 @get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)
-async def detail(
+async def get_player(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     player_id: FromPath[str],

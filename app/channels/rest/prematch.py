@@ -31,7 +31,7 @@ Span = tuple[int, int]  #: from, until: the period (ms) in which the counted mat
 
 
 @get("/cs2/v1/matches/{match_id:str}/prematch", opt=_OPT)
-async def prematch(
+async def get_match_prematch(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],

@@ -10,7 +10,7 @@ from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.http.query import wrong_fields
+from app.http.request_data import wrong_fields
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
@@ -26,7 +26,7 @@ _PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)
 
 
 @post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_REQUEST)
-async def initiate(
+async def request_recovery(
     request: AuthenticatedRequest,
     recoveries: NamedDependency[RecoveryService],
     after: Annotated[
@@ -46,7 +46,7 @@ async def initiate(
 
 
 @get("/cs2/v1/recovery/{request_id:str}", opt=_PROGRESS)
-async def progress(
+async def get_recovery(
     request: AuthenticatedRequest,
     recoveries: NamedDependency[RecoveryService],
     request_id: FromPath[str],

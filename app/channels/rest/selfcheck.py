@@ -15,7 +15,7 @@ _CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "concurrency_limited": Tr
 
 
 @post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=BODY_BYTES)
-async def selfcheck(
+async def compare_book(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
 ) -> Single[SelfCheckView]:
     """Compare a digest of the client's open markets with what is on offer to it at this moment.

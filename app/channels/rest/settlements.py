@@ -22,7 +22,7 @@ _OPT: dict[str, Any] = {
 
 
 @get("/cs2/v1/settlements", opt=_OPT)
-async def settlements(
+async def list_settlements(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     since_id: Annotated[

@@ -26,7 +26,7 @@ _LISTING: dict[str, Any] = {"sport": "soccer", "query": ("cursor", "limit")}
 
 
 @get("/soccer/v1/competitors", opt=_LISTING)
-async def competitors(
+async def list_soccer_competitors(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerCompetitorView]:
     """Clubs and national teams by number."""
@@ -36,7 +36,7 @@ async def competitors(
 
 
 @get("/soccer/v1/competitors/{competitor_id:str}", opt=_DETAIL)
-async def competitor(
+async def get_soccer_competitor(
     rest: NamedDependency[RestDependencies], competitor_id: FromPath[str]
 ) -> Single[SoccerCompetitorView]:
     """A club or a national team."""
@@ -47,7 +47,7 @@ async def competitor(
 
 
 @get("/soccer/v1/tournaments", opt=_LISTING)
-async def tournaments(
+async def list_soccer_tournaments(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerTournamentView]:
     """Competitions by number."""
@@ -57,7 +57,7 @@ async def tournaments(
 
 
 @get("/soccer/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
-async def tournament(
+async def get_soccer_tournament(
     rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[SoccerTournamentDetailView]:
     """A competition and its participants."""

@@ -43,7 +43,7 @@ _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknow
 
 
 @get("/cs2/v1/teams", opt=_LISTING)
-async def listing(
+async def list_teams(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     region: Annotated[
@@ -70,7 +70,7 @@ async def listing(
 
 
 @get(_TEAM, opt=_READ)
-async def detail(
+async def get_team(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
@@ -86,7 +86,7 @@ async def detail(
 
 
 @get(f"{_TEAM}/extras", opt=_READ)
-async def extras(
+async def get_team_extras(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
@@ -117,7 +117,7 @@ async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tup
 
 
 @get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_MEETINGS)
-async def head_to_head(
+async def get_head_to_head(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],

@@ -44,7 +44,7 @@ _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
 
 
 @get("/cs2/v1/tournaments", opt=_LISTING)
-async def listing(
+async def list_tournaments(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     tier: Annotated[
@@ -92,7 +92,7 @@ def _begin(day: str) -> int:
 
 
 @get("/cs2/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
-async def detail(
+async def get_tournament(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[TournamentDetailView]:
     """A tournament and its participating teams."""

@@ -28,7 +28,7 @@ from app.domain.tenant import Grant
 from app.http.auth import authorize, client_address
 from app.http.headers import request_id
 from app.http.listeners import internal_error, refuse
-from app.http.query import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
+from app.http.request_data import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
 from app.kit.clock import Clock
 from app.kit.errors import (
     BadRequest,
