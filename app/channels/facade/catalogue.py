@@ -1,22 +1,45 @@
-"""Catalogues, which clients read once: sports, producers, market types, match statuses, void reasons.
+"""What clients read once: who their key is, the category's icon, and catalogues: sports, producers, market
+types, match statuses, void reasons.
 
-None of them changes while the process runs.
+None of the catalogues changes while the process runs.
 """
 
+from importlib.resources import files
 from typing import Any
 
+from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies, not_found
-from app.channels.facade.path_parameters import parse_locale, parse_number
+from app.channels.facade.dependencies import (
+    FacadeDependencies,
+    cached,
+    not_found,
+    parse_locale,
+    parse_number,
+    per_nothing,
+)
 from app.domain import catalogue
+from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
+from app.http.representation import Format
 from app.http.response import NOTHING, RenderedResponse
-from app.wire.xml import dictionaries
+from app.wire.xml import dictionaries, responses
 
-_ANY_KEY = route_options.cached(per=route_options.nothing)
+_ANY_KEY = cached(per=per_nothing)
+_WHOAMI = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: grant}
+_ICON_PATH = "/categories/cs2.svg"
+_ICON = files(__package__).joinpath("cs2.svg").read_bytes()
+_SVG = "image/svg+xml"
+_ICON_HEADERS = {"Cache-Control": "public, max-age=86400"}
+
+
+@get("/v1/users/whoami", opt=_WHOAMI)
+async def get_facade_whoami(
+    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]
+) -> RenderedResponse[Any]:
+    """The content of `/v1/whoami`, always as XML; with the virtual host to connect to."""
+    return facade.respond(responses.bookmaker_details(request.auth), NOTHING)
 
 
 @get("/v1/sports/{locale:str}/sports", opt=_ANY_KEY)
@@ -82,3 +105,14 @@ async def get_facade_localised_void_reasons(
 async def get_facade_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language and look for the root `void_reasons`."""
     return facade.respond(dictionaries.void_reasons(catalogue.load().void_reasons), NOTHING)
+
+
+def icon_url(public_url: str, own: str) -> str:
+    """The URL of the icon: the deployment's `own` if it sets one, else that of the route below."""
+    return own or public_url.rstrip("/") + _ICON_PATH
+
+
+@get(_ICON_PATH, opt={"open": True, "any_query": True}, media_type=_SVG)
+async def get_category_icon() -> Response[bytes]:
+    """The icon, as SVG."""
+    return Response(_ICON, media_type=_SVG, headers=_ICON_HEADERS)

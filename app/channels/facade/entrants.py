@@ -5,9 +5,7 @@ from typing import Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies, not_found
-from app.channels.facade.path_parameters import parse_locale, parse_number
+from app.channels.facade.dependencies import FacadeDependencies, cached, not_found, parse_locale, parse_number
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
@@ -28,10 +26,10 @@ def _cached_per(grant: Grant) -> bool:
     return grant.finished_only
 
 
-_LIST = route_options.cached(scopes.TOURNAMENTS_LIST, per=_cached_per)
-_TOURNAMENT = route_options.cached(scopes.TOURNAMENTS_READ, per=_cached_per)
-_TEAM = route_options.cached(scopes.TEAMS_READ, per=_cached_per)
-_PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_cached_per)
+_LIST = cached(scopes.TOURNAMENTS_LIST, per=_cached_per)
+_TOURNAMENT = cached(scopes.TOURNAMENTS_READ, per=_cached_per)
+_TEAM = cached(scopes.TEAMS_READ, per=_cached_per)
+_PLAYER = cached(scopes.PLAYERS_READ, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/tournaments", opt=_LIST)

@@ -6,9 +6,7 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies
-from app.channels.facade.path_parameters import check_product
+from app.channels.facade.dependencies import FacadeDependencies, check_product, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -18,7 +16,7 @@ from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.xml.dialect import SPECIFICATION
 from app.wire.xml.responses import Acknowledgement, recovery_accepted
 
-_OPT = route_options.options(scopes.RECOVERY)
+_OPT = options(scopes.RECOVERY)
 _ACTION = {
     RecoveryKind.FACADE_FULL: "recovery of {0}",
     RecoveryKind.EVENT_ODDS: "odds recovery of {0}",

@@ -1,6 +1,6 @@
 """Every route of the facade: a handler in one of these modules is one."""
 
-from app.channels.facade import catalogue, entrants, events, icon, identity, recovery, schedules
+from app.channels.facade import catalogue, entrants, matches, recovery
 from app.http.handlers import handlers_of
 
-ROUTES = handlers_of(catalogue, entrants, events, icon, identity, recovery, schedules)
+ROUTES = handlers_of(catalogue, entrants, matches, recovery)

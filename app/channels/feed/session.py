@@ -40,8 +40,7 @@ from app.broker.publisher_users import (
 from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import update_connected, update_gauges
-from app.channels.feed.ingest_watchdog import IngestWatchdog
-from app.channels.feed.rest_watch import RestWatch
+from app.channels.feed.process_watch import IngestWatchdog, RestWatch
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger

@@ -12,9 +12,7 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.match_access import visible_sport_events
-from app.channels.rest.route_options import options
+from app.channels.rest.dependencies import RestDependencies, options, visible_sport_events
 from app.domain import scopes
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant

@@ -4,8 +4,7 @@ from typing import Any
 
 from litestar.di import NamedDependency
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Window
+from app.channels.rest.dependencies import RestDependencies, Window
 from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine
 from app.domain.catalogue import MapInfo

@@ -1,4 +1,4 @@
-"""Matches and their parts, under /cs2/v1."""
+"""Matches and their parts, under /cs2/v1, and the settlement ledger of all matches."""
 
 from bisect import bisect_right
 from operator import attrgetter
@@ -8,10 +8,16 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.match_access import visible_match, visible_sport_events
-from app.channels.rest.parameters import EntryCursor
-from app.channels.rest.route_options import CACHED, CACHED_WITH_SIBLING, options
+from app.channels.rest.dependencies import (
+    CACHED,
+    CACHED_WITH_SIBLING,
+    EntryCursor,
+    Limit,
+    RestDependencies,
+    options,
+    visible_match,
+    visible_sport_events,
+)
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match
@@ -164,3 +170,23 @@ async def list_match_settlements(
     meta = ListMeta(len(shown), limit, len(entries), following)
     views = tuple(settlement_view(match.id, match.number, entry) for entry in shown)
     return response.negotiated(request, Many(views, meta), invalidated_by=match.id)
+
+
+@get("/cs2/v1/settlements", opt=options(scopes.SETTLEMENTS, query=("since_id", "limit")))
+async def list_settlements(
+    request: AuthenticatedRequest,
+    rest: NamedDependency[RestDependencies],
+    since_id: Annotated[
+        int,
+        QueryParameter(ge=0, le=2**63 - 1, description="The `id` of the last entry that you have; 0: none."),
+    ] = 0,
+    limit: Limit = 50,
+) -> Many[SettlementView]:
+    """Entries after `since_id`, oldest first. Entries are only ever appended: the last row's `id` is the next
+    `since_id`; without a row, repeat the same one."""
+    async with rest.store.autocommit() as tx:
+        found = await history.ledger_since(
+            *(tx, since_id, limit, request.auth.tenant.types_off), finished_only=request.auth.finished_only
+        )
+    shown = tuple(settlement_view(*each) for each in found)
+    return Many(shown, ListMeta(len(shown), limit))

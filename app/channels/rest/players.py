@@ -6,9 +6,15 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest import entrants as named
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    Window,
+    after_cursor,
+    find_player,
+    page,
+)
 from app.domain import scopes
 from app.domain.ids import entrant_number
 from app.domain.time_filter import window_start
@@ -80,7 +86,7 @@ async def get_player(
     """A player, with statistics for each map."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        player = await named.player(tx, request.auth, player_id)
+        player = await find_player(tx, request.auth, player_id)
         teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id])
         tallies = await statistics.of_players(tx, [player.account], since=since, limit=_MAPS)
     counts = [(tally.map_name, tally.tally) for tally in tallies]

@@ -5,10 +5,8 @@ from typing import Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import RestDependencies, Window, visible_match
 from app.channels.rest.maps import in_pool, map_views
-from app.channels.rest.match_access import visible_match
-from app.channels.rest.parameters import Window
 from app.domain import catalogue, scopes
 from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor

@@ -5,9 +5,15 @@ from typing import Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.entrants import found_or_404, parse_reference
-from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    after_cursor,
+    found_or_404,
+    page,
+    parse_reference,
+)
 from app.http.handlers import get
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS

@@ -7,9 +7,15 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest import entrants as named
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    Window,
+    after_cursor,
+    find_team,
+    page,
+)
 from app.domain import scopes
 from app.domain.match import Match
 from app.domain.time_filter import window_start
@@ -79,7 +85,7 @@ async def get_team(
     """A team, its squad, and its statistics for each map."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        team = await named.team(tx, request.auth, team_id)
+        team = await find_team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
     counts = [(line.map_name, line.line) for line in lines]
     return Single(team_detail_view(team, time_filter, map(named_player, team.players), counts))
@@ -95,7 +101,7 @@ async def get_team_extras(
     """Statistics computed at each call: races, headshots, conversions, overtimes, venues and vetoes."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        team = await named.team(tx, request.auth, team_id)
+        team = await find_team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
         played = await past_matches.of_team(tx, team.id, since=since, limit=_MATCHES)
         venues = await _venues(tx, team.id, played)
@@ -128,8 +134,8 @@ async def get_head_to_head(
     """Two teams' finished matches against each other, as the first sees them."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        team = await named.team(tx, request.auth, team_id)
-        opponent = await named.team(tx, request.auth, opponent_id, parameter="opponent_id")
+        team = await find_team(tx, request.auth, team_id)
+        opponent = await find_team(tx, request.auth, opponent_id, parameter="opponent_id")
         if team.id == opponent.id:
             what = "A team does not play against itself."
             raise Invalid(Field(("path", "opponent_id"), what, "same_team", opponent_id))

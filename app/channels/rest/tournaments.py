@@ -7,9 +7,15 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest import entrants as named
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    after_cursor,
+    find_category,
+    find_tournament,
+    page,
+)
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
@@ -97,6 +103,6 @@ async def get_tournament(
 ) -> Single[TournamentDetailView]:
     """A tournament and its participating teams."""
     async with rest.store.snapshot() as tx:
-        found = await named.tournament(tx, request.auth, tournament_id)
-        region = await named.category(tx, found)
+        found = await find_tournament(tx, request.auth, tournament_id)
+        region = await find_category(tx, found)
     return Single(tournament_detail_view(found, region))

@@ -18,7 +18,7 @@ from app.access.rate_limit import health as rate_limits
 from app.amqp.delivery_status import CONNECTED, TenantStatus, tenant_statuses
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
-from app.channels.feed import health as feed_health
+from app.channels.feed.process_watch import process_state
 from app.http.health import OK
 from app.ingest import health as ingest_health
 from app.kit.clock import Clock, system_clock, to_datetime
@@ -35,7 +35,7 @@ async def examine_processes(
     store: Store, management: Management, clock: Clock, dead_seconds: int, *, broker_answers: bool
 ) -> list[Finding]:
     ingest = await ingest_health.worker_beats(store, clock, dead_seconds)
-    feed = await feed_health.process_state(store, clock)
+    feed = await process_state(store, clock)
     parked = await ingest_health.nothing_parked(store)
     return [
         _beats("ingest process", ingest, "Start `matchfeed ingest`; read its log."),

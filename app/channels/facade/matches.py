@@ -1,4 +1,5 @@
-"""Lists of the tenant's booked matches: upcoming, live, of a day; and of changed fixtures."""
+"""Matches: single ones, as fixture and summary; lists of the tenant's booked matches: upcoming, live, of a
+day; and of changed fixtures."""
 
 from collections.abc import Hashable, Sequence
 from typing import Annotated, Any
@@ -6,9 +7,14 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies
-from app.channels.facade.path_parameters import parse_day, parse_locale
+from app.channels.facade.dependencies import (
+    FacadeDependencies,
+    cached,
+    not_found,
+    options,
+    parse_day,
+    parse_locale,
+)
 from app.domain import scopes
 from app.domain.catalogue import Locale
 from app.domain.match import Match, Status
@@ -18,9 +24,9 @@ from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.http.response import MATCH_LISTS, RenderedResponse
-from app.store import match_entrants, schedules
+from app.store import match_entrants, matches, schedules, tenants
 from app.store.schedules import ScheduleFilter
-from app.wire.fields import Group
+from app.wire.fields import Group, groups
 from app.wire.xml import sport_events
 from app.wire.xml.dialect import Dialect
 
@@ -35,12 +41,63 @@ _FAR = 2**62
 _FIELD_GROUPS = frozenset({Group.BASIC})
 
 
-def _cached_per(grant: Grant) -> Hashable:
+def _per_match(grant: Grant) -> Hashable:
+    """What of a grant a match's documents depend on; the tenant decides whether it is booked."""
+    return groups(grant.scopes), grant.finished_only, grant.tenant.id
+
+
+def _per_list(grant: Grant) -> Hashable:
     """What of a grant the lists depend on; the tenant decides which matches are booked."""
     return grant.finished_only, grant.tenant.id
 
 
-_LIST = route_options.cached(scopes.LIST, per=_cached_per)
+_SUMMARY = cached(scopes.READ, per=_per_match)
+_FIXTURE = cached(scopes.LIST, scopes.READ, per=_per_match)
+_LIST = cached(scopes.LIST, per=_per_list)
+
+
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_SUMMARY)
+async def get_facade_summary(
+    request: AuthenticatedRequest,
+    facade: NamedDependency[FacadeDependencies],
+    locale: FromPath[str],
+    event_id: FromPath[str],
+) -> RenderedResponse[Any]:
+    """One match with its status and score."""
+    language = parse_locale(locale)
+    found = await _event(facade, request.auth, event_id)
+    if found is None:
+        return not_found("match_summary")
+    return facade.respond(sport_events.match_summary(found, language, facade.dialect), found.id)
+
+
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_FIXTURE)
+async def get_facade_fixture(
+    request: AuthenticatedRequest,
+    facade: NamedDependency[FacadeDependencies],
+    locale: FromPath[str],
+    event_id: FromPath[str],
+) -> RenderedResponse[Any]:
+    """One match: who meets when, in which format, and where to watch it."""
+    language = parse_locale(locale)
+    found = await _event(facade, request.auth, event_id)
+    if found is None:
+        return not_found("fixtures_fixture")
+    return facade.respond(sport_events.fixtures_fixture(found, language, facade.dialect), found.id)
+
+
+async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> sport_events.SportEvent | None:
+    """The match that `ref` names, as this key sees it; None for one that it may not see."""
+    async with facade.store.snapshot() as tx:
+        match = await matches.find(tx, ref, finished_only=grant.finished_only)
+        if match is None:
+            return None
+        (who,) = await match_entrants.of_matches(tx, [match])
+        booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))
+    field_groups = groups(grant.scopes)
+    return sport_events.event(
+        match, who.tournament, who.home, who.away, field_groups=field_groups, booked=booked
+    )
 
 
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
@@ -114,7 +171,7 @@ def _rendered(
     )
 
 
-@get("/v1/sports/{locale:str}/fixtures/changes", opt=route_options.options(scopes.LIST))
+@get("/v1/sports/{locale:str}/fixtures/changes", opt=options(scopes.LIST))
 async def get_facade_fixture_changes(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
