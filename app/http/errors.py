@@ -37,11 +37,15 @@ class Problem(msgspec.Struct, frozen=True):
     detail: str | tuple[Field, ...]
 
 
+def detail_of(error: Refusal) -> str | tuple[Field, ...]:
+    """What the body of a refusal says."""
+    return error.fields if isinstance(error, Invalid) else error.detail
+
+
 def refusal(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
     """A refusal, with the status of its class."""
-    detail = error.fields if isinstance(error, Invalid) else error.detail
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return _response(error.status, detail, headers)
+    return _response(error.status, detail_of(error), headers)
 
 
 def invalid(request: Request[Any, Any, Any], error: ValidationException) -> Response[Any]:

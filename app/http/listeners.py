@@ -40,9 +40,9 @@ from litestar.types import (
 
 from app.access.rate_limit import UnauthenticatedLimiter
 from app.http.auth import client_address
-from app.http.errors import Problem
+from app.http.errors import Problem, detail_of
 from app.http.headers import complete_response, request_id
-from app.kit.errors import Invalid, NotFound, Refusal
+from app.kit.errors import NotFound, Refusal
 
 _KEY = "matchfeed.listener"
 _NOT_HERE = NotFound("There is no stream at this address.")
@@ -201,8 +201,7 @@ async def refuse_unknown(scope: Scope, send: Send, limiter: UnauthenticatedLimit
 
 async def refuse(scope: Scope, send: Send, error: Refusal) -> None:
     """Respond to an upgrade with the status and the JSON `{detail}` of a refusal."""
-    detail = error.fields if isinstance(error, Invalid) else error.detail
-    body = msgspec.json.encode(Problem(detail))
+    body = msgspec.json.encode(Problem(detail_of(error)))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

@@ -27,32 +27,26 @@ _TYPE = "(match|team|player|tournament)"
 
 
 class ParameterDoc(msgspec.Struct, frozen=True):
-    """A parameter: its description, an example, and its schema if the route's type is less precise."""
+    """A parameter: its description where routes have none, an example, and its schema where their type is
+    less precise."""
 
-    description: str
+    description: str = ""
     example: Any = None
     schema: Json | None = None
 
 
 #: In paths and queries. A description in the route itself takes precedence.
 PARAMETERS = {
-    "after": ParameterDoc(
-        "Unix milliseconds of the last message processed. Left out or 0: a full snapshot.",
-        0,
-        {"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999},
-    ),
+    "after": ParameterDoc(example=0, schema={"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999}),
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
     "event_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
-    "cursor": ParameterDoc("The `next_cursor` of the page before, unchanged."),
-    "from": ParameterDoc(
-        "Those that begin then or later; UTC.", "2026-01-01", {"type": "string", "format": "date"}
-    ),
-    "is_active": ParameterDoc("Teams that still play (true), or no longer (false).", True),
-    "is_lan": ParameterDoc("Those played in one place (true), or online (false).", False),
+    "from": ParameterDoc(example="2026-01-01", schema={"type": "string", "format": "date"}),
+    "is_active": ParameterDoc(example=True),
+    "is_lan": ParameterDoc(example=False),
     "key_id": ParameterDoc("The key, by its id.", _UUID),
     "limit": ParameterDoc("Rows at most.", 2),
-    "parts": ParameterDoc("Only these parts, separated by commas.", "database"),
+    "parts": ParameterDoc(example="database"),
     "locale": ParameterDoc(
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),
@@ -62,31 +56,29 @@ PARAMETERS = {
     "match": ParameterDoc(f"Those of one match: {_MATCHES}", "od:match:1", _MATCH),
     "match_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "name": ParameterDoc("The file's name.", "feed.xsd"),
-    "node_id": ParameterDoc("Digits; the last section of every routing key of the replay.", "7", _DIGITS),
+    "node_id": ParameterDoc(example="7", schema=_DIGITS),
     "opponent_id": ParameterDoc(f"The other team: {_NUMBERED}", "mf:competitor:12", _TEAM),
     "player_id": ParameterDoc(f"The player: {_NUMBERED}", "1101", _ENTRANT),
     "product": ParameterDoc("The producer, by its id, its scope or its name."),
-    "q": ParameterDoc("At least two letters of the name.", "herons"),
-    "region": ParameterDoc("The region, in any case.", "EU"),
+    "q": ParameterDoc(example="herons"),
+    "region": ParameterDoc(example="EU"),
     "request_id": ParameterDoc(
         "Digits of your own; repeated in every envelope of the replay.", "1001", _DIGITS
     ),
-    "since_id": ParameterDoc("The `id` of the last entry that you have; 0: none.", 0),
+    "since_id": ParameterDoc(example=0),
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
-    "start": ParameterDoc("Rows to leave out first.", 0),
-    "status": ParameterDoc("Matches in this state only.", "live"),
+    "start": ParameterDoc(example=0),
+    "status": ParameterDoc(example="live"),
     "team_id": ParameterDoc(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),
-    "tier": ParameterDoc("S, A, B, C or D, in any case.", "A"),
-    "time_filter": ParameterDoc("How far back to look; a month has 30 days.", "3months"),
+    "tier": ParameterDoc(example="A"),
+    "time_filter": ParameterDoc(example="3months"),
     "type_id": ParameterDoc("The market type in the catalogue.", 13),
-    "to": ParameterDoc("Those that begin before then; UTC.", "2031-01-01"),
-    "token": ParameterDoc("The token from the match's log sink address.", "5f2c"),
+    "to": ParameterDoc(example="2031-01-01"),
+    "token": ParameterDoc(example="5f2c"),
     "tournament_id": ParameterDoc(f"The tournament: {_NUMBERED}", "21", _ENTRANT),
     "types": ParameterDoc(
-        "Only these, with commas between.",
-        "team,player",
-        {"type": "string", "pattern": f"^{_TYPE}(,{_TYPE}){{0,9}}$"},
+        example="team,player", schema={"type": "string", "pattern": f"^{_TYPE}(,{_TYPE}){{0,9}}$"}
     ),
     "variant": ParameterDoc("The variant's URN.", "od:exact_score:bo1"),
 }
@@ -131,7 +123,6 @@ _RESPONSE_HEADERS = {
         '"key";q=600;w=60',
         False,
     ),
-    "Allow": ("The methods that the path accepts.", "GET", True),
 }
 RESPONSE_HEADERS: dict[str, Json] = {
     name: {
