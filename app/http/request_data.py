@@ -1,10 +1,10 @@
 """What a request carries in its query and in its body: read strictly, and refused with everything that is
 wrong.
 
-Unknown parameters of a query are refused, so that a misspelled one is noticed. A route lists the parameters
-that it knows in `opt["query"]`. One with `any_query` ignores unknown ones (the compatibility facade:
-existing clients send some). What a value must be beside its type and its bounds is the route's `query_rule`,
-or checked by its handler.
+Unknown parameters of a query are refused, so that a misspelled one is noticed. A route knows those that its
+handler declares; one whose handler reads others itself lists all in `opt["query"]`. One with `any_query`
+ignores unknown ones (the compatibility facade: existing clients send some). What a value must be beside its
+type and its bounds is the route's `query_rule`, or checked by its handler.
 
 JSON bodies are decoded as the type that their handler declares: a number in quotes is no number. Large bodies
 are decoded in a thread, and stop at the first error.
@@ -84,7 +84,7 @@ def wrong_fields(scope: Scope) -> list[Field]:
         return []
     found = with_others(with_nul(pairs), misread(handler, pairs))
     if not handler.opt.get("any_query"):
-        found += unknown(pairs, handler.opt.get("query", ()))
+        found += unknown(pairs, handler.opt.get("query", _declared(handler)))
     by_rule = list(rule(dict(pairs))) if rule else []
     if not found and not by_rule:
         return []

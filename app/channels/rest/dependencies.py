@@ -54,9 +54,9 @@ class RestDependencies(msgspec.Struct, frozen=True):
     bet_delay_seconds: int
 
 
-def options(*scopes: str, query: tuple[str, ...] = ()) -> dict[str, Any]:
+def options(*scopes: str) -> dict[str, Any]:
     """`opt` of a route that requires one of these scopes."""
-    return {"sport": "cs2", "scopes": scopes, "query": query}
+    return {"sport": "cs2", "scopes": scopes}
 
 
 def _cached_per(grant: Grant, form: Format) -> Hashable:

@@ -30,7 +30,7 @@ def _cached_per(grant: Grant, form: Format) -> None:
     """The response is the same for every grant."""
 
 
-_OPT: dict[str, Any] = {"sport": "cs2", "query": ("locale",), "sibling": True, "cached_per": _cached_per}
+_OPT: dict[str, Any] = {"sport": "cs2", "sibling": True, "cached_per": _cached_per}
 
 
 @get(siblings("/cs2/v1/markets/descriptions"), opt=_OPT)
@@ -47,7 +47,7 @@ async def list_market_descriptions(
     )
 
 
-@get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2", "query": ("locale",)})
+@get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2"})
 async def list_suspension_reasons(
     locale: Annotated[Locale, QueryParameter(description="The language: en or ru.")] = "en",
 ) -> Many[SuspensionReasonView]:

@@ -71,7 +71,7 @@ _LISTING: dict[str, Any] = {"sibling": True, "cached_per": _cached_per}
 
 @get(
     siblings("/cs2/v1/matches"),
-    opt=options(scopes.LIST, query=("status", "limit", "cursor", "from", "to")) | _LISTING,
+    opt=options(scopes.LIST) | _LISTING,
 )
 async def list_matches(
     request: AuthenticatedRequest,

@@ -30,7 +30,7 @@ async def get_map_pool(rest: NamedDependency[RestDependencies]) -> Single[PoolVi
     return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(rest.clock()))))
 
 
-@get("/cs2/v1/maps", opt=_READ | {"query": ("time_filter",)})
+@get("/cs2/v1/maps", opt=_READ)
 async def list_maps(
     rest: NamedDependency[RestDependencies], time_filter: Window = "3months"
 ) -> Many[MapAnalyticsView]:

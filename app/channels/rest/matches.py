@@ -150,7 +150,7 @@ async def list_match_events(
 
 @get(
     "/cs2/v1/matches/{match_id:str}/settlements",
-    opt=options(scopes.SETTLEMENTS, query=("limit", "cursor")) | CACHED,
+    opt=options(scopes.SETTLEMENTS) | CACHED,
 )
 async def list_match_settlements(
     request: AuthenticatedRequest,
@@ -172,7 +172,7 @@ async def list_match_settlements(
     return response.negotiated(request, Many(views, meta), invalidated_by=match.id)
 
 
-@get("/cs2/v1/settlements", opt=options(scopes.SETTLEMENTS, query=("since_id", "limit")))
+@get("/cs2/v1/settlements", opt=options(scopes.SETTLEMENTS))
 async def list_settlements(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],

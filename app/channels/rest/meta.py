@@ -31,7 +31,7 @@ from app.wire.views.meta import (
 from app.wire.xml import feed, responses
 
 _SIBLING = {"sibling": True}
-_READY = {"query": ("parts",), "handler_checks_query": True}  # the parts are those of this process
+_READY = {"handler_checks_query": True}  # the parts are those of this process
 _RETRY_SECONDS = 5
 _WHOAMI = _SIBLING | {"cached_per": lambda grant, _: grant}
 

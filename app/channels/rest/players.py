@@ -39,10 +39,9 @@ def _wrong_team(query: Mapping[str, str]) -> Iterator[Field]:
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.PLAYERS_LIST,),
-    "query": ("team_id", "cursor", "limit"),
     "query_rule": _wrong_team,
 }
-_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,), "query": ("time_filter",)}
+_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,)}
 _MAPS = 5000  #: the newest maps of a player that are counted
 
 

@@ -19,7 +19,7 @@ from app.store.transaction import Tx
 from app.wire.views.meta import Single
 from app.wire.views.prematch import Contender, PrematchView, SquadPlayer, picked, prematch_view
 
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,), "query": ("time_filter",)}
+_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,)}
 _MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: the newest matches of a team whose vetoes are counted
 _OF_PLAYER = 500  #: a player's newest maps

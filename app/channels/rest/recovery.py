@@ -22,12 +22,11 @@ from app.wire.views.selfcheck import Digest, SelfCheckView
 _REQUEST = {
     "sport": "cs2",
     "scopes": (scopes.RECOVERY,),
-    "query": ("after", "request_id", "node_id"),
     "required": ("request_id",),
     "handler_checks_query": True,  # the window of `after` depends on what is stored
 }
 _CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "concurrency_limited": True}
-_PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
+_PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,)}
 
 
 @post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_REQUEST)

@@ -44,7 +44,7 @@ def _wrong(query: Mapping[str, str]) -> Iterator[Field]:
         yield Field(("query", "types"), what, "unknown_type", types)
 
 
-_OPT: dict[str, Any] = {"sport": "cs2", "query": ("q", "types", "limit"), "query_rule": _wrong}
+_OPT: dict[str, Any] = {"sport": "cs2", "query_rule": _wrong}
 _NAMES = 50  #: teams and tournaments by which matches are found
 
 

@@ -27,11 +27,10 @@ from app.wire.views.soccer import (
     tournament_view,
 )
 
-_DETAIL: dict[str, Any] = {"sport": "soccer"}
-_LISTING: dict[str, Any] = {"sport": "soccer", "query": ("cursor", "limit")}
+_READ: dict[str, Any] = {"sport": "soccer"}
 
 
-@get("/soccer/v1/competitors", opt=_LISTING)
+@get("/soccer/v1/competitors", opt=_READ)
 async def list_soccer_competitors(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerCompetitorView]:
@@ -41,7 +40,7 @@ async def list_soccer_competitors(
     return page(found, limit, lambda one: competitor_view(one, rest.soccer_prefix))
 
 
-@get("/soccer/v1/competitors/{competitor_id:str}", opt=_DETAIL)
+@get("/soccer/v1/competitors/{competitor_id:str}", opt=_READ)
 async def get_soccer_competitor(
     rest: NamedDependency[RestDependencies], competitor_id: FromPath[str]
 ) -> Single[SoccerCompetitorView]:
@@ -52,7 +51,7 @@ async def get_soccer_competitor(
     return Single(competitor_view(found, rest.soccer_prefix))
 
 
-@get("/soccer/v1/tournaments", opt=_LISTING)
+@get("/soccer/v1/tournaments", opt=_READ)
 async def list_soccer_tournaments(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerTournamentView]:
@@ -62,7 +61,7 @@ async def list_soccer_tournaments(
     return page(found, limit, lambda one: tournament_view(one, rest.soccer_prefix))
 
 
-@get("/soccer/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
+@get("/soccer/v1/tournaments/{tournament_id:str}", opt=_READ)
 async def get_soccer_tournament(
     rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[SoccerTournamentDetailView]:

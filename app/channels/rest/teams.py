@@ -36,12 +36,10 @@ from app.wire.views.teams import (
 )
 
 _TEAM = "/cs2/v1/teams/{team_id:str}"
-_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,), "query": ("time_filter",)}
-_MEETINGS: dict[str, Any] = _READ | {"query": ("time_filter", "limit")}
+_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,)}
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.TEAMS_LIST,),
-    "query": ("region", "is_active", "cursor", "limit"),
 }
 _MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: and its newest matches
@@ -122,7 +120,7 @@ async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tup
     return {venue: (counted[venue], won[venue]) for venue in counted}
 
 
-@get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_MEETINGS)
+@get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_READ)
 async def get_head_to_head(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],

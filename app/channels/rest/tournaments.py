@@ -43,7 +43,6 @@ def _wrong_day(query: Mapping[str, str]) -> Iterator[Field]:
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.TOURNAMENTS_LIST,),
-    "query": ("tier", "is_lan", "region", "from", "cursor", "limit"),
     "query_rule": _wrong_day,
 }
 _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}

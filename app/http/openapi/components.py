@@ -287,7 +287,9 @@ def refusal_statuses(route: Route) -> Iterator[int]:
         yield from (400, 401, 403, 429)
     elif route.method != "get":
         yield 403
-    if "{" in route.path or "match" in route.opt.get("query", ()):  # what it names may not exist
+    if "{" in route.path or any(
+        one["name"] == "match" for one in route.draft.get("parameters", ())
+    ):  # what it names may not exist
         yield 404
     if len(route.media) > 1:
         yield 406
