@@ -233,7 +233,7 @@ def _is_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:
 
 
 class Listening:
-    """Announces for the feed process (`channels.feed.rest_watch`) that this process listens. `accepting`:
+    """Announces for the feed process (`channels.feed.process_watch`) that this process listens. `accepting`:
     whether it accepts connections; the server sets it."""
 
     def __init__(self) -> None:
