@@ -16,9 +16,8 @@ from litestar.types import Scope
 from app.access import broker_sync
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
-from app.access.rate_limit import UnauthenticatedLimiter
+from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
-from app.access.refused_recoveries import RefusedRecoveries
 from app.access.sign_in import valid_sessions
 from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
@@ -45,7 +44,7 @@ from app.http.request_data import StrictRequest
 from app.http.request_guard import RequestGuard
 from app.http.response import ResponseCache, ViewResponse
 from app.http.server import Listening
-from app.ingest import health as ingest_health
+from app.ingest import worker as ingest_health
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
@@ -76,7 +75,7 @@ from app.sites.portal.site import PORTAL
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
 from app.store.stalled_sessions import end_stalled_regularly
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer

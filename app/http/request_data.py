@@ -27,9 +27,9 @@ from litestar.params import QueryParameter
 from litestar.types import Scope
 from msgspec.structs import FieldInfo
 
+from app.kit.background import run_in_thread
 from app.kit.control_characters import has_control_characters, strip_control_characters
 from app.kit.errors import Field, Invalid, NotFound, with_others
-from app.kit.threads import run_in_thread
 
 T = TypeVar("T")
 Pairs = Sequence[tuple[str, str]]

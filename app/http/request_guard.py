@@ -33,8 +33,7 @@ from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.grants import Grants
-from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key, count_request
-from app.access.refused_recoveries import RefusedRecoveries
+from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter, authenticate_key, count_request
 from app.domain.tenant import Grant
 from app.http.auth import authorize, client_address, read_api_key
 from app.http.handlers import XML_SUFFIX

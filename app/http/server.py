@@ -27,7 +27,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from app.access.rate_limit import address_block
-from app.kit.retry import retry_while_unavailable
+from app.kit.background import retry_while_unavailable
 from app.store import heartbeats
 from app.store.connections import Store
 

@@ -23,8 +23,7 @@ from app.broker.connection import open_connection
 from app.broker.management import Management
 from app.channels.feed.process_watch import IngestWatchdog, RestWatch
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match
-from app.domain.match_summary import summarize
+from app.domain.match import Match, summarize
 from app.domain.tenant import NUMBERED_VHOST, Tenant
 from app.settings import Settings
 from app.store import changes, cursors, tenants

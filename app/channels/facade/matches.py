@@ -17,8 +17,8 @@ from app.channels.facade.dependencies import (
 )
 from app.domain import scopes
 from app.domain.catalogue import Locale
+from app.domain.entrants import MatchEntrants
 from app.domain.match import Match, Status
-from app.domain.match_entrants import MatchEntrants
 from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest

@@ -10,10 +10,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import retry_while_unavailable
 from app.store import cursors, heartbeats
 from app.store.connections import Store
 

@@ -14,11 +14,11 @@ import msgspec
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
+from app.domain.analytics import TimeFilter
 from app.domain.entrants import Category, Competitor, Player, Tournament
 from app.domain.ids import entrant_number, is_entrant_reference
 from app.domain.match import Match
 from app.domain.tenant import Grant
-from app.domain.time_filter import TimeFilter
 from app.http.health import Health
 from app.http.representation import Format
 from app.kit.clock import Clock

@@ -6,19 +6,17 @@ from litestar.di import NamedDependency
 
 from app.channels.rest.dependencies import RestDependencies, Window
 from app.domain import catalogue, scopes
-from app.domain.analytics import TeamLine
+from app.domain.analytics import TeamLine, window_start
 from app.domain.catalogue import MapInfo
-from app.domain.sports import CS2
-from app.domain.time_filter import window_start
+from app.domain.ids import CS2
 from app.http.handlers import get
 from app.kit.clock import to_datetime
 from app.store import statistics
 from app.store.statistics import EVER
 from app.store.transaction import Tx
-from app.wire.views.maps import PoolView, pool_view
+from app.wire.text import iso_time
 from app.wire.views.meta import ListMeta, Many, Single
-from app.wire.views.scalars import iso_time
-from app.wire.views.statistics import MapAnalyticsView, map_view
+from app.wire.views.statistics import MapAnalyticsView, PoolView, map_view, pool_view
 
 _READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MAPS,)}
 _LINES = 600  #: two for each time that a map was played

@@ -20,8 +20,7 @@ from app.channels.rest.dependencies import (
 )
 from app.domain import scopes
 from app.domain.ids import match_urn
-from app.domain.match import Match
-from app.domain.match_summary import summarize
+from app.domain.match import Match, summarize
 from app.domain.tenant import Grant
 from app.domain.types_off import markets_in_list, off_now, offered_entries
 from app.http import response

@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from app.channels.rest.dependencies import RestDependencies
-from app.domain.sports import LIVE, Sport
+from app.domain.ids import LIVE, Sport
 from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get, siblings

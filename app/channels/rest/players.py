@@ -16,15 +16,15 @@ from app.channels.rest.dependencies import (
     page,
 )
 from app.domain import scopes
+from app.domain.analytics import window_start
 from app.domain.ids import entrant_number
-from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.errors import Field
 from app.store import entrants, statistics
 from app.wire.views.entrants import PlayerView, player_view
 from app.wire.views.meta import Many, Single
-from app.wire.views.players import PlayerDetailView, player_detail_view
+from app.wire.views.profiles import PlayerDetailView, player_detail_view
 
 _TEAM = ("competitor", "team")  #: the kinds of a team's URN
 

@@ -17,15 +17,15 @@ from app.channels.rest.dependencies import (
 from app.http.handlers import get
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
-from app.wire.views.meta import Many, Single
-from app.wire.views.soccer import (
+from app.wire.views.entrants import (
     SoccerCompetitorView,
     SoccerTournamentDetailView,
     SoccerTournamentView,
-    competitor_view,
-    tournament_detail_view,
-    tournament_view,
+    soccer_competitor_view,
+    soccer_tournament_detail_view,
+    soccer_tournament_view,
 )
+from app.wire.views.meta import Many, Single
 
 _READ: dict[str, Any] = {"sport": "soccer"}
 
@@ -37,7 +37,7 @@ async def list_soccer_competitors(
     """Clubs and national teams by number."""
     async with rest.store.autocommit() as tx:
         found = await entrants.listing(tx, SOCCER_COMPETITORS, after=after_cursor(cursor), limit=limit + 1)
-    return page(found, limit, lambda one: competitor_view(one, rest.soccer_prefix))
+    return page(found, limit, lambda one: soccer_competitor_view(one, rest.soccer_prefix))
 
 
 @get("/soccer/v1/competitors/{competitor_id:str}", opt=_READ)
@@ -48,7 +48,7 @@ async def get_soccer_competitor(
     number = parse_reference("competitor", competitor_id, "competitor")
     async with rest.store.autocommit() as tx:
         found = found_or_404(await entrants.get(tx, SOCCER_COMPETITORS, number), "competitor", competitor_id)
-    return Single(competitor_view(found, rest.soccer_prefix))
+    return Single(soccer_competitor_view(found, rest.soccer_prefix))
 
 
 @get("/soccer/v1/tournaments", opt=_READ)
@@ -58,7 +58,7 @@ async def list_soccer_tournaments(
     """Competitions by number."""
     async with rest.store.autocommit() as tx:
         found = await entrants.listing(tx, SOCCER_TOURNAMENTS, after=after_cursor(cursor), limit=limit + 1)
-    return page(found, limit, lambda one: tournament_view(one, rest.soccer_prefix))
+    return page(found, limit, lambda one: soccer_tournament_view(one, rest.soccer_prefix))
 
 
 @get("/soccer/v1/tournaments/{tournament_id:str}", opt=_READ)
@@ -70,4 +70,4 @@ async def get_soccer_tournament(
     async with rest.store.snapshot() as tx:
         found = found_or_404(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
         playing = await entrants.by_ids(tx, SOCCER_COMPETITORS, found.competitor_ids)
-    return Single(tournament_detail_view(found, playing, rest.soccer_prefix))
+    return Single(soccer_tournament_detail_view(found, playing, rest.soccer_prefix))

@@ -17,8 +17,8 @@ from app.channels.rest.dependencies import (
     page,
 )
 from app.domain import scopes
+from app.domain.analytics import window_start
 from app.domain.match import Match
-from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid
@@ -27,13 +27,7 @@ from app.store.transaction import Tx
 from app.wire.views.entrants import TeamView, named_player, team_view
 from app.wire.views.meetings import HeadToHeadView, head_to_head_view
 from app.wire.views.meta import Many, Single
-from app.wire.views.teams import (
-    ExtrasView,
-    TeamDetailView,
-    Venue,
-    extras_view,
-    team_detail_view,
-)
+from app.wire.views.profiles import ExtrasView, TeamDetailView, Venue, extras_view, team_detail_view
 
 _TEAM = "/cs2/v1/teams/{team_id:str}"
 _READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,)}

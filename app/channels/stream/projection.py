@@ -6,8 +6,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.channels.stream.updates import MatchState, Update, apply_changes
+from app.domain.entrants import TeamLogos
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.match_entrants import TeamLogos
 from app.domain.types_off import Intervals
 from app.store import changes, history, markets, match_entrants, matches, stream_queries, tenants
 from app.store.changes import ChangeRow

@@ -38,6 +38,7 @@ from app.http.auth import authorize, client_address
 from app.http.headers import request_id
 from app.http.listeners import internal_error, refuse
 from app.http.request_data import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
+from app.kit.background import wait_for_event
 from app.kit.clock import Clock
 from app.kit.errors import (
     BadRequest,
@@ -52,7 +53,6 @@ from app.kit.errors import (
 )
 from app.kit.logging import bind, get_logger
 from app.kit.metrics import stream_connections
-from app.kit.retry import wait_for_event
 from app.store import matches
 from app.store.connections import Store
 

@@ -14,9 +14,9 @@ import msgspec
 
 from app.domain import frame_types
 from app.domain.changes import RoundLive
+from app.domain.entrants import NO_LOGOS, TeamLogos
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Round, Status, TimelineEvent
-from app.domain.match_entrants import NO_LOGOS, TeamLogos
 from app.domain.match_info import VideoStream
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, OffTypes, markets_in_list

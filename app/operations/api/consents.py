@@ -9,7 +9,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import Meta
 
 from app.commands import consent
-from app.commands.command_fields import Words
+from app.commands.match_commands import Words
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.operations.api.consent_view import ConsentView, consent_view

@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from app.access import admin
-from app.access.properties import KeyAlteration
+from app.access.api_keys import KeyAlteration
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.errors import NotFound

@@ -7,7 +7,7 @@ from litestar import put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
-from app.access.market_types import TypeState, market_types_of, set_market_types
+from app.access.feed_selection import TypeState, market_types_of, set_market_types
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_millis

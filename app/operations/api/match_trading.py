@@ -7,8 +7,8 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from app.commands.match_commands import AnyCommand
-from app.commands.preview import preview
+from app.commands.execution import preview
+from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get

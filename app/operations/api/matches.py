@@ -10,8 +10,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
 
 from app.commands import consent, creation
-from app.commands.command_fields import Command, Number, Overtime, Rounds, Strength
-from app.commands.match_commands import Cancel
+from app.commands.match_commands import Cancel, Command, Number, Overtime, Rounds, Strength
 from app.domain.match import Match
 from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest

@@ -13,7 +13,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
 
-from app.access import admin, bookings
+from app.access import admin, feed_selection
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
@@ -194,7 +194,7 @@ async def set_booking(
     """Hide a match from a tenant, or show it again."""
     async with ops.store.transaction() as tx:
         by = request.auth.actor
-        await bookings.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
+        await feed_selection.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
     return Single(data)
 
 

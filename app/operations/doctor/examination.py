@@ -20,7 +20,7 @@ from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
 from app.channels.feed.process_watch import process_state
 from app.http.health import OK
-from app.ingest import health as ingest_health
+from app.ingest import worker as ingest_health
 from app.kit.clock import Clock, system_clock, to_datetime
 from app.operations.doctor import broker, database
 from app.operations.doctor.findings import Finding, State, examined, ill, judged, unknown, well

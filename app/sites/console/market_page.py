@@ -8,14 +8,14 @@ from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.domain.map_play import Team
 from app.domain.market import CLOSED, Market
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.player import Team
 from app.domain.settlement import void_windows
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.http.handlers import get
+from app.kit.background import run_in_thread
 from app.kit.errors import NotFound
-from app.kit.threads import run_in_thread
 from app.sites.console.command_forms import CommandForm, forms_for
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.sites.console.paths import market_path, match_path

@@ -8,10 +8,10 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
-from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.http.handlers import get
 from app.sites.console.command_forms import FORMS, forms_for
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest

@@ -5,8 +5,8 @@ from typing import Any
 from litestar import Response, post
 from litestar.di import NamedDependency
 
-from app.access import own_vhost
-from app.access.own_vhost import LoginCheck
+from app.access import self_service
+from app.access.self_service import LoginCheck
 from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import USER_LIMITS
@@ -35,7 +35,7 @@ async def make_credentials(
     """Set a new password, and show the URL with it in this response only."""
     form, signed_in = Form(await request.form()), request.auth
     try:
-        url = await own_vhost.provision(
+        url = await self_service.provision(
             portal.store,
             portal.counters,
             signed_in.tenant,
@@ -54,7 +54,7 @@ async def check_login(request: SignedInRequest, portal: NamedDependency[PortalDe
     """Log in with the pasted password as the tenant's client does, and show each step."""
     try:
         pasted = Form(await request.form()).secret("password").strip()
-        result = await own_vhost.check(portal.counters, request.auth.tenant, pasted, portal.broker)
+        result = await self_service.check(portal.counters, request.auth.tenant, pasted, portal.broker)
     except Refusal as refusal:
         return await _amqp_page(request, portal, refusal)
     return await _amqp_page(request, portal, result=result)
@@ -69,8 +69,8 @@ async def _amqp_page(
 ) -> Response[str]:
     broker, tenant = portal.broker, request.auth.tenant
     async with portal.store.autocommit() as tx:
-        last = await own_vhost.last_provisioned(tx, tenant)
-        permitted = await own_vhost.may_provision(tx, tenant)
+        last = await self_service.last_provisioned(tx, tenant)
+        permitted = await self_service.may_provision(tx, tenant)
     host = broker.public_host.partition(":")[0]
     return page(
         request,

@@ -10,7 +10,7 @@ import msgspec
 from litestar import Response, post
 from litestar.di import NamedDependency
 
-from app.access import own_keys
+from app.access import self_service
 from app.broker.address import tenant_url
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.domain import scopes
@@ -50,7 +50,7 @@ async def examples_with_key(
     try:
         raw = Form(await request.form()).secret("key").strip()
         async with portal.store.autocommit() as tx:
-            key = await own_keys.find(tx, request.auth.tenant.id, raw, secret=portal.secret)
+            key = await self_service.find(tx, request.auth.tenant.id, raw, secret=portal.secret)
         if key is None:
             raise Invalid(Field(("key",), "This is no key of your tenant.", "foreign_key"))
     except Refusal as refusal:

@@ -10,9 +10,8 @@ from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, QueryParameter
 
-from app.amqp.envelope import Envelope
+from app.amqp.envelope import MATCH_MESSAGES, Envelope
 from app.amqp.frames import AmqpMessage
-from app.amqp.routing import MATCH_MESSAGES
 from app.domain import catalogue
 from app.domain.ids import match_urn
 from app.domain.tenant import Tenant

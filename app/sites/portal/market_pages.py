@@ -18,8 +18,8 @@ from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
 from app.domain.types_off import market_in_list, off_now
 from app.http.handlers import get
+from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid, NotFound
-from app.kit.threads import run_in_thread
 from app.sites.pages.ledger_kinds import kind_of
 from app.sites.pages.market_names import key_of_name, names_of
 from app.sites.pages.positions import NEWEST, Before

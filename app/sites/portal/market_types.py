@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Response, post
 from litestar.di import NamedDependency
 
-from app.access.market_types import market_types_of, set_market_types
+from app.access.feed_selection import market_types_of, set_market_types
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.error_pages import sentences

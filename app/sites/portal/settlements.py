@@ -20,7 +20,7 @@ from litestar.response import Stream
 
 from app.access.reach import match_within, reach_of
 from app.domain import scopes
-from app.domain.reach import Reach
+from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
 from app.http.handlers import get
 from app.kit.clock import iso_seconds

@@ -11,10 +11,10 @@ from uuid import UUID
 
 import httpx
 import msgspec
+from app.access.api_keys import KeyProperties
 from lxml import etree
 
 from app.access import admin
-from app.access.properties import KeyProperties
 from app.broker.management import Management
 from app.http.openapi.document import Examples
 from app.settings import Settings

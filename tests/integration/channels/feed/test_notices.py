@@ -7,7 +7,7 @@ import aio_pika
 import pytest
 
 from app.amqp.connection import BrokerError
-from app.amqp.queue_channel import QueueChannel
+from app.amqp.tenant_channels import QueueChannel
 from app.channels.feed import process_watch, retention
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
