@@ -23,30 +23,28 @@ from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.facade import icon
+from app.channels.facade.catalogue import icon_url
 from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
-from app.channels.feed import health as feed_health
 from app.channels.feed.asyncapi import feed
+from app.channels.feed.process_watch import feed_state, process_state
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.openapi import OpenApiDocuments, generate_documents
+from app.channels.rest.documents import OpenApiDocuments, generate_documents
 from app.channels.rest.routes import ROUTES as REST
 from app.channels.stream.asyncapi import stream_document
-from app.channels.stream.config import StreamConfig
-from app.channels.stream.routes import ROUTES as STREAM
+from app.channels.stream.poller import StreamConfig
+from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
-from app.http.listeners import Listener, ListenerFilter, listener_of
-from app.http.listening import Listening
-from app.http.request_body import StrictRequest
+from app.http.listeners import Application, Listener, ListenerFilter, listener_of
+from app.http.request_data import StrictRequest
 from app.http.request_guard import RequestGuard
-from app.http.response import ViewResponse
-from app.http.response_cache import ResponseCache
-from app.http.upgrade import Application
-from app.ingest import worker as ingest_worker
+from app.http.response import ResponseCache, ViewResponse
+from app.http.server import Listening
+from app.ingest import worker as ingest_health
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
@@ -122,16 +120,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
             portal_router(lambda: parts.portal),
             console_router(lambda: parts.console),
         ),
-        middleware=[
-            listeners,
-            RequestGuard(
-                lambda: parts.grants,
-                lambda: parts.counters,
-                lambda: parts.response_cache,
-                limiter,
-                lambda: parts.refused_recoveries,
-            ),
-        ],
+        middleware=[listeners, RequestGuard(parts)],
         request_class=StrictRequest,
         response_class=ViewResponse,
         before_send=[complete_response],
@@ -299,14 +288,14 @@ class Parts:
         return Health(
             {
                 "database": partial(database_responds, store),
-                "ingest_queues": partial(ingest_worker.queues_respond, queues),
-                "feed": partial(feed_health.feed_state, store, self._clock, self._settings.alive_seconds),
-                "ingest_worker": partial(ingest_worker.worker_beats, store, self._clock, dead),
-                "log_batches": partial(ingest_worker.nothing_parked, store),
+                "ingest_queues": partial(ingest_health.queues_respond, queues),
+                "feed": partial(feed_state, store, self._clock, self._settings.alive_seconds),
+                "ingest_worker": partial(ingest_health.worker_beats, store, self._clock, dead),
+                "log_batches": partial(ingest_health.nothing_parked, store),
                 "rate_limits": partial(rate_state, self.counters),
                 ALERTS: partial(alerts_state, store),
             },
-            {FEED_PROCESS: partial(feed_health.process_state, store, self._clock)},
+            {FEED_PROCESS: partial(process_state, store, self._clock)},
         )
 
 
@@ -355,8 +344,8 @@ def _facade(
         api_url=f"{address}/v1/",
         window_minutes=settings.recovery_window_minutes,
     )
-    icon_url = icon.icon_url(settings.public_url, settings.cs2_category_icon_url)
-    return FacadeDependencies(store, clock, producer, icon_url, dialect)
+    icon = icon_url(settings.public_url, settings.cs2_category_icon_url)
+    return FacadeDependencies(store, clock, producer, icon, dialect)
 
 
 def app() -> Litestar:

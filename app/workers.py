@@ -18,8 +18,7 @@ from app.access.key_logins import KeyLogins
 from app.amqp.lease import LeaseLost
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.ingest_watchdog import IngestWatchdog
-from app.channels.feed.rest_watch import RestWatch
+from app.channels.feed.process_watch import IngestWatchdog, RestWatch
 from app.channels.feed.retention import RetentionConfig, prune_regularly
 from app.channels.feed.session import FeedConfig, FeedSession
 from app.ingest import worker

@@ -14,10 +14,9 @@ import uvicorn
 import uvloop
 
 from app.broker.authorisation import application
-from app.channels.stream.transports import RawFrameProtocol
+from app.channels.stream.connection import RawFrameProtocol
 from app.cli.runtime import async_command, load_settings
-from app.http.protocol import ConnectionLimits, HttpProtocol
-from app.http.tls import Server, TlsListener, server_context
+from app.http.server import ConnectionLimits, HttpProtocol, Server, TlsListener, server_context
 from app.kit import garbage_collection, logging, metrics
 from app.kit.background import run_forever
 from app.main import create_app

@@ -1,17 +1,18 @@
 """What all HTTP routes share: authentication, authorisation, rate limits, formats, caching, errors.
 
 A request passes `request_guard` (key, rate limit, rights, format, query, as the route's `opt` declares), then
-its handler. Keys of `opt`: `open` (no key needed), `operator`, `sport`, `scopes` (one of these is enough),
-`query` (the known parameters) or `any_query`, `query_rule` (what else their values must be) or
+its handler, which reads query and body as `request_data` has checked them. Keys of `opt`: `open` (no key
+needed), `operator`, `sport`, `scopes` (one of these is enough), `query` (the known parameters, where the
+handler does not declare them) or `any_query`, `query_rule` (what else their values must be) or
 `handler_checks_query`, `sibling` (a second path ends in `.xml`), `format` (the only one), `cached_per` (the
 response is cached, once per value of this function), `concurrency_limited` (expensive); for the OpenAPI
-document alone `takes` (the media type of a raw body) and `required` (parameters). What a handler returns is
-rendered by `response` in the format that `content_negotiation` chose.
+document alone `takes` (the media type of a raw body) and `required` (parameters). `handlers` declares and
+collects them. What a handler returns is rendered and cached by `response`, in the format that
+`representation` chose, which also compresses and sends it.
 
 Every error is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of WebSocket upgrades
-in `upgrade`, those of unreadable requests in `protocol`, the server's HTTP below everything else. `headers`
-adds the request id and the rate limit to every response, counts it, and handles HEAD for every GET;
-`response_body` sends bodies, `response_cache` stores them. `listeners` hides what a listener does not serve;
-`tls` adds one with TLS. All hooks are asynchronous: the framework would run others in threads. `openapi` and
-`asyncapi` generate the documents, `sites.pages` renders them as HTML.
+in `listeners`, those of unreadable requests in `server`, below everything else. `headers` adds the request id
+and the rate limit to every response, counts it, and handles HEAD for every GET. `listeners` hides what a
+listener does not serve. All hooks are asynchronous: the framework would run others in threads. `openapi`
+generates the OpenAPI documents; `pages` renders HTML.
 """

@@ -11,9 +11,9 @@ from litestar.exceptions import HTTPException, NotFoundException, ValidationExce
 from litestar.types import Scope
 
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
-from app.http import request_id
 from app.http.auth import client_address, read_api_key
-from app.http.query import REQUIRED, in_words, unfit_fields
+from app.http.headers import request_id
+from app.http.request_data import REQUIRED, in_words, named_field, unfit_fields
 from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
 from app.kit.logging import get_logger
 
@@ -21,9 +21,6 @@ log = get_logger(__name__)
 Handler = Callable[[Request[Any, Any, Any], HTTPException], Response[Any]]
 #: The framework's message for a parameter that is absent.
 _ABSENT = re.compile(r"Missing required (\w+) parameter '([^']+)'")
-_PART = re.compile(r"[^.\[\]]+")
-#: A missing or unknown field is named in the message only.
-_NAMED = re.compile(r"(?:missing required|contains unknown) field `(\w+)`")
 _DETAILS = {
     404: "There is nothing at this address.",
     405: "This method is not allowed here.",
@@ -40,11 +37,15 @@ class Problem(msgspec.Struct, frozen=True):
     detail: str | tuple[Field, ...]
 
 
+def detail_of(error: Refusal) -> str | tuple[Field, ...]:
+    """What the body of a refusal says."""
+    return error.fields if isinstance(error, Invalid) else error.detail
+
+
 def refusal(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
     """A refusal, with the status of its class."""
-    detail = error.fields if isinstance(error, Invalid) else error.detail
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return _response(error.status, detail, headers)
+    return _response(error.status, detail_of(error), headers)
 
 
 def invalid(request: Request[Any, Any, Any], error: ValidationException) -> Response[Any]:
@@ -100,7 +101,7 @@ def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[An
 
 def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     """An internal error: the traceback is logged, the response has the request's id."""
-    name = request_id.of(request.scope)
+    name = request_id(request.scope)
     log.error("a request failed", path=request.scope["path"], request_id=name, exc_info=error)
     return _response(500, f"The service failed; tell us the request id {name}.")
 
@@ -129,17 +130,6 @@ def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
     """The parameter's name in the API for the handler's argument `key`: some names are reserved in Python."""
     field = request.route_handler.parsed_fn_signature.parameters.get(key)
     return str(getattr(field and field.kwarg_definition, "name", None) or key)
-
-
-def named_field(source: str, key: str, what: str, value: str | None = None) -> Field:
-    """A field with what is wrong with it; `key` is its path as the framework and msgspec write it."""
-    return Field((source, *_path(key), *_NAMED.findall(what)), what, "value_error", value)
-
-
-def _path(key: str) -> Iterable[str | int]:
-    """The parts of a path such as ``streams[0].url``; the body itself has none."""
-    parts = _PART.findall(key) if key != "data" else []
-    return (int(part) if part.isdigit() else part for part in parts)
 
 
 def _response(

@@ -1,18 +1,32 @@
-"""What is set in every response as it is sent: common headers, no body after HEAD, the methods of a path.
+"""What is set in every response as it is sent: the request's id, the key's rate limit, no body after HEAD,
+the methods of a path.
+
+`X-Request-Id` is the client's own id if it is valid, else a generated one. `RateLimit-Policy` and `RateLimit`
+have the form of the IETF's draft: quota and window; what remains, and the seconds until one more request is
+allowed.
 
 Responses are counted here, by what was requested and the class of their status: how available the service
 is. `/v1/ready` responds 503 to monitors while a component is unhealthy, so their requests count apart.
 """
 
+import os
 import re
+from functools import lru_cache
+from itertools import count
+from secrets import token_hex
 from typing import Any, cast
 
 from litestar.routes import HTTPRoute
 from litestar.types import Message, Scope
 
-from app.http import rate_limit, request_id
+from app.access.rate_limit import WINDOW_SECONDS, RateLimitState
 from app.kit.metrics import http_responses
 
+_VALID_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,64}\Z")
+_ID, _RATE_LIMIT = "matchfeed.request_id", "matchfeed.rate_limit"
+#: An id is a random prefix and a counter: a random id, or the process id, per request would cost a system
+#: call.
+_prefix, _numbers = token_hex(12), count(1)
 _MONITORING = re.compile(r"/v1/(?:health|ready|alive)(?:\.xml)?/?\Z")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
 _REST = ("/v1/", "/cs2/v1/", "/soccer/v1/")
@@ -21,6 +35,73 @@ _APIS = ("rest", "log_sink", "operators", "pages", "monitoring")
 _COUNTERS = {
     (api, hundreds): http_responses.labels(api, f"{hundreds}xx") for api in _APIS for hundreds in range(2, 6)
 }
+_START_MESSAGES = ("http.response.start", "websocket.accept", "websocket.http.response.start")
+
+
+async def complete_response(message: Message, scope: Scope) -> None:
+    """A `before_send` hook: adds the request id and the rate limit to every response, and drops the body of a
+    response to HEAD. It is one hook and not several because it is called twice per request."""
+    if message["type"] == "http.response.body" and scope.get("method") == "HEAD":
+        message["body"] = b""
+    if message["type"] not in _START_MESSAGES:
+        return
+    start = cast(Any, message)
+    if message["type"] == "http.response.start":
+        count_response(scope["path"], message["status"])
+    start["headers"] = [
+        *start["headers"],
+        (b"x-request-id", request_id(scope).encode()),
+        *_rate_limit_headers(scope),
+    ]
+    if scope.get("method") == "OPTIONS" and start.get("status") == 204 and "path_template" in scope:
+        _set_allow(start, scope)
+
+
+def request_id(scope: Scope) -> str:
+    """The id of this request, the same at every call."""
+    state = scope.setdefault("state", {})
+    found: str | None = state.get(_ID)
+    if found is None:
+        found = state[_ID] = _client_id(scope) or f"{_prefix}{next(_numbers):08x}"
+    return found
+
+
+def _client_id(scope: Scope) -> str:
+    """The client's own id, if it is valid; else empty."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _VALID_ID.match(value):
+            return value.decode()
+    return ""
+
+
+def _begin_in_child() -> None:
+    """A forked process would continue with its parent's ids."""
+    global _prefix
+    _prefix = token_hex(12)
+
+
+os.register_at_fork(after_in_child=_begin_in_child)
+
+
+def set_rate_limit(scope: Scope, state: RateLimitState) -> None:
+    """Set what the response to this request reports of its key's rate limit."""
+    scope["state"][_RATE_LIMIT] = state
+
+
+def _rate_limit_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """The headers that report the key's rate limit; none before the request is counted."""
+    allowance: RateLimitState | None = scope["state"].get(_RATE_LIMIT)
+    if allowance is None:
+        return []
+    headers = [_policy(allowance.limit)]
+    if allowance.remaining is not None:
+        headers.append((b"ratelimit", b'"key";r=%d;t=%d' % (allowance.remaining, allowance.reset)))
+    return headers
+
+
+@lru_cache(maxsize=1024)
+def _policy(limit: int) -> tuple[bytes, bytes]:
+    return b"ratelimit-policy", b'"key";q=%d;w=%d' % (limit, WINDOW_SECONDS)
 
 
 def count_response(path: str, status: int) -> None:
@@ -37,24 +118,6 @@ def requested_api(path: str) -> str:
     if path.startswith("/ops/"):
         return "log_sink" if _LOG_SINK.match(path) else "operators"
     return "pages"
-
-
-_START_MESSAGES = ("http.response.start", "websocket.accept", "websocket.http.response.start")
-
-
-async def complete_response(message: Message, scope: Scope) -> None:
-    """A `before_send` hook: adds the request id and the rate limit to every response, and drops the body of a
-    response to HEAD. It is one hook and not several because it is called twice per request."""
-    if message["type"] == "http.response.body" and scope.get("method") == "HEAD":
-        message["body"] = b""
-    if message["type"] not in _START_MESSAGES:
-        return
-    start = cast(Any, message)
-    if message["type"] == "http.response.start":
-        count_response(scope["path"], message["status"])
-    start["headers"] = [*start["headers"], request_id.header(scope), *rate_limit.headers(scope)]
-    if scope.get("method") == "OPTIONS" and start.get("status") == 204 and "path_template" in scope:
-        _set_allow(start, scope)
 
 
 def _set_allow(start: Any, scope: Scope) -> None:

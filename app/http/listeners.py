@@ -1,31 +1,51 @@
-"""Which listener serves which paths: those of tenants, of operators and of SDKs are sockets of one process.
+"""Which listener serves which paths, and what refuses a WebSocket upgrade.
 
-Everything under `/ops` and `/console` belongs to the operators' listener, except the log sink, which game
-servers reach on the public one. A path that a listener does not serve is answered like one that does not
-exist. So is, on every listener, a path in an ambiguous spelling (`//ops/v1/feed`, `/cs2%2fv1/stream`,
-`/x/../ops/v1/feed`): a proxy that protects a prefix must read the same path as this service.
+The listeners of tenants, of operators and of SDKs are sockets of one process. Everything under `/ops` and
+`/console` belongs to the operators' listener, except the log sink, which game servers reach on the public
+one. A path that a listener does not serve is answered like one that does not exist. So is, on every listener,
+a path in an ambiguous spelling (`//ops/v1/feed`, `/cs2%2fv1/stream`, `/x/../ops/v1/feed`): a proxy that
+protects a prefix must read the same path as this service.
 
 Without a port for operators one listener serves everything: for development, and for tests in one process.
 
 The SDK address serves what stands under `/v1/`, in a dialect of its own (`wire.xml.dialect`): handlers learn
 from `listener_of` which address received a request.
+
+A refused upgrade gets an HTTP response with a JSON body, like every refusal. The server must support ASGI's
+`websocket.http.response` extension (uvicorn does); one that does not sends a 403 without a body.
 """
 
 import re
 from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
+from typing import Any, cast
 from urllib.parse import unquote
 
+import msgspec
+from litestar import Litestar
 from litestar.enums import ScopeType
 from litestar.exceptions import NotFoundException
 from litestar.middleware import ASGIMiddleware
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import (
+    ASGIApp,
+    LifeSpanReceive,
+    LifeSpanScope,
+    LifeSpanSend,
+    Message,
+    Receive,
+    Scope,
+    Send,
+)
 
 from app.access.rate_limit import UnauthenticatedLimiter
-from app.http.upgrade import refuse_unknown
+from app.http.auth import client_address
+from app.http.errors import Problem, detail_of
+from app.http.headers import complete_response, request_id
+from app.kit.errors import NotFound, Refusal
 
 _KEY = "matchfeed.listener"
+_NOT_HERE = NotFound("There is no stream at this address.")
 _SDK_PREFIX = "/v1/"
 _SEPARATORS = re.compile(r"[/\\]+")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
@@ -130,3 +150,74 @@ def _is_unambiguous(path: str, raw: bytes) -> bool:
 def _raw(scope: Scope) -> bytes:
     """The path as it was sent."""
     return scope.get("raw_path") or scope["path"].encode()
+
+
+class InternalError(Refusal):
+    """An unexpected exception; its traceback is in the log."""
+
+    status = 500
+
+
+class Application(Litestar):
+    """The framework's application, which answers refused upgrades. The `unauthenticated_limiter` of its
+    `state.parts` counts those to unknown paths.
+
+    No hook of the framework (2.25) can do this: it closes an upgrade to an unknown path before any middleware
+    runs, exception handlers are called for HTTP only, and `before_send` cannot send a body."""
+
+    async def __call__(
+        self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Send | LifeSpanSend
+    ) -> None:
+        if scope["type"] == ScopeType.WEBSOCKET:
+            send = self._refusing(cast(Scope, scope), cast(Send, send))
+        await super().__call__(scope, receive, send)
+
+    def _refusing(self, scope: Scope, send: Send) -> Send:
+        """A `send` that refuses an upgrade which the framework would close without a response."""
+        started = False
+
+        async def completed(message: Message) -> None:
+            await complete_response(message, scope)
+            await send(message)
+
+        async def send_or_refuse(message: Message) -> None:
+            nonlocal started
+            if message["type"] != "websocket.close" or started:
+                await send(message)
+            elif cast(Any, scope).get("route_handler"):
+                await refuse(scope, completed, internal_error(scope))
+            else:
+                await refuse_unknown(scope, completed, self.state.parts.unauthenticated_limiter)
+            started = True
+
+        return send_or_refuse
+
+
+async def refuse_unknown(scope: Scope, send: Send, limiter: UnauthenticatedLimiter) -> None:
+    """Respond to an upgrade to a path without a stream as to any request to an unknown path."""
+    limiter.record_refusal(client_address(scope), "path")
+    await refuse(scope, send, _NOT_HERE)
+
+
+async def refuse(scope: Scope, send: Send, error: Refusal) -> None:
+    """Respond to an upgrade with the status and the JSON `{detail}` of a refusal."""
+    body = msgspec.json.encode(Problem(detail_of(error)))
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),  # the server adds it to all responses but these
+    ]
+    if error.retry_after is not None:
+        headers.append((b"retry-after", str(error.retry_after).encode()))
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 1008, "reason": error.detail[:120]})
+        return
+    start = {"type": "websocket.http.response.start", "status": error.status, "headers": headers}
+    await send(cast(Any, start))
+    await send(cast(Any, {"type": "websocket.http.response.body", "body": body, "more_body": False}))
+
+
+def internal_error(scope: Scope) -> InternalError:
+    """The refusal that an unexpected exception becomes; it carries the request id."""
+    return InternalError(f"The service failed; tell us the request id {request_id(scope)}.")

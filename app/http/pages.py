@@ -31,9 +31,9 @@ def environment(filters: Filters, *folders: Path) -> jinja2.Environment:
     return templates
 
 
-def render(folder: Path, filters: Filters, **values: Any) -> str:
-    """`page.html` in `folder`, rendered with `values`."""
-    return environment(filters, folder, _SHARED).get_template("page.html").render(values)
+def render(template: Path, filters: Filters, **values: Any) -> str:
+    """The template, rendered with `values`."""
+    return environment(filters, template.parent, _SHARED).get_template(template.name).render(values)
 
 
 def html_response(page: bytes, policy: str = _POLICY) -> Response[bytes]:

@@ -6,7 +6,7 @@
 4. Authorisation: operator, sport, scope, as the route requires.
 5. Content negotiation.
 6. Query parameters: every one must be known to the route.
-7. The response cache: a cached body is sent at once (see `response_cache`). For expensive routes, the limit
+7. The response cache: a cached body is sent at once (see `response`). For expensive routes, the limit
    of concurrent requests.
 
 Routes with `open` need no key: only 5 and 6 apply to them. WebSockets bypass it; `stream` guards its own
@@ -15,13 +15,17 @@ upgrades.
 A route is expensive if its `opt` has `concurrency_limited`: a few of its requests are handled at a time of
 one key, and a few in total, so that they do not delay others. A request above the limit is refused at once
 (429), before its body is read.
+
+It is a middleware that reads the ASGI scope, and none of the framework's guards and authentication: those
+work on the request object that is made for a handler, which a cached read does not need. The key, the rate,
+the rights and a cached body cost 1.4 times what a handler without any of them costs (`docs/performance.md`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from litestar.enums import ScopeType
@@ -29,15 +33,22 @@ from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.grants import Grants
-from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter, authenticate_key
+from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter, authenticate_key, count_request
 from app.domain.tenant import Grant
-from app.http import rate_limit, request_id
 from app.http.auth import authorize, client_address, read_api_key
-from app.http.content_negotiation import Format, negotiate, response_format, set_response_format
+from app.http.handlers import XML_SUFFIX
+from app.http.headers import request_id, set_rate_limit
 from app.http.listeners import Listener, listener_of
-from app.http.query import refuse_long, refuse_nul_in_path, refuse_wrong
-from app.http.response_body import ResponseBody, send_body
-from app.http.response_cache import CachedPer, ResponseCache
+from app.http.representation import (
+    Format,
+    ResponseBody,
+    negotiate,
+    response_format,
+    send_body,
+    set_response_format,
+)
+from app.http.request_data import refuse_long, refuse_nul_in_path, refuse_wrong
+from app.http.response import CachedPer, ResponseCache
 from app.kit.errors import TooManyRequests
 from app.kit.logging import bind
 from app.store.counters import Counters
@@ -70,9 +81,17 @@ class ConcurrencyLimiter:
                 del self._per_key[key_id]
 
 
-XML_SUFFIX = ".xml"  #: the suffix of the path that always answers XML, where a route has one
-
 _UNAUTHENTICATED = (400, 401, 403)  #: how an open route refuses a client that it does not know
+
+
+class GuardParts(Protocol):
+    """What the guard uses. It exists only after the start, and is another one after the next start."""
+
+    grants: Grants
+    counters: Counters
+    response_cache: ResponseCache
+    unauthenticated_limiter: UnauthenticatedLimiter
+    refused_recoveries: RefusedRecoveries
 
 
 class RequestGuard(ASGIMiddleware):
@@ -80,17 +99,9 @@ class RequestGuard(ASGIMiddleware):
 
     scopes = (ScopeType.HTTP,)
 
-    def __init__(
-        self,
-        grants: Callable[[], Grants],
-        counters: Callable[[], Counters],
-        cache: Callable[[], ResponseCache],
-        limiter: Callable[[], UnauthenticatedLimiter],
-        refused_recoveries: Callable[[], RefusedRecoveries],
-    ) -> None:
+    def __init__(self, parts: GuardParts) -> None:
+        self._parts = parts
         self._concurrency = ConcurrencyLimiter()
-        self._refused_recoveries = refused_recoveries
-        self._grants, self._counters, self._cache, self._limiter = grants, counters, cache, limiter
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         opt = scope["route_handler"].opt
@@ -99,7 +110,7 @@ class RequestGuard(ASGIMiddleware):
             return
         grant = await self._authenticate(scope)
         scope["auth"] = grant
-        with bind(request_id=request_id.of(scope), tenant=grant.tenant.slug):
+        with bind(request_id=request_id(scope), tenant=grant.tenant.slug):
             await self._count(scope, grant)
             authorize(grant, opt)
             check_format_and_query(scope, opt)
@@ -112,22 +123,24 @@ class RequestGuard(ASGIMiddleware):
                 await next_app(scope, receive, send)
 
     async def _count(self, scope: Scope, grant: Grant) -> None:
-        """Count the request against its key. A recovery that is refused is remembered for clients that do not
-        wait as `Retry-After` says and repeat it."""
-        try:
-            await rate_limit.count_request(scope, self._counters(), grant)
-        except TooManyRequests as refusal:
-            remembered = scope["route_handler"].opt.get("remembered_when_refused")
-            if remembered and listener_of(scope) is Listener.SDK:
-                await self._refused_recoveries().record(grant, refusal.retry_after or 0)
-            raise
+        """Count the request against its key; raises `TooManyRequests` above the limit. A recovery that is
+        refused is remembered for clients that do not wait as `Retry-After` says and repeat it."""
+        state = await count_request(self._parts.counters, grant)
+        set_rate_limit(scope, state)
+        if not state.refused:
+            return
+        remembered = scope["route_handler"].opt.get("remembered_when_refused")
+        if remembered and listener_of(scope) is Listener.SDK:
+            await self._parts.refused_recoveries.record(grant, state.reset)
+        what = f"This key may ask {state.limit} times a minute; wait {state.reset} s."
+        raise TooManyRequests(what, retry_after=state.reset)
 
     def _cached(self, scope: Scope, grant: Grant, cached_per: CachedPer) -> ResponseBody | None:
         """The cached body of this request; without one, the handler's response is going to be stored."""
         form = response_format(scope)
         address = (listener_of(scope), scope["path"], scope["query_string"])
         key = (*address, form, cached_per(grant, form))
-        cache = self._cache()
+        cache = self._parts.response_cache
         body = cache.get(key)
         if body is None:
             cache.begin(scope, key)
@@ -139,17 +152,19 @@ class RequestGuard(ASGIMiddleware):
 
         async def counting(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in _UNAUTHENTICATED:
-                self._limiter().record_refusal(client_address(scope), "log_token")
+                self._parts.unauthenticated_limiter.record_refusal(client_address(scope), "log_token")
             await send(message)
 
-        with bind(request_id=request_id.of(scope)):
+        with bind(request_id=request_id(scope)):
             check_format_and_query(scope, scope["route_handler"].opt)
             await next_app(scope, receive, counting)
 
     async def _authenticate(self, scope: Scope) -> Grant:
         """The grant of the request's key; raises the refusal if there is none."""
         read_key = partial(read_api_key, scope["headers"])
-        return await authenticate_key(self._grants(), self._limiter(), client_address(scope), read_key)
+        return await authenticate_key(
+            self._parts.grants, self._parts.unauthenticated_limiter, client_address(scope), read_key
+        )
 
 
 def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
@@ -169,8 +184,3 @@ def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
         refuse_nul_in_path(scope)
     if not opt.get("handler_checks_query"):
         refuse_wrong(scope)
-
-
-def siblings(path: str) -> list[str]:
-    """A path and its `.xml` sibling, for routes with `sibling` in their `opt`."""
-    return [path, path + XML_SUFFIX]

@@ -12,9 +12,9 @@ import uvicorn
 import uvloop
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 
+from app.channels.stream.connection import RawFrameProtocol, frame_texts
 from app.channels.stream.frames import FrameBatch
 from app.channels.stream.poller import Poller
-from app.channels.stream.transports import RawFrameProtocol, frame_texts
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings

@@ -21,8 +21,7 @@ from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
-from app.channels.feed.ingest_watchdog import IngestWatchdog
-from app.channels.feed.rest_watch import RestWatch
+from app.channels.feed.process_watch import IngestWatchdog, RestWatch
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, summarize
 from app.domain.tenant import NUMBERED_VHOST, Tenant

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.channels.feed import health
+from app.channels.feed import process_watch
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import cursors
@@ -41,7 +41,7 @@ async def listening(rig: Rig, stack: AsyncExitStack) -> list[Consumer]:
 
 
 async def well(rig: Rig) -> bool:
-    return await health.feed_state(rig.store, system_clock, ALIVE) == health.OK
+    return await process_watch.feed_state(rig.store, system_clock, ALIVE) == process_watch.OK
 
 
 def missing_for(consumer: Consumer) -> float:

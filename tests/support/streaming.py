@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from app.channels.stream.transports import RawFrameProtocol
+from app.channels.stream.connection import RawFrameProtocol
 from app.kit.clock import Clock, system_clock
 from app.settings import Settings
 from app.store.connections import Store

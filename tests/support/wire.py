@@ -8,8 +8,7 @@ import httpx
 from litestar import Litestar
 
 from app.cli.process_commands import server_config, tls_listener
-from app.http.listening import Listening
-from app.http.tls import Server
+from app.http.server import Listening, Server
 from app.settings import Settings
 from tests.support.ports import listener
 

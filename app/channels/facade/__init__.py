@@ -2,14 +2,13 @@
 them built in. Documents are always XML, whatever `Accept` says; errors are JSON as everywhere, except for
 404, which has the root of the missing resource.
 
-`catalogue` and `identity` hold what clients read once, `entrants` and `events` single resources, `schedules`
-the lists of matches, `recovery` the recovery requests, `icon` the picture of the category; `path_parameters`
-parses the paths, `route_options` declares who may call them, and `dependencies` is what the handlers work
-with. Some paths go beyond the specification, because existing clients call them: `docs/compatibility.md`
-lists all.
+`catalogue` holds what clients read once, `entrants` teams, players and tournaments, `matches` single matches
+and their lists, `recovery` the recovery requests; `dependencies` is what the handlers share: it declares who
+may call them, and parses the paths. Some paths go beyond the specification, because existing clients call
+them: `docs/compatibility.md` lists all.
 
-Documents are rendered once and cached (`http.response_cache`) until what they show changes; a schedule once
-for all tenants that booked the same matches. The moment of rendering stands in the root of every document
+Documents are rendered once and cached (`http.response`) until what they show changes; a schedule once for all
+tenants that booked the same matches. The moment of rendering stands in the root of every document
 (`generated_at`); it is not part of the ETag, so that a client need not load again what was only rendered
 again.
 

@@ -1,40 +1,64 @@
-"""Catalogues, which clients read once: sports, producers, market types, match statuses, void reasons.
+"""What clients read once: who their key is, the category's icon, and catalogues: sports, producers, market
+types, match statuses, void reasons.
 
-None of them changes while the process runs.
+None of the catalogues changes while the process runs.
 """
 
+from importlib.resources import files
 from typing import Any
 
+from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies, not_found
-from app.channels.facade.path_parameters import parse_locale, parse_number
+from app.channels.facade.dependencies import (
+    FacadeDependencies,
+    cached,
+    not_found,
+    parse_locale,
+    parse_number,
+    per_nothing,
+)
 from app.domain import catalogue
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import NOTHING
-from app.wire.xml import dictionaries
+from app.http.auth import AuthenticatedRequest
+from app.http.handlers import get
+from app.http.representation import Format
+from app.http.response import NOTHING, RenderedResponse
+from app.wire.xml import dictionaries, responses
 
-_ANY_KEY = route_options.cached(per=route_options.nothing)
+_ANY_KEY = cached(per=per_nothing)
+_WHOAMI = {"any_query": True, "format": Format.XML, "cached_per": lambda grant, _: grant}
+_ICON_PATH = "/categories/cs2.svg"
+_ICON = files(__package__).joinpath("cs2.svg").read_bytes()
+_SVG = "image/svg+xml"
+_ICON_HEADERS = {"Cache-Control": "public, max-age=86400"}
+
+
+@get("/v1/users/whoami", opt=_WHOAMI)
+async def get_facade_whoami(
+    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]
+) -> RenderedResponse[Any]:
+    """The content of `/v1/whoami`, always as XML; with the virtual host to connect to."""
+    return facade.respond(responses.bookmaker_details(request.auth), NOTHING)
 
 
 @get("/v1/sports/{locale:str}/sports", opt=_ANY_KEY)
-async def sports(facade: NamedDependency[FacadeDependencies], locale: FromPath[str]) -> RenderedResponse[Any]:
+async def get_facade_sports(
+    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+) -> RenderedResponse[Any]:
     """The categories: Counter-Strike 2. Its name is the same in every language."""
     parse_locale(locale)
     return facade.respond(dictionaries.sports(facade.icon_url, facade.dialect), NOTHING)
 
 
 @get("/v1/descriptions/producers", opt=_ANY_KEY)
-async def producers(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_producers(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """The streams of the feed, each with the window of its recoveries."""
     return facade.respond(dictionaries.producers([facade.producer]), NOTHING)
 
 
 @get("/v1/descriptions/{locale:str}/markets", opt=_ANY_KEY)
-async def markets(
+async def get_facade_markets(
     facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The market catalogue: every type that the feed may offer."""
@@ -43,7 +67,7 @@ async def markets(
 
 
 @get("/v1/descriptions/{locale:str}/markets/{market_id:str}/variants/{variant:str}", opt=_ANY_KEY)
-async def variant(
+async def get_facade_market_variant(
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
     market_id: FromPath[str],
@@ -58,7 +82,7 @@ async def variant(
 
 
 @get("/v1/descriptions/{locale:str}/match_status", opt=_ANY_KEY)
-async def statuses(
+async def get_facade_match_statuses(
     facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The match status dictionary: the codes that the feed sends."""
@@ -68,7 +92,7 @@ async def statuses(
 
 
 @get("/v1/descriptions/{locale:str}/void_reasons", opt=_ANY_KEY)
-async def void_reasons(
+async def get_facade_localised_void_reasons(
     facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The reasons why markets are void."""
@@ -78,9 +102,17 @@ async def void_reasons(
 
 
 @get("/v1/descriptions/void_reasons", opt=_ANY_KEY)
-async def unlocalised_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language and look for the root `void_reasons`."""
     return facade.respond(dictionaries.void_reasons(catalogue.load().void_reasons), NOTHING)
 
 
-HANDLERS = (sports, producers, markets, variant, statuses, void_reasons, unlocalised_void_reasons)
+def icon_url(public_url: str, own: str) -> str:
+    """The URL of the icon: the deployment's `own` if it sets one, else that of the route below."""
+    return own or public_url.rstrip("/") + _ICON_PATH
+
+
+@get(_ICON_PATH, opt={"open": True, "any_query": True}, media_type=_SVG)
+async def get_category_icon() -> Response[bytes]:
+    """The icon, as SVG."""
+    return Response(_ICON, media_type=_SVG, headers=_ICON_HEADERS)

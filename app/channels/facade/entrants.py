@@ -5,17 +5,14 @@ from typing import Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies, not_found
-from app.channels.facade.path_parameters import parse_locale, parse_number
+from app.channels.facade.dependencies import FacadeDependencies, cached, not_found, parse_locale, parse_number
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import MATCH_LISTS, NOTHING
+from app.http.handlers import get
+from app.http.response import MATCH_LISTS, NOTHING, RenderedResponse
 from app.store import entrants as stored_entrants
 from app.store import match_entrants
 from app.wire.xml import entrants
@@ -29,14 +26,14 @@ def _cached_per(grant: Grant) -> bool:
     return grant.finished_only
 
 
-_LIST = route_options.cached(scopes.TOURNAMENTS_LIST, per=_cached_per)
-_TOURNAMENT = route_options.cached(scopes.TOURNAMENTS_READ, per=_cached_per)
-_TEAM = route_options.cached(scopes.TEAMS_READ, per=_cached_per)
-_PLAYER = route_options.cached(scopes.PLAYERS_READ, per=_cached_per)
+_LIST = cached(scopes.TOURNAMENTS_LIST, per=_cached_per)
+_TOURNAMENT = cached(scopes.TOURNAMENTS_READ, per=_cached_per)
+_TEAM = cached(scopes.TEAMS_READ, per=_cached_per)
+_PLAYER = cached(scopes.PLAYERS_READ, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/tournaments", opt=_LIST)
-async def tournaments(
+async def get_facade_tournaments(
     request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """Every known tournament, without its participants."""
@@ -46,7 +43,7 @@ async def tournaments(
 
 
 @get("/v1/sports/{locale:str}/sports/{sport_id:str}/tournaments", opt=_LIST)
-async def sport_tournaments(
+async def get_facade_sport_tournaments(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -68,7 +65,7 @@ async def _tournaments(facade: FacadeDependencies, grant: Grant) -> list[Tournam
 
 
 @get("/v1/sports/{locale:str}/tournaments/{tournament_id:str}/info", opt=_TOURNAMENT)
-async def tournament_info(
+async def get_facade_tournament(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -85,7 +82,7 @@ async def tournament_info(
 
 
 @get("/v1/sports/{locale:str}/competitors/{competitor_id:str}/profile", opt=_TEAM)
-async def competitor_profile(
+async def get_facade_competitor(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -105,7 +102,7 @@ async def competitor_profile(
 
 
 @get("/v1/sports/{locale:str}/players/{player_id:str}/profile", opt=_PLAYER)
-async def player_profile(
+async def get_facade_player(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -122,6 +119,3 @@ async def player_profile(
         entrants.player_profile(found, facade.dialect, player_id),
         NOTHING,
     )
-
-
-HANDLERS = (tournaments, sport_tournaments, tournament_info, competitor_profile, player_profile)

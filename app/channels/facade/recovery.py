@@ -6,9 +6,7 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies
-from app.channels.facade.path_parameters import check_product
+from app.channels.facade.dependencies import FacadeDependencies, check_product, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -18,7 +16,7 @@ from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.xml.dialect import SPECIFICATION
 from app.wire.xml.responses import Acknowledgement, recovery_accepted
 
-_OPT = route_options.options(scopes.RECOVERY)
+_OPT = options(scopes.RECOVERY)
 _ACTION = {
     RecoveryKind.FACADE_FULL: "recovery of {0}",
     RecoveryKind.EVENT_ODDS: "odds recovery of {0}",
@@ -39,7 +37,7 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
     status_code=SPECIFICATION.accepted_status,
     opt=_OPT | {"required": ("request_id",), "remembered_when_refused": True},
 )
-async def full_recovery(
+async def request_facade_recovery(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
@@ -60,7 +58,7 @@ async def full_recovery(
     status_code=SPECIFICATION.accepted_status,
     opt=_OPT,
 )
-async def odds(
+async def request_facade_event_odds(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
@@ -81,7 +79,7 @@ async def odds(
     status_code=SPECIFICATION.accepted_status,
     opt=_OPT,
 )
-async def stateful(
+async def request_facade_event_results(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     recoveries: NamedDependency[RecoveryService],
@@ -142,6 +140,3 @@ async def unknown_product(request: AuthenticatedRequest, facade: NamedDependency
     if messages in _MESSAGES:
         check_product(segment, facade.producer)
     raise NotFound("There is nothing at this address.")
-
-
-HANDLERS = (full_recovery, odds, stateful, unknown_product)

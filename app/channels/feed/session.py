@@ -33,8 +33,7 @@ from app.broker.management import Management
 from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import update_connected, update_gauges
-from app.channels.feed.ingest_watchdog import IngestWatchdog
-from app.channels.feed.rest_watch import RestWatch
+from app.channels.feed.process_watch import IngestWatchdog, RestWatch
 from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable

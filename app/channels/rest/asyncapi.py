@@ -1,6 +1,9 @@
 """The AsyncAPI 3.0 document of what is published over AMQP and WebSocket, which needs a key, and a page that
-shows it, which needs none."""
+shows it, which needs none: no scripts, no external resources. The document is joined from the parts that the
+channels provide.
+"""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,14 +12,14 @@ from litestar import MediaType, Response
 from litestar.di import NamedDependency
 
 from app.http import pages
-from app.http.asyncapi.document import Json, joined
-from app.http.asyncapi.page import page
-from app.http.content_negotiation import Format
-from app.http.publisher import CONTACT, LICENCE
-from app.http.reading import get
-from app.http.response import RenderedResponse, ResponseBody
+from app.http.handlers import get
+from app.http.openapi.document import CONTACT, LICENCE
+from app.http.representation import Format, ResponseBody
+from app.http.response import RenderedResponse
 from app.kit.version import VERSION
 
+Json = dict[str, Any]
+_SECTIONS = ("servers", "channels", "operations")
 _DESCRIPTION = (
     "What matchfeed pushes: XML envelopes to each tenant's AMQP vhost, and JSON frames over WebSocket. "
     'After a connect, a silence or alive with subscribed="0", request a recovery over REST.'
@@ -62,15 +65,71 @@ def with_stream_server(part: Json, public_url: str) -> Json:
 
 
 @get("/v1/asyncapi.json", opt={"format": Format.JSON})
-async def asyncapi(asyncapi_document: NamedDependency[AsyncApiDocument]) -> RenderedResponse[dict[str, Any]]:
+async def get_asyncapi(
+    asyncapi_document: NamedDependency[AsyncApiDocument],
+) -> RenderedResponse[dict[str, Any]]:
     """What is published over AMQP and WebSocket: AsyncAPI 3.0."""
     return RenderedResponse(asyncapi_document.body)
 
 
 @get("/v1/docs/pushed", opt={"open": True}, media_type=MediaType.HTML)
-async def asyncapi_page(asyncapi_document: NamedDependency[AsyncApiDocument]) -> Response[bytes]:
+async def get_docs_pushed(asyncapi_document: NamedDependency[AsyncApiDocument]) -> Response[bytes]:
     """The AsyncAPI document as a web page without external resources."""
     return pages.html_response(asyncapi_document.page)
 
 
-HANDLERS = (asyncapi, asyncapi_page)
+def joined(info: Json, *parts: Json) -> Json:
+    """One document from several parts; raises `ValueError` if two use the same name."""
+    document: Json = {"asyncapi": "3.0.0", "info": info, "defaultContentType": "application/xml"}
+    for section in _SECTIONS:
+        document[section] = _merged(part.get(section, {}) for part in parts)
+    kinds = sorted({kind for part in parts for kind in part["components"]})
+    document["components"] = {
+        kind: _merged(part["components"].get(kind, {}) for part in parts) for kind in kinds
+    }
+    return document
+
+
+def _merged(parts: Any) -> Json:
+    merged: Json = {}
+    for part in parts:
+        if twice := merged.keys() & part.keys():
+            raise ValueError(f"named twice: {', '.join(sorted(twice))}")
+        merged |= part
+    return merged
+
+
+def page(document: Json) -> str:
+    """The page, as HTML."""
+    filters = {"kind": kind, "fields": fields}
+    return pages.render(Path(__file__).with_name("asyncapi.html"), filters, document=document, last=_last)
+
+
+def _last(reference: Json) -> str:
+    return str(reference["$ref"]).rsplit("/", 1)[-1]
+
+
+def kind(shape: Json) -> str:
+    """The type of a value, in short."""
+    if "$ref" in shape:
+        return _last(shape)
+    if shape.get("type") == "array":
+        return f"list of {kind(shape.get('items', {}))}"
+    if "const" in shape:
+        return f"always {shape['const']!r}"
+    for several in ("anyOf", "oneOf", "allOf"):
+        if several in shape:
+            return " or ".join(kind(one) for one in shape[several] if one)
+    if "enum" in shape:
+        return f"{', '.join(map(str, shape['enum']))}"
+    types = shape.get("type", "any")
+    return " or ".join(types) if isinstance(types, list) else str(types)
+
+
+def fields(shape: Json) -> list[tuple[str, str, str, bool]]:
+    """Name, type and description of each property, and whether it is required."""
+    required = set(shape.get("required", ()))
+    return [
+        (name, kind(each), each.get("description", ""), name in required)
+        for name, each in shape.get("properties", {}).items()
+    ]

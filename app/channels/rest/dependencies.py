@@ -1,10 +1,45 @@
-"""What the REST handlers depend on."""
+"""What the REST handlers share: what they depend on, what routes about matches require, the query parameters
+of several routes, and what path parameters name.
+
+A cursor is the number of the last row shown: the next page begins after it, whatever was inserted in between.
+
+A path parameter names a team, a player or a tournament by a number, or by a URN that ends in one: `Invalid`
+for anything else, `NotFound` for those that do not exist or that this key may not see.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+from litestar.params import QueryParameter
+from msgspec import UNSET
 
+from app.domain.analytics import TimeFilter
+from app.domain.entrants import Category, Competitor, Player, Tournament
+from app.domain.ids import entrant_number, is_entrant_reference
+from app.domain.match import Match
+from app.domain.tenant import Grant
 from app.http.health import Health
+from app.http.representation import Format
 from app.kit.clock import Clock
+from app.kit.errors import Field, Invalid, NotFound
+from app.store import entrants, match_entrants, matches, tenants
 from app.store.connections import Store
+from app.store.entrants import E
+from app.store.transaction import Tx
+from app.wire.fields import Group, Groups, groups
+from app.wire.views.meta import ListMeta, Many
+from app.wire.xml import sport_events
+from app.wire.xml.sport_events import SportEvent
+
+T = TypeVar("T")
+V = TypeVar("V")
+_CURSOR = "The `next_cursor` of the page before, unchanged."
+Cursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,10}$", description=_CURSOR)]
+#: The same of a list of ledger entries, whose numbers are larger.
+EntryCursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,19}$", description=_CURSOR)]
+Limit = Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")]
+Window = Annotated[TimeFilter, QueryParameter(description="How far back to look; a month has 30 days.")]
 
 
 class RestDependencies(msgspec.Struct, frozen=True):
@@ -17,3 +52,98 @@ class RestDependencies(msgspec.Struct, frozen=True):
     product: int
     soccer_prefix: str
     bet_delay_seconds: int
+
+
+def options(*scopes: str) -> dict[str, Any]:
+    """`opt` of a route that requires one of these scopes."""
+    return {"sport": "cs2", "scopes": scopes}
+
+
+def _cached_per(grant: Grant, form: Format) -> Hashable:
+    """What of a grant a response depends on. Bookings are part of XML and of the internal fields. Which types
+    are off is read with the grant, never with the response: what is cached is then right for its key."""
+    field_groups = groups(grant.scopes)
+    booked = form is Format.XML or Group.INTERNALS in field_groups
+    tenant = grant.tenant
+    own = (tenant.id if booked else None, tenant.probabilities, tenant.types_off)
+    return field_groups, grant.finished_only, *own
+
+
+#: Routes whose responses are cached.
+CACHED: dict[str, Any] = {"cached_per": _cached_per}
+#: Cached routes that have an `.xml` sibling too.
+CACHED_WITH_SIBLING = CACHED | {"sibling": True}
+
+
+def after_cursor(cursor: str | None) -> int:
+    """The number after which the page begins."""
+    return min(int(cursor), 2**31 - 1) if cursor else 0
+
+
+def page(found: Sequence[E], limit: int, view: Callable[[E], V]) -> Many[V]:
+    """The page of the first `limit` rows of `found`, which has one more if another page follows."""
+    rows = found[:limit]
+    following = str(rows[-1].id) if len(found) > limit else UNSET
+    return Many(tuple(map(view, rows)), ListMeta(len(rows), limit, next_cursor=following))
+
+
+async def find_team(tx: Tx, grant: Grant, ref: str, *, parameter: str = "team_id") -> Competitor:
+    """The team with its squad."""
+    number = parse_reference("team", ref, "competitor", "team", parameter=parameter)
+    return found_or_404(
+        await match_entrants.competitor(tx, number, finished_only=grant.finished_only), "team", ref
+    )
+
+
+async def find_player(tx: Tx, grant: Grant, ref: str) -> Player:
+    number = parse_reference("player", ref, "player")
+    return found_or_404(
+        await match_entrants.player(tx, number, finished_only=grant.finished_only), "player", ref
+    )
+
+
+async def find_tournament(tx: Tx, grant: Grant, ref: str) -> Tournament:
+    """The tournament with its participants."""
+    number = parse_reference("tournament", ref, "tournament")
+    return found_or_404(
+        await match_entrants.tournament(tx, number, finished_only=grant.finished_only), "tournament", ref
+    )
+
+
+def parse_reference(what: str, ref: str, *kinds: str, parameter: str | None = None) -> int:
+    """The number in a reference to a `what` (team, player, …), whose URN is of one of these kinds. The path
+    parameter that has it is `what` with `_id`, unless it is named."""
+    if not is_entrant_reference(ref):
+        how = f"A {what} is named by its number, or by a URN that ends in it."
+        raise Invalid(Field(("path", parameter or f"{what}_id"), how, "entrant_id", ref))
+    return found_or_404(entrant_number(ref, *kinds), what, ref)
+
+
+def found_or_404(found: T | None, what: str, ref: str) -> T:
+    if found is None:
+        raise NotFound(f"There is no {what} {ref!r}.")
+    return found
+
+
+async def find_category(tx: Tx, found: Tournament) -> Category | None:
+    number = found.category_id
+    return None if number is None else await entrants.get(tx, entrants.CATEGORIES, number)
+
+
+async def visible_match(tx: Tx, grant: Grant, ref: str) -> Match:
+    """The match that `ref` names (UUID or ``od:match:<n>``), if this key may see it; else `NotFound`."""
+    return await matches.by_ref(tx, ref, finished_only=grant.finished_only)
+
+
+async def visible_sport_events(
+    tx: Tx, grant: Grant, found: Sequence[Match], field_groups: Groups
+) -> list[SportEvent]:
+    """The matches as XML shows them to a key that opens these field groups."""
+    entrants = await match_entrants.of_matches(tx, found)
+    booked = await tenants.booked(tx, grant.tenant.id, [match.id for match in found])
+    return [
+        sport_events.event(
+            match, who.tournament, who.home, who.away, field_groups=field_groups, booked=match.id in booked
+        )
+        for match, who in zip(found, entrants, strict=True)
+    ]

@@ -12,11 +12,9 @@ from app.domain.catalogue import Locale
 from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
-from app.http.reading import get
-from app.http.request_guard import siblings
-from app.http.response import RenderedResponse
-from app.http.response_cache import NOTHING
+from app.http.handlers import get, siblings
+from app.http.representation import Format, response_format
+from app.http.response import NOTHING, RenderedResponse
 from app.wire.views.descriptions import (
     DescriptionView,
     PricingView,
@@ -32,11 +30,11 @@ def _cached_per(grant: Grant, form: Format) -> None:
     """The response is the same for every grant."""
 
 
-_OPT: dict[str, Any] = {"sport": "cs2", "query": ("locale",), "sibling": True, "cached_per": _cached_per}
+_OPT: dict[str, Any] = {"sport": "cs2", "sibling": True, "cached_per": _cached_per}
 
 
 @get(siblings("/cs2/v1/markets/descriptions"), opt=_OPT)
-async def descriptions(
+async def list_market_descriptions(
     request: AuthenticatedRequest,
     locale: Annotated[Locale, QueryParameter(description="The language of names: en or ru.")] = "en",
 ) -> RenderedResponse[Many[DescriptionView]]:
@@ -49,8 +47,8 @@ async def descriptions(
     )
 
 
-@get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2", "query": ("locale",)})
-async def suspension_reasons(
+@get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2"})
+async def list_suspension_reasons(
     locale: Annotated[Locale, QueryParameter(description="The language: en or ru.")] = "en",
 ) -> Many[SuspensionReasonView]:
     """Every code of why a market or a match is suspended."""
@@ -59,9 +57,6 @@ async def suspension_reasons(
 
 
 @get("/cs2/v1/markets/pricing", opt={"sport": "cs2"})
-async def pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
+async def get_pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
     """What the prices assume of the bets that are placed at them."""
     return Single(PricingView(rest.bet_delay_seconds))
-
-
-HANDLERS = (descriptions, suspension_reasons, pricing)

@@ -12,19 +12,15 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.match_access import visible_sport_events
-from app.channels.rest.route_options import options
+from app.channels.rest.dependencies import RestDependencies, options, visible_sport_events
 from app.domain import scopes
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
-from app.http.reading import get
-from app.http.request_guard import siblings
-from app.http.response import RenderedResponse
-from app.http.response_cache import MATCH_LISTS
+from app.http.handlers import get, siblings
+from app.http.representation import Format, response_format
+from app.http.response import MATCH_LISTS, RenderedResponse
 from app.store import listings, match_entrants
 from app.store.listings import UNKNOWN_START, ListPosition, Window
 from app.store.transaction import Tx
@@ -75,9 +71,9 @@ _LISTING: dict[str, Any] = {"sibling": True, "cached_per": _cached_per}
 
 @get(
     siblings("/cs2/v1/matches"),
-    opt=options(scopes.LIST, query=("status", "limit", "cursor", "from", "to")) | _LISTING,
+    opt=options(scopes.LIST) | _LISTING,
 )
-async def listing(
+async def list_matches(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     status: Annotated[Filter | None, QueryParameter(description="Matches in this state only.")] = None,

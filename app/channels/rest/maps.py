@@ -4,13 +4,12 @@ from typing import Any
 
 from litestar.di import NamedDependency
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Window
+from app.channels.rest.dependencies import RestDependencies, Window
 from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine, window_start
 from app.domain.catalogue import MapInfo
 from app.domain.ids import CS2
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import to_datetime
 from app.store import statistics
 from app.store.statistics import EVER
@@ -24,13 +23,13 @@ _LINES = 600  #: two for each time that a map was played
 
 
 @get("/cs2/v1/maps/pool", opt=_READ)
-async def pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
+async def get_map_pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
     """Today's active map pool."""
     return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(rest.clock()))))
 
 
-@get("/cs2/v1/maps", opt=_READ | {"query": ("time_filter",)})
-async def analytics(
+@get("/cs2/v1/maps", opt=_READ)
+async def list_maps(
     rest: NamedDependency[RestDependencies], time_filter: Window = "3months"
 ) -> Many[MapAnalyticsView]:
     """The statistics of each known map, over the newest 300 times that it was finished."""
@@ -59,6 +58,3 @@ async def map_views(
 def in_pool(now: int) -> tuple[MapInfo, ...]:
     """The map pool on the day of `now` (ms)."""
     return catalogue.load().pool(to_datetime(now).date())
-
-
-HANDLERS = (pool, analytics)

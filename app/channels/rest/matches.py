@@ -1,4 +1,4 @@
-"""Matches and their parts, under /cs2/v1."""
+"""Matches and their parts, under /cs2/v1, and the settlement ledger of all matches."""
 
 from bisect import bisect_right
 from operator import attrgetter
@@ -8,11 +8,16 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.listing import listing
-from app.channels.rest.match_access import visible_match, visible_sport_events
-from app.channels.rest.parameters import EntryCursor
-from app.channels.rest.route_options import CACHED, CACHED_WITH_SIBLING, options
+from app.channels.rest.dependencies import (
+    CACHED,
+    CACHED_WITH_SIBLING,
+    EntryCursor,
+    Limit,
+    RestDependencies,
+    options,
+    visible_match,
+    visible_sport_events,
+)
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, summarize
@@ -20,9 +25,8 @@ from app.domain.tenant import Grant
 from app.domain.types_off import markets_in_list, off_now, offered_entries
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
-from app.http.reading import get
-from app.http.request_guard import XML_SUFFIX, siblings
+from app.http.handlers import XML_SUFFIX, get, siblings
+from app.http.representation import Format, response_format
 from app.http.response import RenderedResponse
 from app.store import history, markets, match_entrants, tenants
 from app.store.transaction import Tx
@@ -43,7 +47,7 @@ _SETTLEMENTS = 200
 
 
 @get("/cs2/v1/matches/{match_id:str}", opt=options(scopes.LIST, scopes.READ) | CACHED_WITH_SIBLING)
-async def detail(
+async def get_match(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[MatchView]]:
     """One match, with the fields that the key's scopes open. Its XML is the compact fixture."""
@@ -58,7 +62,7 @@ async def detail(
 
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=options(scopes.READ) | CACHED_WITH_SIBLING)
-async def summary(
+async def get_match_summary(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Single[SummaryView]]:
     """A match's score, winner, score of each map, and when it was played."""
@@ -88,7 +92,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
 
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/markets"), opt=options(scopes.MARKETS) | CACHED_WITH_SIBLING)
-async def offers(
+async def list_match_markets(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[MarketView]]:
     """The markets of a match that are on offer or suspended, by type and specifiers.
@@ -118,7 +122,7 @@ async def offers(
 
 
 @get("/cs2/v1/matches/{match_id:str}/rounds", opt=options(scopes.DETAIL) | CACHED)
-async def rounds(
+async def list_match_rounds(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[RoundView]]:
     """The finished rounds of a match that count, in order."""
@@ -130,7 +134,7 @@ async def rounds(
 
 
 @get("/cs2/v1/matches/{match_id:str}/timeline", opt=options(scopes.DETAIL) | CACHED)
-async def timeline(
+async def list_match_events(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> RenderedResponse[Many[EventView]]:
     """Kills and bomb events of a match that count, in order."""
@@ -145,9 +149,9 @@ async def timeline(
 
 @get(
     "/cs2/v1/matches/{match_id:str}/settlements",
-    opt=options(scopes.SETTLEMENTS, query=("limit", "cursor")) | CACHED,
+    opt=options(scopes.SETTLEMENTS) | CACHED,
 )
-async def settlements(
+async def list_match_settlements(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
@@ -167,4 +171,21 @@ async def settlements(
     return response.negotiated(request, Many(views, meta), invalidated_by=match.id)
 
 
-HANDLERS = (listing, detail, summary, offers, rounds, timeline, settlements)
+@get("/cs2/v1/settlements", opt=options(scopes.SETTLEMENTS))
+async def list_settlements(
+    request: AuthenticatedRequest,
+    rest: NamedDependency[RestDependencies],
+    since_id: Annotated[
+        int,
+        QueryParameter(ge=0, le=2**63 - 1, description="The `id` of the last entry that you have; 0: none."),
+    ] = 0,
+    limit: Limit = 50,
+) -> Many[SettlementView]:
+    """Entries after `since_id`, oldest first. Entries are only ever appended: the last row's `id` is the next
+    `since_id`; without a row, repeat the same one."""
+    async with rest.store.autocommit() as tx:
+        found = await history.ledger_since(
+            *(tx, since_id, limit, request.auth.tenant.types_off), finished_only=request.auth.finished_only
+        )
+    shown = tuple(settlement_view(*each) for each in found)
+    return Many(shown, ListMeta(len(shown), limit))

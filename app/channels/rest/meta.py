@@ -10,13 +10,11 @@ from app.channels.rest.dependencies import RestDependencies
 from app.domain.ids import LIVE_SPORTS, Sport
 from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.content_negotiation import Format, response_format
+from app.http.handlers import get, siblings
 from app.http.health import FEED_PROCESS, OK
-from app.http.query import wrong_fields
-from app.http.reading import get
-from app.http.request_guard import siblings
-from app.http.response import RenderedResponse
-from app.http.response_cache import NOTHING
+from app.http.representation import Format, response_format
+from app.http.request_data import wrong_fields
+from app.http.response import NOTHING, RenderedResponse
 from app.kit.errors import Field, Invalid, Unavailable, with_others
 from app.wire.views.meta import (
     ALERTS,
@@ -33,13 +31,13 @@ from app.wire.views.meta import (
 from app.wire.xml import feed, responses
 
 _SIBLING = {"sibling": True}
-_READY = {"query": ("parts",), "handler_checks_query": True}  # the parts are those of this process
+_READY = {"handler_checks_query": True}  # the parts are those of this process
 _RETRY_SECONDS = 5
 _WHOAMI = _SIBLING | {"cached_per": lambda grant, _: grant}
 
 
 @get(siblings("/v1/alive"), opt=_SIBLING)
-async def alive(
+async def get_alive(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies]
 ) -> RenderedResponse[Single[AliveView]]:
     """Whether the service and its feed are up: while no feed process is alive, the status is `feed_down`, and
@@ -51,13 +49,13 @@ async def alive(
 
 
 @get("/v1/health")
-async def health(rest: NamedDependency[RestDependencies]) -> Single[HealthView]:
+async def get_health(rest: NamedDependency[RestDependencies]) -> Single[HealthView]:
     """The state of each part of the service."""
     return Single(health_view(await rest.health.parts()))
 
 
 @get("/v1/ready", opt=_READY)
-async def ready(
+async def get_readiness(
     request: Request[Any, Any, Any],
     rest: NamedDependency[RestDependencies],
     parts: Annotated[str, QueryParameter(description="Only these, separated by commas.")] = "",
@@ -80,7 +78,7 @@ async def ready(
 
 
 @get(siblings("/v1/whoami"), opt=_WHOAMI)
-async def whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[WhoamiView]]:
+async def get_whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[WhoamiView]]:
     """The tenant of the key and what it may do; the first call to make with a new key."""
     if response_format(request.scope) is Format.XML:
         return response.as_xml(responses.bookmaker_details(request.auth), invalidated_by=NOTHING)
@@ -88,9 +86,6 @@ async def whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[Whoam
 
 
 @get("/v1/sports")
-async def sports() -> Many[Sport]:
+async def list_sports() -> Many[Sport]:
     """The sport namespaces that are live."""
     return sports_view(LIVE_SPORTS)
-
-
-HANDLERS = (alive, health, ready, whoami, sports)

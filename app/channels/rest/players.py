@@ -6,14 +6,20 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest import entrants as named
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    Window,
+    after_cursor,
+    find_player,
+    page,
+)
 from app.domain import scopes
 from app.domain.analytics import window_start
 from app.domain.ids import entrant_number
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field
 from app.store import entrants, statistics
 from app.wire.views.entrants import PlayerView, player_view
@@ -33,15 +39,14 @@ def _wrong_team(query: Mapping[str, str]) -> Iterator[Field]:
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.PLAYERS_LIST,),
-    "query": ("team_id", "cursor", "limit"),
     "query_rule": _wrong_team,
 }
-_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,), "query": ("time_filter",)}
+_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,)}
 _MAPS = 5000  #: the newest maps of a player that are counted
 
 
 @get("/cs2/v1/players", opt=_LISTING)
-async def listing(
+async def list_players(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: Annotated[
@@ -71,7 +76,7 @@ def _team(ref: str) -> int:
 
 
 @get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)
-async def detail(
+async def get_player(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     player_id: FromPath[str],
@@ -80,11 +85,8 @@ async def detail(
     """A player, with statistics for each map."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        player = await named.player(tx, request.auth, player_id)
+        player = await find_player(tx, request.auth, player_id)
         teams = await entrants.by_number(tx, entrants.TEAMS, [player.team_id])
         tallies = await statistics.of_players(tx, [player.account], since=since, limit=_MAPS)
     counts = [(tally.map_name, tally.tally) for tally in tallies]
     return Single(player_detail_view(player, teams.get(player.team_id), time_filter, counts))
-
-
-HANDLERS = (listing, detail)

@@ -5,23 +5,21 @@ from typing import Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import RestDependencies, Window, visible_match
 from app.channels.rest.maps import in_pool, map_views
-from app.channels.rest.match_access import visible_match
-from app.channels.rest.parameters import Window
 from app.domain import catalogue, scopes
 from app.domain.analytics import window_start
 from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor
 from app.domain.match import Match
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.store import entrants, match_entrants, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.meetings import Contender, PrematchView, SquadPlayer, picked, prematch_view
 from app.wire.views.meta import Single
 
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,), "query": ("time_filter",)}
+_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,)}
 _MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: the newest matches of a team whose vetoes are counted
 _OF_PLAYER = 500  #: a player's newest maps
@@ -31,7 +29,7 @@ Span = tuple[int, int]  #: from, until: the period (ms) in which the counted mat
 
 
 @get("/cs2/v1/matches/{match_id:str}/prematch", opt=_OPT)
-async def prematch(
+async def get_match_prematch(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
@@ -75,6 +73,3 @@ async def _squad(tx: Tx, team: int, span: Span) -> list[SquadPlayer]:
         SquadPlayer(player, [(one.map_name, one.tally) for one in tallies if one.account == player.account])
         for player in squad
     ]
-
-
-HANDLERS = (prematch,)

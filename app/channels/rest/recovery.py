@@ -1,32 +1,36 @@
-"""Recoveries, under /cs2/v1/recovery: request one, and read its progress."""
+"""For clients that keep a book: recoveries, under /cs2/v1/recovery, replay it over AMQP; the self-check
+compares it with what is on offer."""
 
 from typing import Annotated
 
 from litestar import post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, QueryParameter
+from litestar.params import FromPath, JSONBody, QueryParameter
 
+from app.access.selfcheck import BODY_BYTES, compare
+from app.channels.rest.dependencies import RestDependencies
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
-from app.http.query import wrong_fields
-from app.http.reading import get
+from app.http.handlers import get
+from app.http.request_data import wrong_fields
 from app.recovery.request import RecoveryParameters, RecoveryService
 from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
+from app.wire.views.selfcheck import Digest, SelfCheckView
 
 _REQUEST = {
     "sport": "cs2",
     "scopes": (scopes.RECOVERY,),
-    "query": ("after", "request_id", "node_id"),
     "required": ("request_id",),
     "handler_checks_query": True,  # the window of `after` depends on what is stored
 }
-_PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,), "query": ("node_id",)}
+_CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "concurrency_limited": True}
+_PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,)}
 
 
 @post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_REQUEST)
-async def initiate(
+async def request_recovery(
     request: AuthenticatedRequest,
     recoveries: NamedDependency[RecoveryService],
     after: Annotated[
@@ -46,7 +50,7 @@ async def initiate(
 
 
 @get("/cs2/v1/recovery/{request_id:str}", opt=_PROGRESS)
-async def progress(
+async def get_recovery(
     request: AuthenticatedRequest,
     recoveries: NamedDependency[RecoveryService],
     request_id: FromPath[str],
@@ -57,4 +61,14 @@ async def progress(
     return Single(recovery_state_view(job))
 
 
-HANDLERS = (initiate, progress)
+@post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=BODY_BYTES)
+async def compare_book(
+    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
+) -> Single[SelfCheckView]:
+    """Compare a digest of the client's open markets with what is on offer to it at this moment.
+
+    What the client has open on a match that it may not see is `extra`, and what it has active on one that
+    the tenant has unbooked: of that the last message suspended everything. Equal books give count 0.
+    """
+    grant = request.auth
+    return Single(await compare(rest.store, grant.tenant.id, data, finished_only=grant.finished_only))

@@ -1,41 +1,38 @@
-"""Every REST route, as a plain list."""
+"""Every REST route: a handler in one of these modules is one."""
 
 from app.channels.rest import (
     asyncapi,
     descriptions,
+    documents,
+    listing,
     maps,
     matches,
     meta,
-    openapi,
     players,
     prematch,
     recovery,
-    schemas,
     search,
-    selfcheck,
-    settlements,
     soccer,
     teams,
     tournaments,
 )
 from app.channels.rest.console import routes as console
+from app.http.handlers import handlers_of
 
-ROUTES = (
-    *meta.HANDLERS,
-    *schemas.HANDLERS,
-    *openapi.HANDLERS,
-    *asyncapi.HANDLERS,
-    *console.HANDLERS,
-    *matches.HANDLERS,
-    *prematch.HANDLERS,
-    *settlements.HANDLERS,
-    *descriptions.HANDLERS,
-    *tournaments.HANDLERS,
-    *teams.HANDLERS,
-    *players.HANDLERS,
-    *maps.HANDLERS,
-    *search.HANDLERS,
-    *soccer.HANDLERS,
-    *recovery.HANDLERS,
-    *selfcheck.HANDLERS,
+ROUTES = handlers_of(
+    asyncapi,
+    console,
+    descriptions,
+    documents,
+    listing,
+    maps,
+    matches,
+    meta,
+    players,
+    prematch,
+    recovery,
+    search,
+    soccer,
+    teams,
+    tournaments,
 )

@@ -10,7 +10,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field
 from app.store import entrants, search
 from app.store.entrants import E, EntrantTable, folded
@@ -44,7 +44,7 @@ def _wrong(query: Mapping[str, str]) -> Iterator[Field]:
         yield Field(("query", "types"), what, "unknown_type", types)
 
 
-_OPT: dict[str, Any] = {"sport": "cs2", "query": ("q", "types", "limit"), "query_rule": _wrong}
+_OPT: dict[str, Any] = {"sport": "cs2", "query_rule": _wrong}
 _NAMES = 50  #: teams and tournaments by which matches are found
 
 
@@ -109,4 +109,3 @@ async def _named(tx: Tx, table: EntrantTable[E], grant: Grant, q: str, limit: in
 
 
 _FINDERS = {"match": _matches, "team": _teams, "player": _players, "tournament": _tournaments}
-HANDLERS = (search_names,)

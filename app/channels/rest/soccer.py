@@ -5,10 +5,16 @@ from typing import Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.entrants import found_or_404, parse_reference
-from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
-from app.http.reading import get
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    after_cursor,
+    found_or_404,
+    page,
+    parse_reference,
+)
+from app.http.handlers import get
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
 from app.wire.views.entrants import (
@@ -21,12 +27,11 @@ from app.wire.views.entrants import (
 )
 from app.wire.views.meta import Many, Single
 
-_DETAIL: dict[str, Any] = {"sport": "soccer"}
-_LISTING: dict[str, Any] = {"sport": "soccer", "query": ("cursor", "limit")}
+_READ: dict[str, Any] = {"sport": "soccer"}
 
 
-@get("/soccer/v1/competitors", opt=_LISTING)
-async def competitors(
+@get("/soccer/v1/competitors", opt=_READ)
+async def list_soccer_competitors(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerCompetitorView]:
     """Clubs and national teams by number."""
@@ -35,8 +40,8 @@ async def competitors(
     return page(found, limit, lambda one: soccer_competitor_view(one, rest.soccer_prefix))
 
 
-@get("/soccer/v1/competitors/{competitor_id:str}", opt=_DETAIL)
-async def competitor(
+@get("/soccer/v1/competitors/{competitor_id:str}", opt=_READ)
+async def get_soccer_competitor(
     rest: NamedDependency[RestDependencies], competitor_id: FromPath[str]
 ) -> Single[SoccerCompetitorView]:
     """A club or a national team."""
@@ -46,8 +51,8 @@ async def competitor(
     return Single(soccer_competitor_view(found, rest.soccer_prefix))
 
 
-@get("/soccer/v1/tournaments", opt=_LISTING)
-async def tournaments(
+@get("/soccer/v1/tournaments", opt=_READ)
+async def list_soccer_tournaments(
     rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerTournamentView]:
     """Competitions by number."""
@@ -56,8 +61,8 @@ async def tournaments(
     return page(found, limit, lambda one: soccer_tournament_view(one, rest.soccer_prefix))
 
 
-@get("/soccer/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
-async def tournament(
+@get("/soccer/v1/tournaments/{tournament_id:str}", opt=_READ)
+async def get_soccer_tournament(
     rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[SoccerTournamentDetailView]:
     """A competition and its participants."""
@@ -66,6 +71,3 @@ async def tournament(
         found = found_or_404(await entrants.get(tx, SOCCER_TOURNAMENTS, number), "tournament", tournament_id)
         playing = await entrants.by_ids(tx, SOCCER_COMPETITORS, found.competitor_ids)
     return Single(soccer_tournament_detail_view(found, playing, rest.soccer_prefix))
-
-
-HANDLERS = (competitors, competitor, tournaments, tournament)

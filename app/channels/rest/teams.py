@@ -7,35 +7,33 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest import entrants as named
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    Window,
+    after_cursor,
+    find_team,
+    page,
+)
 from app.domain import scopes
 from app.domain.analytics import window_start
 from app.domain.match import Match
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid
 from app.store import entrants, past_matches, statistics
 from app.store.transaction import Tx
 from app.wire.views.entrants import TeamView, named_player, team_view
 from app.wire.views.meetings import HeadToHeadView, head_to_head_view
 from app.wire.views.meta import Many, Single
-from app.wire.views.profiles import (
-    ExtrasView,
-    TeamDetailView,
-    Venue,
-    extras_view,
-    team_detail_view,
-)
+from app.wire.views.profiles import ExtrasView, TeamDetailView, Venue, extras_view, team_detail_view
 
 _TEAM = "/cs2/v1/teams/{team_id:str}"
-_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,), "query": ("time_filter",)}
-_MEETINGS: dict[str, Any] = _READ | {"query": ("time_filter", "limit")}
+_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,)}
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.TEAMS_LIST,),
-    "query": ("region", "is_active", "cursor", "limit"),
 }
 _MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: and its newest matches
@@ -43,7 +41,7 @@ _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknow
 
 
 @get("/cs2/v1/teams", opt=_LISTING)
-async def listing(
+async def list_teams(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     region: Annotated[
@@ -70,7 +68,7 @@ async def listing(
 
 
 @get(_TEAM, opt=_READ)
-async def detail(
+async def get_team(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
@@ -79,14 +77,14 @@ async def detail(
     """A team, its squad, and its statistics for each map."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        team = await named.team(tx, request.auth, team_id)
+        team = await find_team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
     counts = [(line.map_name, line.line) for line in lines]
     return Single(team_detail_view(team, time_filter, map(named_player, team.players), counts))
 
 
 @get(f"{_TEAM}/extras", opt=_READ)
-async def extras(
+async def get_team_extras(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
@@ -95,7 +93,7 @@ async def extras(
     """Statistics computed at each call: races, headshots, conversions, overtimes, venues and vetoes."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        team = await named.team(tx, request.auth, team_id)
+        team = await find_team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
         played = await past_matches.of_team(tx, team.id, since=since, limit=_MATCHES)
         venues = await _venues(tx, team.id, played)
@@ -116,8 +114,8 @@ async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tup
     return {venue: (counted[venue], won[venue]) for venue in counted}
 
 
-@get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_MEETINGS)
-async def head_to_head(
+@get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_READ)
+async def get_head_to_head(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     team_id: FromPath[str],
@@ -128,8 +126,8 @@ async def head_to_head(
     """Two teams' finished matches against each other, as the first sees them."""
     since = window_start(time_filter, rest.clock())
     async with rest.store.snapshot() as tx:
-        team = await named.team(tx, request.auth, team_id)
-        opponent = await named.team(tx, request.auth, opponent_id, parameter="opponent_id")
+        team = await find_team(tx, request.auth, team_id)
+        opponent = await find_team(tx, request.auth, opponent_id, parameter="opponent_id")
         if team.id == opponent.id:
             what = "A team does not play against itself."
             raise Invalid(Field(("path", "opponent_id"), what, "same_team", opponent_id))
@@ -140,6 +138,3 @@ async def head_to_head(
         ]
     view = head_to_head_view(team, opponent, time_filter, met, (lines[0], lines[1]), shown=limit)
     return Single(view)
-
-
-HANDLERS = (listing, detail, extras, head_to_head)

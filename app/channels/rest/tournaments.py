@@ -7,12 +7,18 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest import entrants as named
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, after_cursor, page
+from app.channels.rest.dependencies import (
+    Cursor,
+    Limit,
+    RestDependencies,
+    after_cursor,
+    find_category,
+    find_tournament,
+    page,
+)
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field
 from app.store import entrants
 from app.store.transaction import Tx
@@ -37,14 +43,13 @@ def _wrong_day(query: Mapping[str, str]) -> Iterator[Field]:
 _LISTING: dict[str, Any] = {
     "sport": "cs2",
     "scopes": (scopes.TOURNAMENTS_LIST,),
-    "query": ("tier", "is_lan", "region", "from", "cursor", "limit"),
     "query_rule": _wrong_day,
 }
 _DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
 
 
 @get("/cs2/v1/tournaments", opt=_LISTING)
-async def listing(
+async def list_tournaments(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     tier: Annotated[
@@ -92,14 +97,11 @@ def _begin(day: str) -> int:
 
 
 @get("/cs2/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
-async def detail(
+async def get_tournament(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
 ) -> Single[TournamentDetailView]:
     """A tournament and its participating teams."""
     async with rest.store.snapshot() as tx:
-        found = await named.tournament(tx, request.auth, tournament_id)
-        region = await named.category(tx, found)
+        found = await find_tournament(tx, request.auth, tournament_id)
+        region = await find_category(tx, found)
     return Single(tournament_detail_view(found, region))
-
-
-HANDLERS = (listing, detail)

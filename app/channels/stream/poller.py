@@ -1,5 +1,5 @@
 """The poller of one subscription (all matches, or one match) in one process, the snapshot that its
-connections begin with, and its fan-out.
+connections begin with, and its fan-out; the intervals and limits of the stream.
 """
 
 import asyncio
@@ -11,14 +11,15 @@ from uuid import UUID
 
 import msgspec
 
-from app.channels.stream.config import StreamConfig
 from app.channels.stream.connection import CloseCode, StreamConnection
-from app.channels.stream.entitlements import Entitlements, MatchVariant, TenantTypes
 from app.channels.stream.frames import (
+    Entitlements,
     Frame,
     FrameBatch,
     MatchLookup,
+    MatchVariant,
     RenderedMatch,
+    TenantTypes,
     alive_frame,
     content_hash,
     encode_frame,
@@ -26,9 +27,8 @@ from app.channels.stream.frames import (
     join_chunks,
     render,
 )
-from app.channels.stream.match_state import MatchState
 from app.channels.stream.projection import ChangesExpired, Projection
-from app.channels.stream.updates import Update, conflate, past_updates
+from app.channels.stream.updates import MatchState, Update, conflate, past_updates
 from app.domain import frame_types, scopes
 from app.domain.market import market_name
 from app.domain.types_off import last_switch, market_in_list, off_now
@@ -40,6 +40,24 @@ from app.store.connections import Store
 from app.wire.views.frames import market_frame, match_data
 
 _encode = msgspec.json.Encoder().encode
+_FRESH_SECONDS = 1.0  #: a snapshot is at most this old
+_RECENT = 10_000  #: updates cached for clients that resume
+_RESUMED = 10_000
+_TURN = 200  #: connections that are written to before other work of the process gets its turn
+log = get_logger(__name__)
+
+
+class StreamConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """See the settings of the same names. `connections` is the limit of a tenant in this process, `backlog`
+    the number of frames that may be queued for a connection, `origins` the web pages that may connect
+    ("*": any)."""
+
+    poll_all_millis: int = 5000
+    poll_match_millis: int = 2000
+    alive_seconds: float = 10.0
+    connections: int = 2000
+    backlog: int = 1000
+    origins: frozenset[str] = frozenset()
 
 
 def snapshot_frames(
@@ -90,13 +108,6 @@ def _markets(state: MatchState, types: TenantTypes | None, now: int) -> Iterator
             seq = max(seq, last_switch(intervals, market.type_id))
         data = _encode(market_frame(state.id, shown))
         yield Frame(seq, encode_frame(frame_types.MARKET_UPDATED, data, now, seq, snapshot=True))
-
-
-_FRESH_SECONDS = 1.0  #: a snapshot is at most this old
-_RECENT = 10_000  #: updates cached for clients that resume
-_RESUMED = 10_000
-_TURN = 200  #: connections that are written to before other work of the process gets its turn
-log = get_logger(__name__)
 
 
 class Poller:

@@ -5,8 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
 
-from app.channels.stream.match_state import MatchState
-from app.channels.stream.updates import Update, apply_changes
+from app.channels.stream.updates import MatchState, Update, apply_changes
 from app.domain.entrants import TeamLogos
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.types_off import Intervals

@@ -1,8 +1,10 @@
-"""Accepts the process's stream connections, runs the pollers they need, and closes those of ended keys.
+"""The addresses of the stream, and the server that accepts a process's stream connections, runs the pollers
+they need, and closes those of ended keys.
 
-An upgrade request must pass checks of its origin, rate, key, sport and parameters. The key is the query
-parameter `api_key`; headers do not count, because browsers cannot send them. Addresses with too many refused
-requests are rejected as on REST, and both share one count.
+Any key of the sport may connect; its scopes decide what it receives. An upgrade request must pass checks of
+its origin, rate, key, sport and parameters. The key is the query parameter `api_key`; headers do not count,
+because browsers cannot send them. Addresses with too many refused requests are rejected as on REST, and both
+share one count.
 """
 
 import asyncio
@@ -14,21 +16,28 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from litestar import WebSocket, websocket
+from litestar.di import NamedDependency
 from litestar.exceptions import WebSocketDisconnect
+from litestar.params import FromPath
 from litestar.types import Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
 from app.access.grants import Grants, PresentedKey
 from app.access.rate_limit import UnauthenticatedLimiter, authenticate_key
-from app.channels.stream.config import StreamConfig
-from app.channels.stream.connection import CloseCode, StreamConnection
-from app.channels.stream.poller import Poller
-from app.channels.stream.transports import EXTENSION, AsgiTransport, RawFrameProtocol
+from app.channels.stream.connection import (
+    EXTENSION,
+    AsgiTransport,
+    CloseCode,
+    RawFrameProtocol,
+    StreamConnection,
+)
+from app.channels.stream.poller import Poller, StreamConfig
 from app.domain.tenant import Grant
-from app.http import request_id
 from app.http.auth import authorize, client_address
-from app.http.query import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
-from app.http.upgrade import internal_error, refuse
+from app.http.headers import request_id
+from app.http.listeners import internal_error, refuse
+from app.http.request_data import pairs_of, refuse_long, refuse_nul_in_path, unknown, with_nul
 from app.kit.background import wait_for_event
 from app.kit.clock import Clock
 from app.kit.errors import (
@@ -49,6 +58,13 @@ from app.store.connections import Store
 
 KEY, SINCE = "api_key", "since"
 _MOST_DIGITS = 18
+_CHECK_SECONDS = 0.25
+_RETRY_AFTER = 30
+_CHANGED = "This key has just been changed; connect again."
+_REVOKED = "this key is not valid any more"
+log = get_logger(__name__)
+_OPT: dict[str, Any] = {"sport": "cs2"}
+Socket = WebSocket[Any, Any, Any]
 
 
 async def authenticate(scope: Scope, grants: Grants, limiter: UnauthenticatedLimiter) -> PresentedKey:
@@ -98,13 +114,6 @@ def _parameter(scope: Scope, name: str) -> list[str]:
     return [value for key, value in pairs_of(scope) if key == name]
 
 
-_CHECK_SECONDS = 0.25
-_RETRY_AFTER = 30
-_CHANGED = "This key has just been changed; connect again."
-_REVOKED = "this key is not valid any more"
-log = get_logger(__name__)
-
-
 class StreamRequest(msgspec.Struct, frozen=True):
     """An authenticated upgrade request. `match_id` None: all matches; `since` None: with a snapshot."""
 
@@ -146,7 +155,7 @@ class StreamServer:
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, ref: str | None) -> None:
         """Refuse an upgrade, or accept it and stream until either side ends it. `ref` names a match."""
-        with bind(request_id=request_id.of(scope)):
+        with bind(request_id=request_id(scope)):
             try:
                 await self._admit(scope, receive, send, ref)
             except Refusal as error:
@@ -274,3 +283,20 @@ class StreamServer:
         withdrawn = set(await self._grants.no_longer_valid({one.presented for one in self._connections}))
         for connection in [one for one in self._connections if one.presented in withdrawn]:
             connection.close(CloseCode.POLICY, _REVOKED)
+
+
+@websocket("/cs2/v1/stream", opt=_OPT)
+async def every_match(socket: Socket, stream_server: NamedDependency[StreamServer]) -> None:
+    """All matches."""
+    await stream_server.serve(socket.scope, socket.receive, socket.send, None)
+
+
+@websocket("/cs2/v1/stream/{match_id:str}", opt=_OPT)
+async def one_match(
+    socket: Socket, stream_server: NamedDependency[StreamServer], match_id: FromPath[str]
+) -> None:
+    """One match, by its UUID or as ``od:match:<n>``."""
+    await stream_server.serve(socket.scope, socket.receive, socket.send, match_id)
+
+
+ROUTES = (every_match, one_match)

@@ -1,34 +1,125 @@
-"""From rows of the change log to the updates that are sent, still the same for every client; pure.
+"""From rows of the change log to the updates that are sent, still the same for every client, and what they
+alter: one match at one seq of the log. Pure.
 
 Every round, event and settlement is an update of its own. States are conflated: of several `market.updated`,
 `scoreboard.frame` or `match.updated` of one entity only the newest is sent, and none that shows nothing new.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from uuid import UUID
 
 import msgspec
 
-from app.channels.stream.match_state import (
-    MatchState,
-    decode_entry,
-    decode_event,
-    decode_market,
-    decode_round,
-    decode_round_live,
-)
 from app.domain import frame_types
+from app.domain.changes import RoundLive
+from app.domain.entrants import NO_LOGOS, TeamLogos
 from app.domain.market import Market, MarketStatus
-from app.domain.match import TimelineEvent
+from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.match_info import VideoStream
 from app.domain.settlement import LedgerEntry
+from app.domain.types_off import NONE_OFF, OffTypes, markets_in_list
 from app.store.changes import ChangeRow
 from app.store.tenant_rows import TENANT_MARKET, decode_tenant_market, tenant_of
 from app.wire.views.frames import RoundStarted, event_frame, market_frame, round_frame, scoreboard_frame
+from app.wire.views.match import MatchParts
 from app.wire.views.offers import market_view, settlement_view
 
 _encode = msgspec.json.Encoder().encode
+_decode_market = msgspec.json.Decoder(Market).decode
+_decode_round = msgspec.json.Decoder(Round).decode
+_decode_event = msgspec.json.Decoder(TimelineEvent).decode
+_decode_entry = msgspec.json.Decoder(LedgerEntry).decode
+_decode_round_live = msgspec.json.Decoder(RoundLive).decode
+_versions = count()
+
+
+class MatchState:
+    """A match with its rounds, events and open markets (active or suspended). `seqs` has the newest seq of
+    each kind of entity, `market_seqs` that of each market. `version` is a new one after every change, unique
+    among all states."""
+
+    def __init__(
+        self,
+        match: Match,
+        rounds: Iterable[Round],
+        events: Iterable[TimelineEvent],
+        markets: Iterable[Market],
+        seqs: Mapping[str, int],
+        market_seqs: Mapping[str, int],
+        logos: TeamLogos = NO_LOGOS,
+    ) -> None:
+        self.match = match
+        self.logos = logos
+        self.replace_history(rounds, events)
+        self.markets = {market.key: market for market in markets}
+        self.seqs = dict(seqs)
+        self.market_seqs = dict(market_seqs)
+        self.version = next(_versions)
+
+    @property
+    def id(self) -> UUID:
+        return self.match.id
+
+    @property
+    def live(self) -> bool:
+        return self.match.status is Status.LIVE
+
+    @property
+    def finished(self) -> bool:
+        return self.match.status is Status.FINISHED
+
+    @property
+    def relevant(self) -> bool:
+        """Live, or with an open market: a snapshot shows something of it."""
+        return self.live or bool(self.markets)
+
+    def parts(self, booked: bool, off: OffTypes = NONE_OFF) -> MatchParts:
+        """What the match resource is made of, in the order of REST; to a tenant for which these market types
+        are off."""
+        present = [self.markets[key] for key in sorted(self.markets)]
+        return MatchParts(
+            self.match,
+            rounds=[self.rounds[key] for key in sorted(self.rounds)],
+            events=[self.events[key] for key in sorted(self.events)],
+            markets=markets_in_list(present, off),
+            booked=booked,
+            logos=self.logos,
+        )
+
+    def replace_history(self, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> None:
+        """Set its rounds and events to those read from the database."""
+        self.version = next(_versions)
+        self.rounds = {played.id: played for played in rounds}
+        self.events = {event.id: event for event in events}
+
+    def replace_match(self, match: Match, logos: TeamLogos = NO_LOGOS) -> None:
+        """Set the match and its teams' logos to those read from the database."""
+        self.version = next(_versions)
+        self.match = match
+        self.logos = logos
+
+    def apply(self, row: ChangeRow) -> None:
+        """Apply a change of anything but the match itself, which is read from the database."""
+        self.version = next(_versions)
+        if row.entity == "market":
+            market = _decode_market(row.body)
+            self.market_seqs[row.key] = row.seq
+            if market.open:
+                self.markets[market.key] = market
+            else:
+                self.markets.pop(market.key, None)
+        elif row.entity == "event":
+            event = _decode_event(row.body)
+            self.events[event.id] = event
+        elif row.entity == "round" and row.frame != "round.started":
+            played = _decode_round(row.body)
+            self.rounds[played.id] = played
+        if row.frame or row.entity != "match":
+            self.seqs[row.entity if row.frame else "match"] = row.seq
+
+
 MatchStates = Mapping[UUID, MatchState]
 
 
@@ -76,7 +167,7 @@ def apply_changes(
 def _market_before(row: ChangeRow, state: MatchState | None) -> Market | None:
     if state is None or row.frame != frame_types.MARKET_UPDATED:
         return None
-    return state.markets.get(decode_market(row.body).key)
+    return state.markets.get(_decode_market(row.body).key)
 
 
 def past_updates(rows: Sequence[ChangeRow], states: MatchStates) -> list[Update]:
@@ -99,7 +190,7 @@ def _nothing_new(row: ChangeRow, before: Market | None) -> bool:
     """Whether only fields of the market have changed that no client sees."""
     if row.frame != frame_types.MARKET_UPDATED or before is None:
         return False
-    return market_view(before) == market_view(decode_market(row.body))
+    return market_view(before) == market_view(_decode_market(row.body))
 
 
 def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
@@ -110,16 +201,16 @@ def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
     update = Update(row.seq, row.at, row.match_id, row.entity, row.frame)
     if row.entity == "market":
         update.conflation_key = f"{row.match_id}:{row.key}"
-        update.about = decode_market(row.body)
+        update.about = _decode_market(row.body)
         update.data = market_data(row.match_id, update.about) if row.frame else None
     elif row.entity == "settlement":
-        update.about = entry = decode_entry(row.body)
+        update.about = entry = _decode_entry(row.body)
         update.data = _encode(settlement_view(row.match_id, row.number, entry)) if row.frame else None
     elif row.entity == "scoreboard":
         update.conflation_key = f"{row.match_id}:scoreboard"
         update.data = _encode(scoreboard_frame(state.match)) if state else None
     elif row.entity == "event" and row.frame:
-        event, streams = decode_event(row.body), state.match.info.streams if state else ()
+        event, streams = _decode_event(row.body), state.match.info.streams if state else ()
         update.data = _event(row.match_id, event, streams)
         update.internal_data = partial(_event, row.match_id, event, streams, internal=True)
     elif row.entity == "round" and row.frame:
@@ -153,6 +244,6 @@ def market_data(match_id: UUID, market: Market) -> bytes:
 
 def _round(row: ChangeRow) -> object:
     if row.frame == "round.started":
-        live = decode_round_live(row.body)
+        live = _decode_round_live(row.body)
         return RoundStarted(str(row.match_id), live.map, live.round)
-    return round_frame(row.match_id, decode_round(row.body))
+    return round_frame(row.match_id, _decode_round(row.body))

@@ -1,12 +1,15 @@
-"""Descriptions of parameters, headers and security schemes by name: one entry for each name that a route
-uses."""
+"""What operations refer to by name: parameters, headers, security schemes and error responses. There is one
+entry for each name that a route uses.
+"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from app.domain.catalogue import LOCALES
+from app.http.errors import Problem
+from app.http.openapi.routes import JSON, XML, Route
 from app.http.openapi.schemas import Json
 
 Values = Mapping[str, tuple[str, ...]]
@@ -24,32 +27,26 @@ _TYPE = "(match|team|player|tournament)"
 
 
 class ParameterDoc(msgspec.Struct, frozen=True):
-    """A parameter: its description, an example, and its schema if the route's type is less precise."""
+    """A parameter: its description where routes have none, an example, and its schema where their type is
+    less precise."""
 
-    description: str
+    description: str = ""
     example: Any = None
     schema: Json | None = None
 
 
 #: In paths and queries. A description in the route itself takes precedence.
 PARAMETERS = {
-    "after": ParameterDoc(
-        "Unix milliseconds of the last message processed. Left out or 0: a full snapshot.",
-        0,
-        {"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999},
-    ),
+    "after": ParameterDoc(example=0, schema={"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999}),
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
     "event_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
-    "cursor": ParameterDoc("The `next_cursor` of the page before, unchanged."),
-    "from": ParameterDoc(
-        "Those that begin then or later; UTC.", "2026-01-01", {"type": "string", "format": "date"}
-    ),
-    "is_active": ParameterDoc("Teams that still play (true), or no longer (false).", True),
-    "is_lan": ParameterDoc("Those played in one place (true), or online (false).", False),
+    "from": ParameterDoc(example="2026-01-01", schema={"type": "string", "format": "date"}),
+    "is_active": ParameterDoc(example=True),
+    "is_lan": ParameterDoc(example=False),
     "key_id": ParameterDoc("The key, by its id.", _UUID),
     "limit": ParameterDoc("Rows at most.", 2),
-    "parts": ParameterDoc("Only these parts, separated by commas.", "database"),
+    "parts": ParameterDoc(example="database"),
     "locale": ParameterDoc(
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),
@@ -59,31 +56,29 @@ PARAMETERS = {
     "match": ParameterDoc(f"Those of one match: {_MATCHES}", "od:match:1", _MATCH),
     "match_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "name": ParameterDoc("The file's name.", "feed.xsd"),
-    "node_id": ParameterDoc("Digits; the last section of every routing key of the replay.", "7", _DIGITS),
+    "node_id": ParameterDoc(example="7", schema=_DIGITS),
     "opponent_id": ParameterDoc(f"The other team: {_NUMBERED}", "mf:competitor:12", _TEAM),
     "player_id": ParameterDoc(f"The player: {_NUMBERED}", "1101", _ENTRANT),
     "product": ParameterDoc("The producer, by its id, its scope or its name."),
-    "q": ParameterDoc("At least two letters of the name.", "herons"),
-    "region": ParameterDoc("The region, in any case.", "EU"),
+    "q": ParameterDoc(example="herons"),
+    "region": ParameterDoc(example="EU"),
     "request_id": ParameterDoc(
         "Digits of your own; repeated in every envelope of the replay.", "1001", _DIGITS
     ),
-    "since_id": ParameterDoc("The `id` of the last entry that you have; 0: none.", 0),
+    "since_id": ParameterDoc(example=0),
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
-    "start": ParameterDoc("Rows to leave out first.", 0),
-    "status": ParameterDoc("Matches in this state only.", "live"),
+    "start": ParameterDoc(example=0),
+    "status": ParameterDoc(example="live"),
     "team_id": ParameterDoc(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),
-    "tier": ParameterDoc("S, A, B, C or D, in any case.", "A"),
-    "time_filter": ParameterDoc("How far back to look; a month has 30 days.", "3months"),
+    "tier": ParameterDoc(example="A"),
+    "time_filter": ParameterDoc(example="3months"),
     "type_id": ParameterDoc("The market type in the catalogue.", 13),
-    "to": ParameterDoc("Those that begin before then; UTC.", "2031-01-01"),
-    "token": ParameterDoc("The token from the match's log sink address.", "5f2c"),
+    "to": ParameterDoc(example="2031-01-01"),
+    "token": ParameterDoc(example="5f2c"),
     "tournament_id": ParameterDoc(f"The tournament: {_NUMBERED}", "21", _ENTRANT),
     "types": ParameterDoc(
-        "Only these, with commas between.",
-        "team,player",
-        {"type": "string", "pattern": f"^{_TYPE}(,{_TYPE}){{0,9}}$"},
+        example="team,player", schema={"type": "string", "pattern": f"^{_TYPE}(,{_TYPE}){{0,9}}$"}
     ),
     "variant": ParameterDoc("The variant's URN.", "od:exact_score:bo1"),
 }
@@ -128,7 +123,6 @@ _RESPONSE_HEADERS = {
         '"key";q=600;w=60',
         False,
     ),
-    "Allow": ("The methods that the path accepts.", "GET", True),
 }
 RESPONSE_HEADERS: dict[str, Json] = {
     name: {
@@ -203,3 +197,104 @@ def _schema(drafted: Json, known: ParameterDoc | None) -> Json:
         drafted.pop("default", None)
     bare = drafted == {"type": "string"}
     return known.schema if known and known.schema and bare else drafted
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """An error body: a sentence that says what to do."""
+
+    detail: str
+
+
+REFUSALS = (Refused, Problem)
+_FIELD = {
+    "loc": ["query", "limit"],
+    "msg": "Expected `int` <= 200",
+    "type": "value_error",
+    "input": "1000",
+}
+_FACADE_404 = "NotFoundInXml"
+_NOT_FOUND = '<match_summary><response response_code="NOT_FOUND"/></match_summary>'
+_ACCOUNT = "Ask your account manager to add it."
+#: Description and example `detail` by status.
+_TEXTS: dict[int, tuple[str, object]] = {
+    400: (
+        "The request contradicts itself or cannot be read.",
+        "The headers X-API-Key and x-access-token carry different keys: send one.",
+    ),
+    401: ("No key was sent.", "Send your API key in the header X-API-Key."),
+    403: (
+        "The key is unknown, expired or revoked, or lacks the scope or the sport.",
+        f"This key lacks the scope cs2:matches:read. {_ACCOUNT}",
+    ),
+    404: ("The resource does not exist, or this key may not see it.", "There is no match 'od:match:404'."),
+    406: (
+        "`Accept` wants neither JSON nor XML.",
+        "This service answers application/json and application/xml; Accept wants neither.",
+    ),
+    409: (
+        "The request conflicts with the present state.",
+        "A recovery is in flight for this node; wait for its snapshot_complete.",
+    ),
+    413: ("The body is too large.", "Request Entity Too Large"),
+    422: ("A parameter or a field does not fit; `detail` lists each.", [_FIELD]),
+    429: ("The key has exceeded its rate limit.", "This key may ask 600 times a minute; wait 12 s."),
+    503: (
+        "A part that the service depends on is unavailable.",
+        "The database is away; try again in a moment.",
+    ),
+}
+_LATEST: Json = {
+    "Retry-After": {
+        "description": "If a recovery is in flight: the seconds after which another is accepted, at most.",
+        "schema": {"type": "integer", "minimum": 0},
+        "example": 600,
+    }
+}
+
+
+def refusals() -> dict[str, Json]:
+    """The error responses that operations refer to, by component name."""
+    made = {f"Refused{status}": _refused(status, text) for status, text in _TEXTS.items()}
+    missing = made["Refused404"]["content"] | {XML: {"schema": {"type": "string"}, "example": _NOT_FOUND}}
+    return made | {_FACADE_404: made["Refused404"] | {"content": missing}}
+
+
+def refusal_ref(status: int, route: Route) -> str:
+    """The reference to the component that a route uses."""
+    named = _FACADE_404 if status == 404 and route.media == (XML,) else f"Refused{status}"
+    return f"#/components/responses/{named}"
+
+
+def _refused(status: int, text: tuple[str, object]) -> Json:
+    description, detail = text
+    headers = ["X-Request-Id"]
+    headers += ["RateLimit", "RateLimit-Policy"] if status not in (401, 503) else []
+    headers += ["Retry-After"] if status in (429, 503) else []
+    refs = header_refs(headers) | (_LATEST if status == 409 else {})
+    shape = "Problem" if status == 422 else "Refused"
+    body = {"schema": {"$ref": f"#/components/schemas/{shape}"}, "example": {"detail": detail}}
+    return {"description": description, "headers": refs, "content": {JSON: body}}
+
+
+def header_refs(names: list[str]) -> Json:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def refusal_statuses(route: Route) -> Iterator[int]:
+    """The error statuses that a route may send."""
+    keyed = not route.opt.get("open")
+    if keyed:
+        yield from (400, 401, 403, 429)
+    elif route.method != "get":
+        yield 403
+    if "{" in route.path or any(
+        one["name"] == "match" for one in route.draft.get("parameters", ())
+    ):  # what it names may not exist
+        yield 404
+    if len(route.media) > 1:
+        yield 406
+    if keyed and route.method != "get":
+        yield 409
+    if route.takes:
+        yield from (400, 413)
+    yield from (422, 503)

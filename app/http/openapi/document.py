@@ -1,82 +1,86 @@
 """A complete OpenAPI document, from its routes.
 
-Sets of values, and bodies that are no JSON, have a name here without a class of their own: generated clients
-make a type of each named schema, and one of each place where there is no name.
+An operation is the framework's draft, what the route's `opt` adds to it, an example of its request body, by
+the name of the body's type, and recorded responses of a running service.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from inspect import cleandoc
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from app.domain.catalogue import LOCALES
-from app.http.openapi import components, operation, problems
-from app.http.openapi.components import Values
-from app.http.openapi.operation import DocumentContext, Examples
-from app.http.openapi.route_table import Route
-from app.http.openapi.schemas import Json, described, ref
-from app.http.openapi.tags import tags
-from app.http.publisher import CONTACT, LICENCE
+from app.http.openapi import components
+from app.http.openapi.components import Values, header_refs
+from app.http.openapi.routes import JSON, XML, Route, tag, tags
+from app.http.openapi.schemas import Json, described, ref, used_schemas, with_names
 
-NAMED_VALUES: dict[str, tuple[str | int, ...]] = {
-    "HeldStatus": (-1, 1),
-    "Locale": LOCALES,
-    "MatchState": ("upcoming", "live", "finished", "cancelled"),
-    "MatchTeam": ("team_a", "team_b"),
-    "NamedKind": ("match", "player", "team", "tournament"),
-    "PastResult": ("draw", "lost", "won"),
-    "SettledBy": ("admin", "engine", "system"),
-    "Side": ("CT", "T"),
-    "SpecifierType": ("decimal", "integer", "variable_text"),
-    "TimeFilter": ("1month", "3months", "6months", "12months", "all"),
-    "VetoAction": ("ban", "decider", "pick"),
-}
-_NAMES = {frozenset(map(str, values)): name for name, values in NAMED_VALUES.items()}
-_ANY_FIELDS: Json = {"type": "object", "additionalProperties": True}
-_XML_SHAPES = "`/v1/schemas/feed.xsd` and `/v1/schemas/facade.xsd`"
-NAMED_BODIES: dict[str, Json] = {
-    "AsyncApiDocument": {"description": "An AsyncAPI document."} | _ANY_FIELDS,
-    "FeedXml": {"type": "string", "description": f"A document of the shapes in {_XML_SHAPES}."},
-    "MirroredXml": {
-        "type": "string",
-        "description": "The JSON, rendered mechanically; the root is `<response>`.",
+#: Who publishes the API, and under which licence.
+CONTACT = {"name": "Your account manager"}
+LICENCE = {"name": "None is granted yet: the owner of matchfeed chooses it"}
+EXAMPLES = Path(__file__).with_name("examples.json")  #: recorded by `nox -s documents`
+_SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
+_ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
+_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
+Examples = Mapping[str, Any]  #: recorded responses by content type
+_BODY_EXAMPLES: dict[str, Any] = {
+    "Booking": {"booked": False},
+    "Consent": {"decision": "consent", "fingerprint": "8e41e8490e304f58"},
+    "Digest": {
+        "matches": [
+            {
+                "match": "od:match:1",
+                "markets": [[1, "team=home", 1, 1.93], [13, "map=1|round=3|team=home", -1]],
+                "seq": 48_223,
+            }
+        ],
+        "complete": True,
     },
-    "OpenApiDocument": {"description": "An OpenAPI document."} | _ANY_FIELDS,
-    "Page": {"type": "string", "description": "A page for people."},
-    "Picture": {"type": "string", "description": "A picture."},
-    "Text": {"type": "string", "description": "Plain text."},
+    "KeyChange": {"rate_limit_rpm": 1200, "networks": ["203.0.113.0/24"]},
+    "NewKey": {
+        "bundles": ["cs2.odds.basic", "cs2.odds.scoreboard-addon"],
+        "sports": ["cs2", "soccer"],
+        "label": "trading desk",
+        "request_id": "acme-2031-1",
+    },
+    "NewMatchBody": {
+        "team_a": "Copper Herons",
+        "team_b": "Night Ferry",
+        "event": "Norland Masters",
+        "bo_type": "bo3",
+        "scheduled_at": "2031-04-02T18:00:00+00:00",
+        "request_id": "norland-final",
+    },
+    "NewTenant": {"slug": "acme", "name": "Acme"},
+    "Probabilities": {"probabilities": True},
+    "Queues": {"max_queues": 20},
+    "RatingImport": {
+        "results": [
+            {
+                "id": "cup-17/1",
+                "at": 1_767_978_000_000,
+                "match": "cup-17",
+                "map": "de_nuke",
+                "team_a": "Copper Herons",
+                "team_b": "Night Ferry",
+                "score_a": 13,
+                "score_b": 9,
+            }
+        ],
+        "strengths": [{"id": "2026-01", "at": 1_767_225_600_000, "team": "Copper Herons", "strength": 1610}],
+    },
+    "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
+    "Switch": {"on": False},
+    "Take": {"command": "take"},
+    "Trim": {"keep_finished": 100},
 }
 
 
-def with_names(node: Any) -> Any:
-    """`node`, with references in the place of sets of values that have a name."""
-    if isinstance(node, list):
-        return [with_names(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    values = node.get("enum")
-    name = _NAMES.get(frozenset(map(str, values))) if isinstance(values, list) else None
-    if name is None:
-        return {key: value if key == "example" else with_names(value) for key, value in node.items()}
-    rest = {key: value for key, value in node.items() if key not in ("enum", "type")}
-    return {"allOf": [{"$ref": ref(name)}]} | rest if rest else {"$ref": ref(name)}
-
-
-def used_schemas(schemas: dict[str, Json], paths: Json) -> dict[str, Json]:
-    """The schemas of `schemas`, and those named here to which they or `paths` refer."""
-    ours = {name: {"enum": list(values)} for name, values in NAMED_VALUES.items()} | NAMED_BODIES
-    found = set(_referred([schemas, paths]))
-    return dict(sorted((schemas | {name: ours[name] for name in ours.keys() & found}).items()))
-
-
-def _referred(node: Any) -> list[str]:
-    """The names of schemas to which `node` refers."""
-    if isinstance(node, list):
-        return [name for item in node for name in _referred(item)]
-    if not isinstance(node, dict):
-        return []
-    own = [node["$ref"].rpartition("/")[2]] if isinstance(node.get("$ref"), str) else []
-    return own + [name for key, value in node.items() if key != "example" for name in _referred(value)]
+def recorded_examples() -> dict[str, Examples]:
+    """The recorded responses, by operation and content type."""
+    return msgspec.json.decode(EXAMPLES.read_bytes(), type=dict[str, Examples]) if EXAMPLES.exists() else {}
 
 
 class DocumentInfo(msgspec.Struct, frozen=True):
@@ -87,16 +91,25 @@ class DocumentInfo(msgspec.Struct, frozen=True):
     introduction: str
 
 
+class DocumentContext(msgspec.Struct, frozen=True):
+    """What a document needs beside the routes: the schemas of types, the permitted values of parameters by
+    name, and recorded responses by operation."""
+
+    shapes: Mapping[Any, Json]
+    values: components.Values
+    examples: Mapping[str, Examples]
+
+
 def document(
     info: DocumentInfo, routes: Sequence[Route], values: Values, examples: Mapping[str, Examples]
 ) -> Json:
-    """The OpenAPI document of `routes`; see `operation.DocumentContext` for `values` and `examples`."""
+    """The OpenAPI document of `routes`; see `DocumentContext` for `values` and `examples`."""
     types = {each for route in routes for each in route.shapes if each is not None}
-    shapes, named = described([*sorted(types, key=str), *problems.SHAPES])
+    shapes, named = described([*sorted(types, key=str), *components.REFUSALS])
     context = DocumentContext(shapes, values, examples)
     paths: Json = {}
     for route in routes:
-        described_route = operation.described(route, context)
+        described_route = operation(route, context)
         paths.setdefault(route.path, {})[route.method] = with_names(described_route)
     schemas = used_schemas(with_names(named), paths)
     return {
@@ -117,7 +130,7 @@ def document(
 
 def _components(schemas: dict[str, Any], paths: Json) -> Json:
     """What the paths refer to, and nothing else."""
-    responses = _used("responses", problems.components(), paths)
+    responses = _used("responses", components.refusals(), paths)
     return {
         "schemas": schemas,
         "parameters": _used("parameters", components.REQUEST_HEADERS, paths),
@@ -130,3 +143,116 @@ def _components(schemas: dict[str, Any], paths: Json) -> Json:
 def _used(section: str, known: dict[str, Json], within: Any) -> dict[str, Json]:
     text = msgspec.json.encode(within).decode()
     return {name: each for name, each in known.items() if f'"#/components/{section}/{name}"' in text}
+
+
+def operation(route: Route, context: DocumentContext) -> Json:
+    """The operation object of a route."""
+    text = cleandoc(route.handler.fn.__doc__ or route.name.replace("_", " "))
+    made: Json = {
+        "operationId": route.name,
+        "tags": [tag(route)],
+        "summary": _summary(text),
+        "description": f"{text}\n\n{access(route)}",
+        "parameters": _parameters(route, context.values),
+    }
+    if body := _body(route, context.shapes):
+        made["requestBody"] = body
+    made["responses"] = _responses(route, context)
+    made["security"] = [] if route.opt.get("open") else [{name: []} for name in components.SECURITY_SCHEMES]
+    made |= _extensions(route)
+    return made
+
+
+def access(route: Route) -> str:
+    """Who may call the route, in a sentence."""
+    opt = route.opt
+    if opt.get("open"):
+        return "Needs no key."
+    if opt.get("operator"):
+        return "Needs an operator key."
+    scopes = " or ".join(f"`{scope}`" for scope in opt.get("scopes", ()))
+    needs = f"a key with the scope {scopes}" if scopes else "any valid key"
+    return f"Needs {needs}{_sport(opt)}."
+
+
+def _sport(opt: Mapping[str, Any]) -> str:
+    return f", and the sport `{opt['sport']}` in its allowlist" if opt.get("sport") else ""
+
+
+def _summary(text: str) -> str:
+    found = _SENTENCE.match(text)
+    return " ".join((found[1] if found else text).split()).rstrip(".;:")
+
+
+def _extensions(route: Route) -> Json:
+    """`x-required-scopes`: one of them is enough."""
+    opt = route.opt
+    made: Json = {"x-required-scopes": list(opt.get("scopes", ()))}
+    if opt.get("sport"):
+        made["x-sport"] = opt["sport"]
+    if opt.get("operator"):
+        made["x-operator-key"] = True
+    return made
+
+
+def _parameters(route: Route, values: components.Values) -> list[Json]:
+    drafted = sorted(route.draft.get("parameters", ()), key=lambda one: one["in"] != "path")
+    required = route.opt.get("required", ())
+    made = [components.parameter(one, values, required) for one in drafted if one["in"] != "header"]
+    headers = ["RequestId"] + (["IfNoneMatch"] if route.tagged else [])
+    return made + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
+
+
+def _body(route: Route, shapes: Mapping[Any, Json]) -> Json | None:
+    if not route.takes:
+        return None
+    content: Json = {"schema": {"type": "string"} if route.body is None else shapes[route.body]}
+    if (example := example_of(route.body)) is not None:
+        content["example"] = example
+    return {"required": True, "content": {route.takes: content}}
+
+
+def _responses(route: Route, context: DocumentContext) -> Json:
+    head = ["X-Request-Id"]
+    head += [] if route.opt.get("open") else ["RateLimit", "RateLimit-Policy"]
+    head += ["ETag", "Vary", "Cache-Control"] if route.tagged else []
+    examples = context.examples.get(route.name, {})
+    content = {kind: _content(kind, route, context.shapes, examples.get(kind)) for kind in route.media}
+    text = "Done." if route.method != "get" else "The requested data."
+    made: Json = {route.status: {"description": text, "headers": header_refs(head), "content": content}}
+    if accepted := route.opt.get("accepted"):
+        made["202"] = {
+            "description": "Accepted: it waits for the consent of a second person.",
+            "headers": header_refs(head),
+            "content": {JSON: {"schema": context.shapes[accepted]}},
+        }
+    if route.tagged:
+        made["304"] = {
+            "description": "Not modified: the client has this version already.",
+            "headers": header_refs(head),
+        }
+    numbers = sorted(set(components.refusal_statuses(route)))
+    return made | {str(number): {"$ref": components.refusal_ref(number, route)} for number in numbers}
+
+
+def _content(kind: str, route: Route, shapes: Mapping[Any, Json], example: Any) -> Json:
+    if kind == JSON and shapes[route.response] != _ANY_OBJECT:
+        made: Json = {"schema": shapes[route.response]}
+    else:
+        made = {"schema": {"$ref": ref(_body_name(kind, route))}}
+    return made if example is None else made | {"example": example}
+
+
+def _body_name(kind: str, route: Route) -> str:
+    """The name of the schema of a body without a type."""
+    if kind == JSON:
+        return "AsyncApiDocument" if "asyncapi" in route.path else "OpenApiDocument"
+    if kind == XML:
+        return "FeedXml" if route.opt.get("sibling") or route.media == (XML,) else "MirroredXml"
+    return _TEXTS.get(kind, "Text")
+
+
+def example_of(body_type: Any) -> Any:
+    """The example for a type, or for the first member of a union that has one; None without any."""
+    names = [getattr(one, "__name__", "") for one in getattr(body_type, "__args__", (body_type,))]
+    return next((_BODY_EXAMPLES[name] for name in names if name in _BODY_EXAMPLES), None)

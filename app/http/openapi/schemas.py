@@ -1,4 +1,9 @@
-"""JSON schemas of bodies, from msgspec, which decodes and encodes them."""
+"""The schemas of bodies, and their names in a document.
+
+msgspec makes the schemas, because it also decodes and encodes the bodies. Sets of values, and bodies that are
+no JSON, have a name here without a class of their own: generated clients make a type of each named schema,
+and one of each place where there is no name.
+"""
 
 import re
 from collections.abc import Iterable
@@ -6,6 +11,8 @@ from inspect import cleandoc
 from typing import Any
 
 import msgspec
+
+from app.domain.catalogue import LOCALES
 
 Json = dict[str, Any]
 _REF = "#/components/schemas/"
@@ -24,6 +31,34 @@ _PUBLISHED_NAMES = {
     "Single_list_app.operations.api.alerts.AlertView": "Single_list_app.ingest.operator_routes.AlertView",
     "Single_list_app.operations.api.matches.Recorded": "Single_list_app.ingest.operator_routes.Recorded",
     "Single_list_app.operations.api.source_view.SourceView": "Single_list_app.ingest.source_view.SourceView",
+}
+NAMED_VALUES: dict[str, tuple[str | int, ...]] = {
+    "HeldStatus": (-1, 1),
+    "Locale": LOCALES,
+    "MatchState": ("upcoming", "live", "finished", "cancelled"),
+    "MatchTeam": ("team_a", "team_b"),
+    "NamedKind": ("match", "player", "team", "tournament"),
+    "PastResult": ("draw", "lost", "won"),
+    "SettledBy": ("admin", "engine", "system"),
+    "Side": ("CT", "T"),
+    "SpecifierType": ("decimal", "integer", "variable_text"),
+    "TimeFilter": ("1month", "3months", "6months", "12months", "all"),
+    "VetoAction": ("ban", "decider", "pick"),
+}
+_NAMES = {frozenset(map(str, values)): name for name, values in NAMED_VALUES.items()}
+_ANY_FIELDS: Json = {"type": "object", "additionalProperties": True}
+_XML_SHAPES = "`/v1/schemas/feed.xsd` and `/v1/schemas/facade.xsd`"
+NAMED_BODIES: dict[str, Json] = {
+    "AsyncApiDocument": {"description": "An AsyncAPI document."} | _ANY_FIELDS,
+    "FeedXml": {"type": "string", "description": f"A document of the shapes in {_XML_SHAPES}."},
+    "MirroredXml": {
+        "type": "string",
+        "description": "The JSON, rendered mechanically; the root is `<response>`.",
+    },
+    "OpenApiDocument": {"description": "An OpenAPI document."} | _ANY_FIELDS,
+    "Page": {"type": "string", "description": "A page for people."},
+    "Picture": {"type": "string", "description": "A picture."},
+    "Text": {"type": "string", "description": "Plain text."},
 }
 
 
@@ -70,3 +105,34 @@ def tidy(node: Any) -> Any:
 def _component_name(generated: str) -> str:
     name = _TAIL.sub("", generated)
     return _PUBLISHED_NAMES.get(name, name)
+
+
+def with_names(node: Any) -> Any:
+    """`node`, with references in the place of sets of values that have a name."""
+    if isinstance(node, list):
+        return [with_names(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    values = node.get("enum")
+    name = _NAMES.get(frozenset(map(str, values))) if isinstance(values, list) else None
+    if name is None:
+        return {key: value if key == "example" else with_names(value) for key, value in node.items()}
+    rest = {key: value for key, value in node.items() if key not in ("enum", "type")}
+    return {"allOf": [{"$ref": ref(name)}]} | rest if rest else {"$ref": ref(name)}
+
+
+def used_schemas(schemas: dict[str, Json], paths: Json) -> dict[str, Json]:
+    """The schemas of `schemas`, and those named here to which they or `paths` refer."""
+    ours = {name: {"enum": list(values)} for name, values in NAMED_VALUES.items()} | NAMED_BODIES
+    found = set(_referred([schemas, paths]))
+    return dict(sorted((schemas | {name: ours[name] for name in ours.keys() & found}).items()))
+
+
+def _referred(node: Any) -> list[str]:
+    """The names of schemas to which `node` refers."""
+    if isinstance(node, list):
+        return [name for item in node for name in _referred(item)]
+    if not isinstance(node, dict):
+        return []
+    own = [node["$ref"].rpartition("/")[2]] if isinstance(node.get("$ref"), str) else []
+    return own + [name for key, value in node.items() if key != "example" for name in _referred(value)]

@@ -10,7 +10,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.shared import MATCH, OPERATOR, wrong_match

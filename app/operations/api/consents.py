@@ -11,7 +11,7 @@ from msgspec import Meta
 from app.commands import consent
 from app.commands.match_commands import Words
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.operations.api.consent_view import ConsentView, consent_view
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.preview_view import PreviewView, preview_view

@@ -3,7 +3,7 @@
 from litestar.di import NamedDependency
 
 from app.amqp.delivery_status import TenantStatus, tenant_statuses
-from app.http.reading import get
+from app.http.handlers import get
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.shared import OPERATOR
 from app.wire.views.meta import ListMeta, Many

@@ -14,7 +14,7 @@ from litestar.params import FromPath, JSONBody
 from app.access import admin
 from app.access.api_keys import KeyAlteration
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.key_views import IssuedView, KeyChange, KeyView, NewKey, issued_view, key_view

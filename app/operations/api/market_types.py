@@ -9,7 +9,7 @@ from litestar.params import FromPath, JSONBody
 
 from app.access.feed_selection import TypeState, market_types_of, set_market_types
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.shared import OPERATOR, audit_fields, many

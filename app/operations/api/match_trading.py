@@ -11,7 +11,7 @@ from app.commands.execution import preview
 from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.matches import MAY_WAIT, execute

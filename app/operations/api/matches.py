@@ -14,7 +14,7 @@ from app.commands.match_commands import Cancel, Command, Number, Overtime, Round
 from app.domain.match import Match
 from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.http.response import ViewResponse
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid

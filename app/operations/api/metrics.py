@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from app.http.reading import get
+from app.http.handlers import get
 
 _METRICS: dict[str, Any] = {"operator": True, "format": CONTENT_TYPE_LATEST}
 

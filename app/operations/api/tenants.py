@@ -16,7 +16,7 @@ from msgspec import Meta
 from app.access import admin, feed_selection
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_seconds
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.key_views import Name, Text

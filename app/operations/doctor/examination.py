@@ -18,9 +18,9 @@ from app.access.rate_limit import health as rate_limits
 from app.amqp.delivery_status import CONNECTED, TenantStatus, tenant_statuses
 from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
-from app.channels.feed import health as feed_health
+from app.channels.feed.process_watch import process_state
 from app.http.health import OK
-from app.ingest import worker as ingest_worker
+from app.ingest import worker as ingest_health
 from app.kit.clock import Clock, system_clock, to_datetime
 from app.operations.doctor import broker, database
 from app.operations.doctor.findings import Finding, State, examined, ill, judged, unknown, well
@@ -34,9 +34,9 @@ _OF_PROCESSES = ("ingest process", "feed process", "log batches", "tenants' deli
 async def examine_processes(
     store: Store, management: Management, clock: Clock, dead_seconds: int, *, broker_answers: bool
 ) -> list[Finding]:
-    ingest = await ingest_worker.worker_beats(store, clock, dead_seconds)
-    feed = await feed_health.process_state(store, clock)
-    parked = await ingest_worker.nothing_parked(store)
+    ingest = await ingest_health.worker_beats(store, clock, dead_seconds)
+    feed = await process_state(store, clock)
+    parked = await ingest_health.nothing_parked(store)
     return [
         _beats("ingest process", ingest, "Start `matchfeed ingest`; read its log."),
         _beats("feed process", feed, "Start `matchfeed feed`; read its log."),

@@ -12,7 +12,7 @@ from litestar.params import FromPath
 
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Conflict, Field, Invalid
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.sites.console.live_rows import alert_row

@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromQuery
 from litestar.response import Stream
 
-from app.http.reading import get
+from app.http.handlers import get
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.sites.console.moving_pages import changes_response, moving_page
 

@@ -13,7 +13,7 @@ from app.domain.market import CLOSED, Market
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import void_windows
 from app.domain.tenant import OperatorRole
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.background import run_in_thread
 from app.kit.errors import NotFound
 from app.sites.console.command_forms import CommandForm, forms_for

@@ -12,7 +12,7 @@ from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
 from app.domain.tenant import OperatorRole
-from app.http.reading import get
+from app.http.handlers import get
 from app.sites.console.command_forms import FORMS, forms_for
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.sites.console.market_rows import market_rows

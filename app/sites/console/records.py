@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromQuery
 
 from app.domain.market import MarketKey
-from app.http.reading import get
+from app.http.handlers import get
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.sites.pages.market_names import names_of
 from app.sites.pages.positions import position

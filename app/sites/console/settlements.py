@@ -4,7 +4,7 @@ from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.sites.console.paths import market_path, match_path

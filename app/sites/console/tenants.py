@@ -4,7 +4,7 @@ from litestar import Response
 from litestar.di import NamedDependency
 
 from app.amqp.delivery_status import CONNECTED, tenant_statuses
-from app.http.reading import get
+from app.http.handlers import get
 from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
 from app.sites.pages.rendering import page
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from app.access import second_factor
 from app.access import sign_in as sessions
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages import cookies
 from app.sites.pages.error_pages import sentences

@@ -7,7 +7,7 @@ from typing import Any
 from litestar import Request, Response
 from litestar.params import FromPath
 
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import NotFound
 
 _TYPES = {

@@ -10,7 +10,7 @@ from litestar.response import Redirect
 from app.access import sign_in as sessions
 from app.access import users
 from app.http.auth import client_address
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages import cookies
 from app.sites.pages.error_pages import sentences

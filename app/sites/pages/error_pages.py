@@ -8,8 +8,8 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.response import Redirect
 from litestar.types import Scope
 
-from app.http import request_id
 from app.http.errors import Handler
+from app.http.headers import request_id
 from app.kit.errors import Field, Invalid, Refusal
 from app.kit.logging import get_logger
 from app.sites.pages.event_streams import ended_response
@@ -70,7 +70,7 @@ def unreadable(request: Request[Any, Any, Any], error: Exception) -> Response[An
 
 def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     """An internal error: the traceback is logged, the page has the request's id."""
-    name = request_id.of(request.scope)
+    name = request_id(request.scope)
     log.error("a request failed", path=request.scope["path"], request_id=name, exc_info=error)
     return page(request, "error.html", status=500, sentences=[texts_for(request)("errors.failed", id=name)])
 

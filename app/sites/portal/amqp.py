@@ -10,7 +10,7 @@ from app.access.self_service import LoginCheck
 from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import USER_LIMITS
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Refusal
 from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form

@@ -14,7 +14,7 @@ from app.access import self_service
 from app.broker.address import tenant_url
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.domain import scopes
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form

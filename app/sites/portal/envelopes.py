@@ -15,7 +15,7 @@ from app.amqp.frames import AmqpMessage
 from app.domain import catalogue
 from app.domain.ids import match_urn
 from app.domain.tenant import Tenant
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages import moments
 from app.sites.pages.error_pages import sentences

@@ -8,7 +8,7 @@ from litestar import Response
 from litestar.di import NamedDependency
 from litestar.response import Stream
 
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Unavailable
 from app.sites.pages.event_streams import ENDED, NOTHING_NEW, SILENT_SECONDS, event, open_stream
 from app.sites.pages.rendering import page, render

@@ -16,7 +16,7 @@ from app.access.self_service import Entitlement
 from app.domain import scopes
 from app.domain.ids import CS2
 from app.domain.tenant import RATE_LIMIT_RPM
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form

@@ -17,7 +17,7 @@ from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
 from app.domain.types_off import market_in_list, off_now
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid, NotFound
 from app.sites.pages.ledger_kinds import kind_of

@@ -6,7 +6,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 
 from app.access.feed_selection import market_types_of, set_market_types
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form

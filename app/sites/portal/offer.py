@@ -17,7 +17,7 @@ from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.scopes import Reach
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form

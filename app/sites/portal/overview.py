@@ -2,7 +2,7 @@
 
 from litestar import Response
 
-from app.http.reading import get
+from app.http.handlers import get
 from app.sites.pages.rendering import page
 from app.sites.portal.dependencies import SignedInRequest
 

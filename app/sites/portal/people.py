@@ -9,7 +9,7 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 
 from app.access import users
 from app.domain.tenant import Role
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form

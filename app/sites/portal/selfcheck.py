@@ -19,7 +19,7 @@ from app.domain import scopes
 from app.domain.ids import match_number
 from app.domain.scopes import Reach
 from app.domain.selfcheck import DifferenceKind
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
 from app.sites.pages.market_names import MarketNames, names_of

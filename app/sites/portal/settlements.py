@@ -22,7 +22,7 @@ from app.access.reach import match_within, reach_of
 from app.domain import scopes
 from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_seconds
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages.error_pages import sentences

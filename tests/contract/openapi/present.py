@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 
-from app.channels.rest.openapi import OpenApiDocuments, generate_documents
-from app.http.openapi.operation import Examples
+from app.channels.rest.documents import OpenApiDocuments, generate_documents
+from app.http.openapi.document import Examples
 from app.main import create_app
 from app.settings import Settings
 

@@ -16,7 +16,7 @@ from lxml import etree
 from app.access import admin
 from app.access.api_keys import KeyProperties
 from app.broker.management import Management
-from app.http.openapi.operation import Examples
+from app.http.openapi.document import Examples
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from tests.contract.openapi.present import Json, followed, operations

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.http.openapi.route_table import OPERATION_IDS
 from tests.contract.openapi.present import Json, followed, made, operations
 
 _METHOD = re.compile(r"(get|list|search|request|compare)(_[a-z0-9]+){1,4}")
@@ -39,11 +38,6 @@ def test_every_operation_has_a_readable_name_of_its_own(document: Json) -> None:
     names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(names) == len(set(names)) > 70
     assert [name for name in names if not _METHOD.fullmatch(name.removesuffix("_xml"))] == []
-
-
-def test_names_of_operations_are_those_of_present_ones(document: Json) -> None:
-    present = {f"{method} {path.removesuffix('.xml')}" for path, method, _ in operations(document)}
-    assert set(OPERATION_IDS) == present
 
 
 def test_every_success_has_a_named_schema(document: Json) -> None:

@@ -10,10 +10,8 @@ import msgspec
 import pytest
 
 from app.access.grants import PresentedKey
-from app.channels.stream.config import StreamConfig
-from app.channels.stream.connection import CloseCode, StreamConnection
-from app.channels.stream.poller import Poller
-from app.channels.stream.transports import frame_texts
+from app.channels.stream.connection import CloseCode, StreamConnection, frame_texts
+from app.channels.stream.poller import Poller, StreamConfig
 from app.domain import scopes
 from app.domain.tenant import Grant, Tenant
 from app.kit.clock import system_clock

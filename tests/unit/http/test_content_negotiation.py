@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.http.content_negotiation import Format, negotiate
+from app.http.representation import Format, negotiate
 from app.kit.errors import NotAcceptable
 
 JSON, XML = Format.JSON, Format.XML

@@ -8,7 +8,7 @@ import pytest
 from litestar import Litestar, Response, get
 from litestar.params import QueryParameter
 
-from app.http.query import misread, pairs_of, unfit_fields, unknown, wrong_fields
+from app.http.request_data import misread, pairs_of, unfit_fields, unknown, wrong_fields
 from app.kit.errors import Field
 
 

@@ -10,7 +10,7 @@ from litestar.testing import TestClient
 from msgspec import Meta
 
 from app.http import errors
-from app.http.request_body import StrictRequest
+from app.http.request_data import StrictRequest
 
 
 class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

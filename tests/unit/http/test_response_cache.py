@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.http.content_negotiation import Format
-from app.http.response_body import ResponseBody
-from app.http.response_cache import MATCH_LISTS, NOTHING, Key, ResponseCache, put
+from app.http.representation import Format, ResponseBody
+from app.http.response import MATCH_LISTS, NOTHING, Key, ResponseCache, put
 from app.store.connections import Store
 
 NO_STORE = cast(Store, None)

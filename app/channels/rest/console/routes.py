@@ -14,8 +14,8 @@ from litestar import MediaType, Request, Response
 from litestar.params import FromPath
 
 from app.http import pages
-from app.http.reading import get
-from app.http.response_body import accepts_gzip
+from app.http.handlers import get
+from app.http.representation import accepts_gzip
 from app.kit.errors import NotFound
 
 _FOLDER = Path(__file__).parent
@@ -101,13 +101,13 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _OPEN: dict[str, Any] = {"open": True}
-_PAGE = pages.render(Path(__file__).parent, {}, files=FILES, package=PACKAGE).encode()
+_PAGE = pages.render(_FOLDER / "page.html", {}, files=FILES, package=PACKAGE).encode()
 #: The address changes with the content, so that a copy never becomes outdated.
 _CACHING = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
 
 
 @get("/v1/docs/console", opt=_OPEN, media_type=MediaType.HTML)
-async def console() -> Response[bytes]:
+async def get_docs_console() -> Response[bytes]:
     """The OpenAPI document as a web page that sends requests with the key that is entered into it."""
     return pages.html_response(_PAGE, _POLICY)
 
@@ -124,6 +124,3 @@ async def console_file(
     content = await asyncio.to_thread(file.content, gzipped)
     encoding = {"Content-Encoding": "gzip"} if gzipped else {}
     return Response(content, media_type=file.media_type, headers=_CACHING | encoding)
-
-
-HANDLERS = (console, console_file)

@@ -1,6 +1,6 @@
 """No ingest worker lives: everything is suspended, and stays so, and tenants are notified once."""
 
-from app.channels.feed.ingest_watchdog import IngestWatchdog
+from app.channels.feed.process_watch import IngestWatchdog
 from app.store import heartbeats
 from app.store.connections import Store
 

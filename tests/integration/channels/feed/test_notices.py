@@ -8,7 +8,7 @@ import pytest
 
 from app.amqp.connection import BrokerError
 from app.amqp.tenant_channels import QueueChannel
-from app.channels.feed import health, retention
+from app.channels.feed import process_watch, retention
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.store import changes, cursors
@@ -125,12 +125,12 @@ async def test_after_a_long_silence_the_notice_comes_before_anything_else(
 
 async def test_health_is_red_while_alive_is_withheld(rig: Rig, feed: Running) -> None:
     async def feed_state() -> str:
-        return await health.feed_state(rig.store, system_clock, 1)
+        return await process_watch.feed_state(rig.store, system_clock, 1)
 
     async def feed_is_well() -> bool:
-        return await feed_state() == health.OK
+        return await feed_state() == process_watch.OK
 
-    assert await feed_state() == health.OK, "there is no tenant to publish to"
+    assert await feed_state() == process_watch.OK, "there is no tenant to publish to"
     await rig.tenant()
     assert await feed_state() == "no feed process is alive"
     async with feed(alive_seconds=ALIVE) as session:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.channels.feed import rest_watch
-from app.channels.feed.rest_watch import RestWatch
+from app.channels.feed import process_watch
+from app.channels.feed.process_watch import RestWatch
 from app.kit.errors import Unavailable
 from app.main import create_app
 from app.settings import Settings
@@ -18,7 +18,7 @@ from tests.support.wire import listening
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> ManualTime:
     time = ManualTime()
-    monkeypatch.setattr(rest_watch, "time", time)
+    monkeypatch.setattr(process_watch, "time", time)
     return time
 
 
@@ -64,7 +64,7 @@ async def test_one_that_is_killed_counts_for_some_seconds_only(
     await announce(store, "a")
     await watch.check()
     assert watch.answers
-    monkeypatch.setattr(rest_watch, "_SILENT_MILLIS", -1)
+    monkeypatch.setattr(process_watch, "_SILENT_MILLIS", -1)
     await watch.check()
     assert not watch.answers
 

@@ -4,10 +4,9 @@ from typing import Any, cast
 from uuid import UUID
 
 from app.access.grants import PresentedKey
-from app.channels.stream.config import StreamConfig
 from app.channels.stream.connection import StreamConnection
 from app.channels.stream.frames import Frame, join_batch
-from app.channels.stream.poller import Poller
+from app.channels.stream.poller import Poller, StreamConfig
 from app.domain import scopes
 from app.domain.tenant import Grant, Tenant
 

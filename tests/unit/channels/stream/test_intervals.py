@@ -7,8 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from app.channels.stream.config import StreamConfig
-from app.channels.stream.poller import Poller
+from app.channels.stream.poller import Poller, StreamConfig
 
 
 class RecordedPoller(Poller):

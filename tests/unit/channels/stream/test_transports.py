@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from websockets.frames import Frame, Opcode
 
+from app.channels.stream.connection import AsgiTransport, frame_texts
 from app.channels.stream.frames import content_hash, encode_frame
-from app.channels.stream.transports import AsgiTransport, frame_texts
 
 
 @pytest.mark.parametrize("size", [0, 1, 50, 125, 126, 127, 65_000, 65_535, 65_536, 200_000])

@@ -7,11 +7,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.channels.stream.entitlements import Entitlements, MatchVariant, entitlements_of
-from app.channels.stream.frames import RenderedMatch, render
-from app.channels.stream.match_state import MatchState
-from app.channels.stream.transports import frame_texts
-from app.channels.stream.updates import apply_changes, past_updates
+from app.channels.stream.connection import frame_texts
+from app.channels.stream.frames import Entitlements, MatchVariant, RenderedMatch, entitlements_of, render
+from app.channels.stream.updates import MatchState, apply_changes, past_updates
 from app.commands.change_drafts import compose
 from app.domain import changes as c
 from app.domain import scopes

@@ -1,22 +1,35 @@
-"""The server's HTTP/1.1, with refusals as JSON `{detail}`, and limits on connections, sizes and times.
+"""The server below the application: its HTTP/1.1, a listener with TLS, the announcement that it listens.
 
-A malformed request does not reach the application, nor does a head that is too large or too slow, nor a
-connection above the limit of its address. It is answered here, and the connection closed. If a request is
-answered before its large body has arrived, the rest is received slowly, for a short time.
+uvicorn's HTTP/1.1 with refusals as JSON `{detail}`, and limits on connections, sizes and times. A malformed
+request does not reach the application, nor does a head that is too large or too slow, nor a connection above
+the limit of its address. It is answered here, and the connection closed. If a request is answered before its
+large body has arrived, the rest is received slowly, for a short time.
+
+uvicorn has TLS for all of a server's listeners, or for none; `Server` has it for one of them.
 """
 
+import asyncio
+import os
+import socket
+import ssl
 from asyncio import BaseTransport, TimerHandle, Transport
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from secrets import token_hex
 from typing import Any, cast
+from uuid import uuid4
 
 import msgspec
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from app.access.rate_limit import address_block
+from app.kit.background import retry_while_unavailable
+from app.store import heartbeats
+from app.store.connections import Store
 
 _HEAD_BYTES = 65_536  #: of a request's line and headers together
 _FIELDS = 200  #: header fields of a request
@@ -29,6 +42,7 @@ _LARGE = (
     f"The request's line and headers may have {_HEAD_BYTES} bytes and {_FIELDS} fields at most: send less."
 )
 _EVENT_STREAM = b"text/event-stream"
+_BEAT_SECONDS = 1.0
 _SLOW = "The request took too long to arrive; send it again, faster."
 _MANY = "Too many connections of this address are open: close some, or use them again."
 
@@ -216,3 +230,73 @@ def _is_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:
     """Whether the headers announce a large body, or one of unknown size."""
     values = dict(headers)
     return b"transfer-encoding" in values or int(values.get(b"content-length", b"0")) > _SMALL
+
+
+class Listening:
+    """Announces for the feed process (`channels.feed.process_watch`) that this process listens. `accepting`:
+    whether it accepts connections; the server sets it."""
+
+    def __init__(self) -> None:
+        self.accepting = False
+        self._name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
+
+    async def announce(self, store: Store) -> None:
+        """Announce it each second while it is so, and once that it is over, for ever."""
+        announced = False
+        while True:
+            if self.accepting or announced:
+                announced = self.accepting
+                await retry_while_unavailable("announcing this process", lambda: self._record(store))
+            await asyncio.sleep(_BEAT_SECONDS if announced else _BEAT_SECONDS / 10)
+
+    async def _record(self, store: Store) -> None:
+        async with store.transaction() as tx:
+            await heartbeats.record_web(tx, self._name, listens=self.accepting)
+
+
+class TlsListener:
+    """A socket on which clients speak TLS, and what they see. A handshake must be over within
+    `handshake_seconds`."""
+
+    def __init__(self, listener: socket.socket, context: ssl.SSLContext, handshake_seconds: float) -> None:
+        self.listener, self.context, self.handshake_seconds = listener, context, handshake_seconds
+
+
+class Server(uvicorn.Server):
+    """A server with a TLS listener beside the plain ones that `run` is given. It sets in `listening` while it
+    accepts connections."""
+
+    def __init__(self, config: uvicorn.Config, tls: TlsListener | None, listening: Listening) -> None:
+        super().__init__(config)
+        self._tls, self._listening = tls, listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._tls:
+            protocol = partial(
+                cast(Any, self.config.http_protocol_class),
+                config=self.config,
+                server_state=self.server_state,
+                app_state=self.lifespan.state,
+            )
+            server = await asyncio.get_running_loop().create_server(
+                protocol,
+                sock=self._tls.listener,
+                ssl=self._tls.context,
+                ssl_handshake_timeout=self._tls.handshake_seconds,
+                backlog=self.config.backlog,
+            )
+            self.servers.append(server)
+        self._listening.accepting = self.started
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._listening.accepting = False
+        await super().shutdown(sockets)
+
+
+def server_context(certificate_file: str, private_key_file: str) -> ssl.SSLContext:
+    """What a server needs to speak TLS 1.2 or later; raises `OSError` (`ssl.SSLError` is one) for files that
+    do not fit."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate_file, private_key_file)
+    return context

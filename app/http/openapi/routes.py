@@ -1,7 +1,7 @@
-"""The routes as the framework registers them: paths, methods (GET for HEAD, too), parameters and types.
+"""The routes as the framework registers them: paths, methods (GET for HEAD, too), parameters, types and tags.
 
-Public operations have an id, after which generated clients name their methods. An operation keeps its id as
-long as it exists; a test checks that each has one here.
+The id of a public operation is the name of its handler: generated clients name their methods after it, and it
+stays as long as the operation exists. The ids of operators' operations are made from method and path.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -15,80 +15,8 @@ from litestar.openapi.config import OpenAPIConfig
 from litestar.routes import HTTPRoute
 from litestar.types import Empty
 
+from app.http.handlers import XML_SUFFIX
 from app.http.openapi.schemas import Json
-from app.http.request_guard import XML_SUFFIX
-
-_PRODUCT = "post /v1/{product}"
-_LOCALE = "get /v1/sports/{locale}"
-_MATCH = "get /cs2/v1/matches/{match_id}"
-#: By method and path, without the suffix of an XML sibling.
-OPERATION_IDS = {
-    "get /categories/cs2.svg": "get_category_icon",
-    "get /cs2/v1/maps": "list_maps",
-    "get /cs2/v1/maps/pool": "get_map_pool",
-    "get /cs2/v1/markets/descriptions": "list_market_descriptions",
-    "get /cs2/v1/markets/pricing": "get_pricing",
-    "get /cs2/v1/markets/suspension-reasons": "list_suspension_reasons",
-    "get /cs2/v1/matches": "list_matches",
-    _MATCH: "get_match",
-    f"{_MATCH}/markets": "list_match_markets",
-    f"{_MATCH}/prematch": "get_match_prematch",
-    f"{_MATCH}/rounds": "list_match_rounds",
-    f"{_MATCH}/settlements": "list_match_settlements",
-    f"{_MATCH}/summary": "get_match_summary",
-    f"{_MATCH}/timeline": "list_match_events",
-    "get /cs2/v1/players": "list_players",
-    "get /cs2/v1/players/{player_id}": "get_player",
-    "post /cs2/v1/recovery/initiate_request": "request_recovery",
-    "get /cs2/v1/recovery/{request_id}": "get_recovery",
-    "get /cs2/v1/search": "search_names",
-    "post /cs2/v1/selfcheck": "compare_book",
-    "get /cs2/v1/settlements": "list_settlements",
-    "get /cs2/v1/teams": "list_teams",
-    "get /cs2/v1/teams/{team_id}": "get_team",
-    "get /cs2/v1/teams/{team_id}/extras": "get_team_extras",
-    "get /cs2/v1/teams/{team_id}/h2h/{opponent_id}": "get_head_to_head",
-    "get /cs2/v1/tournaments": "list_tournaments",
-    "get /cs2/v1/tournaments/{tournament_id}": "get_tournament",
-    "get /soccer/v1/competitors": "list_soccer_competitors",
-    "get /soccer/v1/competitors/{competitor_id}": "get_soccer_competitor",
-    "get /soccer/v1/tournaments": "list_soccer_tournaments",
-    "get /soccer/v1/tournaments/{tournament_id}": "get_soccer_tournament",
-    "get /v1/alive": "get_alive",
-    "get /v1/asyncapi.json": "get_asyncapi",
-    "get /v1/descriptions/producers": "get_facade_producers",
-    "get /v1/descriptions/void_reasons": "get_facade_void_reasons",
-    "get /v1/descriptions/{locale}/markets": "get_facade_markets",
-    "get /v1/descriptions/{locale}/markets/{market_id}/variants/{variant}": "get_facade_market_variant",
-    "get /v1/descriptions/{locale}/match_status": "get_facade_match_statuses",
-    "get /v1/descriptions/{locale}/void_reasons": "get_facade_localised_void_reasons",
-    "get /v1/docs": "get_docs",
-    "get /v1/docs/console": "get_docs_console",
-    "get /v1/docs/pushed": "get_docs_pushed",
-    "get /v1/health": "get_health",
-    "get /v1/openapi.json": "get_openapi",
-    "get /v1/ready": "get_readiness",
-    "get /v1/schemas/{name}": "get_schema",
-    "get /v1/sports": "list_sports",
-    f"{_LOCALE}/competitors/{{competitor_id}}/profile": "get_facade_competitor",
-    f"{_LOCALE}/fixtures/changes": "get_facade_fixture_changes",
-    f"{_LOCALE}/players/{{player_id}}/profile": "get_facade_player",
-    f"{_LOCALE}/schedules/live/schedule": "get_facade_live_schedule",
-    f"{_LOCALE}/schedules/pre/schedule": "get_facade_prematch_schedule",
-    f"{_LOCALE}/schedules/{{day}}/schedule": "get_facade_day_schedule",
-    f"{_LOCALE}/sport_events/{{event_id}}/fixture": "get_facade_fixture",
-    f"{_LOCALE}/sport_events/{{event_id}}/summary": "get_facade_summary",
-    f"{_LOCALE}/sports": "get_facade_sports",
-    f"{_LOCALE}/sports/{{sport_id}}/tournaments": "get_facade_sport_tournaments",
-    f"{_LOCALE}/tournaments": "get_facade_tournaments",
-    f"{_LOCALE}/tournaments/{{tournament_id}}/info": "get_facade_tournament",
-    "get /v1/users/whoami": "get_facade_whoami",
-    "get /v1/whoami": "get_whoami",
-    f"{_PRODUCT}/odds/events/{{event_id}}/initiate_request": "request_facade_event_odds",
-    f"{_PRODUCT}/recovery/initiate_request": "request_facade_recovery",
-    f"{_PRODUCT}/stateful_messages/events/{{event_id}}/initiate_request": "request_facade_event_results",
-}
-
 
 JSON, XML = "application/json", "application/xml"
 _NOTHING = (Any, bytes, None, type(None), Empty)
@@ -143,13 +71,17 @@ class Route(msgspec.Struct, frozen=True):
         return self.handler.opt
 
     @property
+    def for_operators(self) -> bool:
+        return self.path.startswith("/ops/")
+
+    @property
     def name(self) -> str:
-        """The operation's id: as listed above, otherwise made from method and path."""
-        place = f"{self.method} {self.path.removesuffix(XML_SUFFIX)}"
-        if known := OPERATION_IDS.get(place):
-            return f"{known}_xml" if self.path.endswith(XML_SUFFIX) else known
-        parts = [part for part in self.path.replace("{", "").replace("}", "").split("/") if part]
-        return "_".join([self.method, *(part.replace(".", "_").replace("-", "_") for part in parts)])
+        """The operation's id."""
+        if self.for_operators:
+            parts = [part for part in self.path.replace("{", "").replace("}", "").split("/") if part]
+            return "_".join([self.method, *(part.replace(".", "_").replace("-", "_") for part in parts)])
+        name: str = self.handler.fn.__name__
+        return f"{name}_xml" if self.path.endswith(XML_SUFFIX) else name
 
 
 def routes(handlers: Iterable[Any], dependencies: Iterable[str]) -> list[Route]:
@@ -223,3 +155,52 @@ def _response_type(handler: HTTPRouteHandler) -> Any:
         inner = returned.inner_types[0].annotation if returned.inner_types else Any
         return None if inner in _NOTHING else inner
     return None if returned.annotation in _NOTHING else returned.annotation
+
+
+_PREFIXES = {"cs2": "Counter-Strike 2", "soccer": "Soccer", "ops": "Operators"}
+_SERVICE, _FACADE = "Service", "Compatibility facade"
+#: By name; a test checks that each tag has one.
+_DESCRIPTIONS = {
+    _SERVICE: "The service itself: its state, this documentation, the sports, what a key may do.",
+    "Counter-Strike 2: maps": "Maps of the game, and the pool that is played.",
+    "Counter-Strike 2: markets": "The catalogue: market types, reasons of suspensions, how prices are meant.",
+    "Counter-Strike 2: matches": "Matches, live and past: score, rounds, events, markets, settlements.",
+    "Counter-Strike 2: players": "Players and their teams.",
+    "Counter-Strike 2: recovery": "Replays of the present state and of missed results over AMQP.",
+    "Counter-Strike 2: search": "Matches, teams, players and tournaments by a part of their name.",
+    "Counter-Strike 2: selfcheck": "Compares your book with ours.",
+    "Counter-Strike 2: settlements": "The ledger of results, voids and rollbacks, in order.",
+    "Counter-Strike 2: teams": "Teams, their rosters and results.",
+    "Counter-Strike 2: tournaments": "Tournaments and their matches.",
+    "Soccer: competitors": "Soccer teams: reference data.",
+    "Soccer: tournaments": "Soccer tournaments: reference data.",
+    _FACADE: "The paths and XML that clients of the established odds feed use.",
+    "Operators: alerts": "What needs an operator: list, take, end.",
+    "Operators: consents": "Commands that wait for a second operator.",
+    "Operators: feed": "Delivery to tenants, as it stands.",
+    "Operators: matches": "Matches: announce, correct, suspend, settle, trade; their log sinks.",
+    "Operators: metrics": "Metrics for Prometheus.",
+    "Operators: openapi.json": "This document.",
+    "Operators: ratings": "The strength of teams.",
+    "Operators: tenants": "Tenants: their keys, bookings, market types and audit log.",
+    "Operators: trim": "Removes finished matches of a sandbox.",
+}
+
+
+def tag(route: Route) -> str:
+    """The tag of a route: the part of the service that it belongs to."""
+    first, _, rest = route.path.strip("/").partition("/")
+    if first in _PREFIXES:
+        noun = rest.partition("/")[2].partition("/")[0].removesuffix(".xml")
+        return f"{_PREFIXES[first]}: {noun}"
+    return _FACADE if route.opt.get("any_query") else _SERVICE
+
+
+def tags(routes: Iterable[Route]) -> list[Json]:
+    """The tags that these routes have: what concerns every key first, the facade last."""
+    names = sorted({tag(route) for route in routes}, key=_rank)
+    return [{"name": name, "description": _DESCRIPTIONS[name]} for name in names]
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (0 if name == _SERVICE else 2 if name == _FACADE else 1), name

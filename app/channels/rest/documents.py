@@ -1,16 +1,49 @@
-"""An OpenAPI document as one HTML page: no scripts, no external resources."""
+"""The descriptions of what is requested: the OpenAPI documents, a page that shows them, and the XML schemas.
+
+The documents need a key, as every path of the API does (operators have one of their own for `/ops/v1`);
+tools that read them can send it. The page needs none, because a browser cannot send such a header, and it
+shows nothing but the contract: no scripts, no external resources. All are generated once per process, from
+the routes.
+"""
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from litestar import MediaType, Response
+from litestar.di import NamedDependency
+from litestar.params import FromPath
 from markupsafe import Markup, escape
 
 from app.http import pages
+from app.http.handlers import get
+from app.http.openapi.document import DocumentInfo, document, recorded_examples
+from app.http.openapi.routes import routes
 from app.http.openapi.schemas import Json
+from app.http.representation import Format, ResponseBody
+from app.http.response import RenderedResponse
+from app.kit.errors import NotFound
+from app.kit.version import VERSION
 
+_INTRODUCTION = Path(__file__).with_name("introduction.md").read_text()
+PUBLIC = DocumentInfo("matchfeed", VERSION, _INTRODUCTION)
+OPERATORS = DocumentInfo(
+    "matchfeed, for operators",
+    VERSION,
+    "Matches, tenants, keys and the audit log. Every path needs an operator key, except the log sink, whose "
+    "token is part of its URL.",
+)
+_ONLY_JSON: dict[str, Any] = {"format": Format.JSON}
+#: Read once: the schemas belong to the build, as the generated writers do.
+_SCHEMAS = {
+    file.name: ResponseBody(file.read_bytes(), Format.XML)
+    for file in sorted(files("app").joinpath("schemas").iterdir(), key=lambda file: file.name)
+    if file.name.endswith(".xsd")
+}
 _CODE = re.compile(r"`([^`]+)`")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 _LIMITS = {
@@ -25,10 +58,65 @@ _LIMITS = {
 }
 
 
+class OpenApiDocuments(msgspec.Struct, frozen=True):
+    """The documents and the page, ready to be sent."""
+
+    public: ResponseBody
+    operators: ResponseBody
+    page: bytes
+
+
+@get("/v1/openapi.json", opt=_ONLY_JSON)
+async def get_openapi(
+    openapi_documents: NamedDependency[OpenApiDocuments],
+) -> RenderedResponse[dict[str, Any]]:
+    """This document: OpenAPI 3.1."""
+    return RenderedResponse(openapi_documents.public)
+
+
+@get("/v1/docs", opt={"open": True}, media_type=MediaType.HTML)
+async def get_docs(openapi_documents: NamedDependency[OpenApiDocuments]) -> Response[bytes]:
+    """This document as a web page without external resources."""
+    return pages.html_response(openapi_documents.page)
+
+
+@get("/ops/v1/openapi.json", opt={"operator": True} | _ONLY_JSON)
+async def operators_openapi(
+    openapi_documents: NamedDependency[OpenApiDocuments],
+) -> RenderedResponse[dict[str, Any]]:
+    """The operators' API: OpenAPI 3.1."""
+    return RenderedResponse(openapi_documents.operators)
+
+
+@get("/v1/schemas/{name:str}", opt={"format": Format.XML})
+async def get_schema(name: FromPath[str]) -> RenderedResponse[Any]:
+    """One schema file, the very one from which the service's XML is generated."""
+    if name not in _SCHEMAS:
+        raise NotFound(f"There is no schema {name!r}; there are {', '.join(_SCHEMAS)}.")
+    return RenderedResponse(_SCHEMAS[name])
+
+
+@cache
+def generate_documents(
+    handlers: tuple[Any, ...], dependencies: frozenset[str], products: tuple[str, ...]
+) -> OpenApiDocuments:
+    """The documents of `handlers`, which receive `dependencies` by name. `products` are the names by which a
+    path may refer to the producer."""
+    found = routes(handlers, dependencies)
+    values, examples = {"product": products}, recorded_examples()
+    public = document(PUBLIC, [one for one in found if not one.for_operators], values, examples)
+    operators = document(OPERATORS, [one for one in found if one.for_operators], values, examples)
+    return OpenApiDocuments(_json(public), _json(operators), page(public).encode())
+
+
+def _json(made: dict[str, Any]) -> ResponseBody:
+    return ResponseBody(msgspec.json.encode(made), Format.JSON)
+
+
 def page(document: Json) -> str:
     """The page, as HTML."""
     return pages.render(
-        Path(__file__).parent,
+        Path(__file__).with_name("openapi.html"),
         {"prose": prose, "inline": inline, "kind": kind, "limits": limits, "pretty": pretty},
         document=document,
         groups=list(_groups(document)),

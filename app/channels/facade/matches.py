@@ -1,4 +1,5 @@
-"""Lists of the tenant's booked matches: upcoming, live, of a day; and of changed fixtures."""
+"""Matches: single ones, as fixture and summary; lists of the tenant's booked matches: upcoming, live, of a
+day; and of changed fixtures."""
 
 from collections.abc import Hashable, Sequence
 from typing import Annotated, Any
@@ -6,22 +7,26 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies
-from app.channels.facade.path_parameters import parse_day, parse_locale
+from app.channels.facade.dependencies import (
+    FacadeDependencies,
+    cached,
+    not_found,
+    options,
+    parse_day,
+    parse_locale,
+)
 from app.domain import scopes
 from app.domain.catalogue import Locale
 from app.domain.entrants import MatchEntrants
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant
-from app.http import response_cache
+from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import MATCH_LISTS
-from app.store import match_entrants, schedules
+from app.http.handlers import get
+from app.http.response import MATCH_LISTS, RenderedResponse
+from app.store import match_entrants, matches, schedules, tenants
 from app.store.schedules import ScheduleFilter
-from app.wire.fields import Group
+from app.wire.fields import Group, groups
 from app.wire.xml import sport_events
 from app.wire.xml.dialect import Dialect
 
@@ -36,16 +41,67 @@ _FAR = 2**62
 _FIELD_GROUPS = frozenset({Group.BASIC})
 
 
-def _cached_per(grant: Grant) -> Hashable:
+def _per_match(grant: Grant) -> Hashable:
+    """What of a grant a match's documents depend on; the tenant decides whether it is booked."""
+    return groups(grant.scopes), grant.finished_only, grant.tenant.id
+
+
+def _per_list(grant: Grant) -> Hashable:
     """What of a grant the lists depend on; the tenant decides which matches are booked."""
     return grant.finished_only, grant.tenant.id
 
 
-_LIST = route_options.cached(scopes.LIST, per=_cached_per)
+_SUMMARY = cached(scopes.READ, per=_per_match)
+_FIXTURE = cached(scopes.LIST, scopes.READ, per=_per_match)
+_LIST = cached(scopes.LIST, per=_per_list)
+
+
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_SUMMARY)
+async def get_facade_summary(
+    request: AuthenticatedRequest,
+    facade: NamedDependency[FacadeDependencies],
+    locale: FromPath[str],
+    event_id: FromPath[str],
+) -> RenderedResponse[Any]:
+    """One match with its status and score."""
+    language = parse_locale(locale)
+    found = await _event(facade, request.auth, event_id)
+    if found is None:
+        return not_found("match_summary")
+    return facade.respond(sport_events.match_summary(found, language, facade.dialect), found.id)
+
+
+@get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_FIXTURE)
+async def get_facade_fixture(
+    request: AuthenticatedRequest,
+    facade: NamedDependency[FacadeDependencies],
+    locale: FromPath[str],
+    event_id: FromPath[str],
+) -> RenderedResponse[Any]:
+    """One match: who meets when, in which format, and where to watch it."""
+    language = parse_locale(locale)
+    found = await _event(facade, request.auth, event_id)
+    if found is None:
+        return not_found("fixtures_fixture")
+    return facade.respond(sport_events.fixtures_fixture(found, language, facade.dialect), found.id)
+
+
+async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> sport_events.SportEvent | None:
+    """The match that `ref` names, as this key sees it; None for one that it may not see."""
+    async with facade.store.snapshot() as tx:
+        match = await matches.find(tx, ref, finished_only=grant.finished_only)
+        if match is None:
+            return None
+        (who,) = await match_entrants.of_matches(tx, [match])
+        booked = bool(await tenants.booked(tx, grant.tenant.id, [match.id]))
+    field_groups = groups(grant.scopes)
+    return sport_events.event(
+        match, who.tournament, who.home, who.away, field_groups=field_groups, booked=booked
+    )
 
 
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
-async def prematch(
+async def get_facade_prematch_schedule(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -57,7 +113,7 @@ async def prematch(
 
 
 @get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
-async def live(
+async def get_facade_live_schedule(
     request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The live matches."""
@@ -65,7 +121,7 @@ async def live(
 
 
 @get("/v1/sports/{locale:str}/schedules/{day:str}/schedule", opt=_LIST)
-async def of_day(
+async def get_facade_day_schedule(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -92,13 +148,13 @@ async def _schedule(
     async with facade.store.snapshot() as tx:
         unbooked = await schedules.unbooked_digest(tx, grant.tenant.id)
         key = (facade.dialect, wanted, language, start, limit, unbooked)
-        body = response_cache.get_shared(request.scope, key)
+        body = response.get_shared(request.scope, key)
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
         found = await schedules.listing(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await match_entrants.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language, facade.dialect))
-    response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
+    response.put_shared(request.scope, key, body, MATCH_LISTS)
     return RenderedResponse(body, invalidated_by=MATCH_LISTS)
 
 
@@ -115,8 +171,8 @@ def _rendered(
     )
 
 
-@get("/v1/sports/{locale:str}/fixtures/changes", opt=route_options.options(scopes.LIST))
-async def changes(
+@get("/v1/sports/{locale:str}/fixtures/changes", opt=options(scopes.LIST))
+async def get_facade_fixture_changes(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     locale: FromPath[str],
@@ -134,6 +190,3 @@ async def changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )
     return facade.respond(sport_events.fixture_changes([sport_events.FixtureChanged(*one) for one in found]))
-
-
-HANDLERS = (prematch, live, of_day, changes)

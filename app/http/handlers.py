@@ -1,0 +1,30 @@
+"""How HTTP handlers are declared and collected.
+
+What a route requires and allows stands in the `opt` of its handler; `http` lists the keys.
+"""
+
+from functools import partial
+from types import ModuleType
+
+from litestar.enums import HttpMethod
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
+
+#: The decorator of routes that read: used as the framework's own `get`. HEAD does the same work and sends the
+#: same headers; its response loses the body in `http.headers`.
+get = partial(HTTPRouteHandler, http_method=(HttpMethod.GET, HttpMethod.HEAD))
+XML_SUFFIX = ".xml"  #: the suffix of the path that always answers XML, where a route has one
+
+
+def siblings(path: str) -> list[str]:
+    """A path and its `.xml` sibling, for routes with `sibling` in their `opt`."""
+    return [path, path + XML_SUFFIX]
+
+
+def handlers_of(*modules: ModuleType) -> tuple[BaseRouteHandler, ...]:
+    """The handlers that these modules define, in the order of their definition."""
+    return tuple(
+        handler
+        for module in modules
+        for handler in vars(module).values()
+        if isinstance(handler, BaseRouteHandler) and handler.fn.__module__ == module.__name__
+    )
