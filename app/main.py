@@ -62,17 +62,15 @@ from app.recovery.request import RecoveryService
 from app.settings import Settings, load
 from app.sites.board.routes import ROUTES as BOARD
 from app.sites.board.routes import Board
-from app.sites.console.dependencies import ConsoleDependencies
-from app.sites.console.live_reader import LiveReader
-from app.sites.console.match_feeds import MatchFeeds
-from app.sites.console.moving_rows import render
+from app.sites.console.live_tables import LiveReader
+from app.sites.console.match_tables import MatchReader
+from app.sites.console.moving_pages import render
 from app.sites.console.routes import console_router
-from app.sites.console.row_feed import RowFeed
-from app.sites.console.site import CONSOLE
+from app.sites.console.row_feed import MatchFeeds, RowFeed
+from app.sites.console.site import CONSOLE, ConsoleDependencies
 from app.sites.pages import error_pages
-from app.sites.pages.open_streams import OpenStreams
-from app.sites.portal.delivery_reader import DeliveryReader
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.pages.event_streams import OpenStreams
+from app.sites.portal.dependencies import DeliveryReader, PortalDependencies
 from app.sites.portal.routes import portal_router
 from app.sites.portal.site import PORTAL
 from app.store.connections import Store, open_store
@@ -290,7 +288,9 @@ class Parts:
             url=settings.console_url,
             pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
             live=RowFeed(LiveReader(store, clock).read, render, clock),
-            matches=MatchFeeds(store, clock),
+            matches=MatchFeeds(
+                lambda match_id: RowFeed(MatchReader(store, clock, match_id).read, render, clock)
+            ),
             streams=self._open_streams(store),
             consent_seconds=settings.consent_seconds,
         )

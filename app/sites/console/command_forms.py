@@ -1,16 +1,19 @@
-"""Operators' commands as forms: their fields, and the command that a submitted form makes."""
+"""Operators' commands as forms: their fields, who may give them, the command that a submitted form makes."""
 
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 import msgspec
 
 from app.commands.command_fields import Command
 from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import Undo
 from app.domain.user import OperatorRole
 from app.kit.errors import Field, Invalid
-from app.sites.console.permissions import Permission, allowed
-from app.sites.pages import moments
-from app.sites.pages.forms import Form
+from app.sites.console.site import Permission, allowed, check
+from app.sites.pages.forms import Form, parsed_moment
+from app.store import match_commands
+from app.store.transaction import Tx
 
 Kind = Literal["text", "number", "choice", "check", "moment", "hidden"]
 #: Where its form is: on a match's page, on a market's, at a log source, at a command that was executed.
@@ -132,6 +135,21 @@ def forms_for(role: OperatorRole | None, about: About) -> tuple[CommandForm, ...
     return tuple(form for form in _FORMS if form.about == about and form.permission in allowed(role))
 
 
+def permission_for(name: str) -> Permission:
+    """What a command requires; one without a form in the console, an administrator."""
+    return FORMS[name].permission if name in FORMS else Permission.ACCOUNTS
+
+
+async def check_may_give(tx: Tx, role: OperatorRole | None, match_id: UUID, command: Command) -> None:
+    """Raise `Forbidden` unless operators of that role may give the command; to take one back they must be
+    allowed to give it."""
+    check(role, permission_for(str(command.__struct_config__.tag)))
+    if isinstance(command, Undo):
+        executed = await match_commands.get(tx, match_id, command.of)
+        if executed is not None:
+            check(role, permission_for(executed.name))
+
+
 def command_of(form: Form) -> Command:
     """The command that the form makes. Raises `Invalid`, naming the field."""
     tag = form.choice("command", FORMS)
@@ -158,4 +176,4 @@ def _value(form: Form, field: FormField) -> Any:
     text = form.text(field.name)
     if field.required and not text:
         raise Invalid(Field((field.name,), f"{field.name}: this is required.", "required"))
-    return moments.millis(field.name, text) if field.kind == "moment" else text
+    return parsed_moment(field.name, text) if field.kind == "moment" else text

@@ -14,20 +14,27 @@ from litestar.params import FromPath
 
 from app.commands import consent
 from app.commands.command_fields import Command
-from app.commands.preview import preview
+from app.commands.preview import Preview, preview
+from app.commands.trading_commands import Undo
 from app.domain.match import Match
 from app.kit.errors import Conflict
-from app.sites.console.command_forms import CHOSEN, FORMS, command_of, fields_of
-from app.sites.console.command_permissions import check_may_give, permission_for
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.effects import effect_values
-from app.sites.console.paths import consent_path, match_path
-from app.sites.console.permissions import check
-from app.sites.pages.error_pages import sentences
+from app.sites.console.command_forms import (
+    CHOSEN,
+    FORMS,
+    check_may_give,
+    command_of,
+    fields_of,
+    permission_for,
+)
+from app.sites.console.site import ConsoleDependencies, check, consent_path, match_path
 from app.sites.pages.forms import Form
-from app.sites.pages.rendering import page, redirect
-from app.store import matches
+from app.sites.pages.market_names import MarketNames, names_of
+from app.sites.pages.rendering import page, redirect, texts_for
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.pages.settlements import kind_of
+from app.store import matches, tenants
 from app.store.consent_requests import ConsentRequest
+from app.store.transaction import Tx
 
 
 @post("/matches/{ref:str}/preview")
@@ -98,8 +105,7 @@ async def _preview_page(
     return page(
         request,
         "preview.html",
-        status=refusal.status if refusal else 200,
-        sentences=sentences(request, refusal) if refusal else [],
+        refusal,
         match=match,
         path=match_path(match.number),
         fields=fields
@@ -114,14 +120,47 @@ async def _preview_page(
     )
 
 
+async def effect_values(tx: Tx, request: SignedInRequest, found: Preview) -> dict[str, Any]:
+    """The values of `effect.html`."""
+    keys = [*(each.key for each in found.entries), *(each.after.key for each in found.markets)]
+    names = await names_of(tx, texts_for(request), keys)
+    return {
+        "preview": found,
+        "rows": _rows(found, names),
+        "entries": _entries(found, names),
+        "receivers": await tenants.receivers(tx, found.match.id),
+    }
+
+
+def _rows(found: Preview, names: MarketNames) -> list[dict[str, Any]]:
+    match = found.match
+    return [
+        {
+            "name": names.name(each.after.key, match.home, match.away),
+            "before": each.before,
+            "after": each.after,
+        }
+        for each in found.markets
+    ]
+
+
+def _entries(found: Preview, names: MarketNames) -> list[dict[str, Any]]:
+    match = found.match
+    return [
+        {"name": names.name(each.key, match.home, match.away), "kind": kind_of(each), "entry": each}
+        for each in found.entries
+    ]
+
+
 async def _command(request: SignedInRequest, console: ConsoleDependencies, ref: str, form: Form) -> Command:
     """The form's command. Raises `Forbidden` unless the operator may give it."""
     role = request.auth.user.operator_role
     check(role, permission_for(form.choice("command", FORMS)))
     command = command_of(form)
-    async with console.store.autocommit() as tx:
-        match = await matches.by_ref(tx, ref)
-        await check_may_give(tx, role, match.id, command)
+    if isinstance(command, Undo):
+        async with console.store.autocommit() as tx:
+            match = await matches.by_ref(tx, ref)
+            await check_may_give(tx, role, match.id, command)
     return command
 
 

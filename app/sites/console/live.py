@@ -1,15 +1,29 @@
-"""All matches in play on one page, those that need somebody first, and the open alerts above them."""
+"""The live page: all matches in play, those that need somebody first, and the open alerts above them. Alerts:
+the newest, ended ones too, with who has seen, taken and ended each; and what operators do about open ones.
+"""
 
 from typing import Any
+from urllib.parse import urlsplit
 
-from litestar import Response
+import msgspec
+from litestar import Response, post
 from litestar.di import NamedDependency
-from litestar.params import FromQuery
+from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
+from app.commands import alert_handling
+from app.commands.alert_handling import AnyAlertCommand
 from app.http.reading import get
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
+from app.kit.errors import Conflict, Field, Invalid
+from app.sites.console.live_tables import alert_row
 from app.sites.console.moving_pages import changes_response, moving_page
+from app.sites.console.site import CONSOLE, ConsoleDependencies, Permission
+from app.sites.pages.forms import Form
+from app.sites.pages.rendering import page, redirect
+from app.sites.pages.sessions import SignedInRequest
+from app.store import alerts, match_names
+
+_ROWS = 200
 
 
 @get("/")
@@ -26,4 +40,52 @@ async def live_events(
     return changes_response(request, console, console.live, since)
 
 
-HANDLERS = (live, live_events)
+@get("/alerts")
+async def list_alerts(
+    request: SignedInRequest, console: NamedDependency[ConsoleDependencies]
+) -> Response[str]:
+    """The newest alerts."""
+    async with console.store.snapshot() as tx:
+        found = await alerts.listing(tx, limit=_ROWS)
+        names = await match_names.by_ids(tx, {each.match_id for each in found if each.match_id})
+    rows = [alert_row(each, names.get(each.match_id) if each.match_id else None) for each in found]
+    return page(request, "alerts.html", rows=rows)
+
+
+@post("/alerts/{alert_id:int}/{action:str}", opt={"permission": Permission.ALERTS})
+async def handle_alert(
+    request: SignedInRequest,
+    console: NamedDependency[ConsoleDependencies],
+    alert_id: FromPath[int],
+    action: FromPath[str],
+) -> Response[Any]:
+    """See, take, hand back or end an alert. Who is too late reads on the live page who has it."""
+    form = Form(await request.form())
+    command = _command(form, action)
+    by, now = request.auth.actor, console.clock()
+    try:
+        after = await alert_handling.handle(console.store, alert_id, command, by=by, now=now)
+    except Conflict as refusal:
+        await console.show_changes(None)
+        return await moving_page(request, console.live, "live.html", refusal)
+    await console.show_changes(after.match_id)
+    return redirect(_back(form), "command_done")
+
+
+def _command(form: Form, action: str) -> AnyAlertCommand:
+    fields = {"command": action} | ({"instead_of": form.text("instead_of")} if action == "take" else {})
+    try:
+        command: AnyAlertCommand = msgspec.convert(fields, AnyAlertCommand)
+    except msgspec.ValidationError as error:
+        raise Invalid(Field(("command",), str(error), "command")) from error
+    return command
+
+
+def _back(form: Form) -> str:
+    """The page that the button was on."""
+    given = form.text("back")
+    inside = given.startswith(f"{CONSOLE.path}/") and not urlsplit(given).query and "\\" not in given
+    return given if inside else CONSOLE.path
+
+
+HANDLERS = (live, live_events, list_alerts, handle_alert)

@@ -14,15 +14,13 @@ from app.domain.ids import match_urn
 from app.domain.user import OperatorRole
 from app.http.reading import get
 from app.sites.console.command_forms import FORMS, forms_for
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.market_rows import market_rows
-from app.sites.console.moving_pages import changes_response, moving_page, variant_of
-from app.sites.console.moving_rows import CLOSED, render
-from app.sites.console.paths import match_path
-from app.sites.console.permissions import Permission, allowed
-from app.sites.console.records import with_market_names
+from app.sites.console.match_tables import CLOSED, market_rows
+from app.sites.console.moving_pages import changes_response, moving_page, render, variant_of
+from app.sites.console.reports import with_market_names
+from app.sites.console.site import ConsoleDependencies, Permission, allowed, match_path
 from app.sites.pages.market_names import players_of
 from app.sites.pages.rendering import page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.store import audit, log_senders, markets, match_commands, matches
 from app.store.match_commands import ExecutedCommand
 

@@ -5,30 +5,23 @@ from collections.abc import Callable
 from litestar import Router
 
 from app.sites.console import (
-    alerts,
     commands,
     consents,
     live,
     market_page,
     match_page,
-    records,
-    settlements,
-    tenants,
+    reports,
 )
-from app.sites.console.dependencies import ConsoleDependencies
-from app.sites.console.site import CONSOLE
-from app.sites.pages.router import site_router
+from app.sites.console.site import CONSOLE, ConsoleDependencies
+from app.sites.pages.routes import site_router
 
 _HANDLERS = (
     *live.HANDLERS,
-    *alerts.HANDLERS,
     *match_page.HANDLERS,
     *market_page.HANDLERS,
     *commands.HANDLERS,
     *consents.HANDLERS,
-    *settlements.HANDLERS,
-    *tenants.HANDLERS,
-    *records.HANDLERS,
+    *reports.HANDLERS,
 )
 
 

@@ -16,10 +16,10 @@ from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.domain import scopes
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, Refusal
-from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import PortalDependencies
 from app.store.keys import Key
 
 _UNKNOWN_KEY = "YOUR_KEY"
@@ -97,11 +97,10 @@ def _page(
     return page(
         request,
         "documentation.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         examples=examples(portal, request.auth.tenant.vhost, raw),
         key=key,
         amqp=request.auth.tenant.amqp,
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 

@@ -18,11 +18,10 @@ from app.domain.ids import match_urn
 from app.domain.tenant import Tenant
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
-from app.sites.pages import moments
-from app.sites.pages.error_pages import sentences
-from app.sites.pages.positions import position
+from app.sites.pages.forms import parsed_moment, position
 from app.sites.pages.rendering import HEADERS, page
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import PortalDependencies
 from app.store import envelopes as stored
 from app.store import matches, tenants
 from app.store.envelopes import LAST, EnvelopePage, EnvelopeSearch, Neighbours
@@ -76,7 +75,7 @@ async def envelopes(
     return page(
         request,
         "envelopes.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         fields=fields,
         found=found,
         next=f"{_PATH}?{urlencode(following)}" if found.before else "",
@@ -84,7 +83,6 @@ async def envelopes(
         names=sorted(MATCH_MESSAGES),
         types=catalogue.load().markets,
         urn=match_urn,
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 
@@ -146,7 +144,7 @@ async def _search(tx: Tx, tenant: Tenant, fields: dict[str, str]) -> EnvelopeSea
     types = {str(each.id): each.id for each in catalogue.load().markets}
     if kind and kind not in types:
         raise Invalid(Field(("type",), "Choose one of the market types.", "choice", kind[:100]))
-    first, last = moments.millis("from", fields["from"]), moments.millis("to", fields["to"])
+    first, last = parsed_moment("from", fields["from"]), parsed_moment("to", fields["to"])
     return EnvelopeSearch(
         match_id=await _match_id(tx, tenant, fields["match"]),
         name=name or None,

@@ -1,27 +1,25 @@
 """The tenant's users: who they are, invitations, roles, ends."""
 
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from litestar import Response, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.params import FromPath, FromQuery
 
 from app.access import users
 from app.domain.user import Role
 from app.http.reading import get
-from app.kit.errors import Field, Invalid, Refusal
-from app.sites.pages.error_pages import sentences
+from app.kit.errors import Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.permissions import Permission
-from app.sites.portal.positions import Position, position_of_next, read_position
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.lists import ROWS, TABS, Position, Tab, check_tab, position_before, position_of_next
+from app.sites.portal.site import Permission
 from app.store import users as stored
 
 _PATH = "/portal/people"
-_ROWS = 50
-_LISTS = ("active", "ended")
 _OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}
 
 
@@ -29,13 +27,12 @@ _OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}
 async def list_people(
     request: SignedInRequest,
     portal: NamedDependency[PortalDependencies],
-    listed: Annotated[str, QueryParameter(name="list")] = "active",
+    listed: Tab = "active",
     before: FromQuery[str] = "",
 ) -> Response[str]:
     """The tenant's users who may sign in, or those that have ended; newest first."""
-    if listed not in _LISTS:
-        raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(_LISTS)}.", "choice", listed[:100]))
-    return await _people_page(request, portal, listed=listed, before=read_position(before))
+    check_tab(listed, TABS)
+    return await _people_page(request, portal, listed=listed, before=position_before(before))
 
 
 @post("/people", opt=_OWNERS)
@@ -118,17 +115,16 @@ async def _people_page(
 ) -> Response[str]:
     tenant_id = request.auth.tenant.id
     async with portal.store.autocommit() as tx:
-        found = await stored.newest(tx, tenant_id, active=listed == "active", limit=_ROWS + 1, before=before)
+        found = await stored.newest(tx, tenant_id, active=listed == "active", limit=ROWS + 1, before=before)
     return page(
         request,
         "people.html",
-        status=refusal.status if refusal else 200,
-        people=found[:_ROWS],
-        before=position_of_next(found, _ROWS),
-        lists=_LISTS,
+        refusal,
+        people=found[:ROWS],
+        before=position_of_next(found),
+        lists=TABS,
         listed=listed,
         roles=list(Role),
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 

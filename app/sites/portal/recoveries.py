@@ -11,13 +11,11 @@ from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.recovery.request import RecoveryParameters
-from app.sites.pages import moments
-from app.sites.pages.error_pages import sentences
-from app.sites.pages.forms import Form
-from app.sites.pages.positions import NEWEST, position
+from app.sites.pages.forms import NEWEST, Form, local_moment, parsed_moment, position
 from app.sites.pages.rendering import fragment, page, redirect
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.permissions import Permission
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.site import Permission
 from app.store import recovery_jobs
 from app.store.recovery_jobs import ListedRecovery
 
@@ -53,8 +51,8 @@ async def recoveries(
 ) -> Response[str]:
     """The form, filled in with a time or a match, and the tenant's recoveries, newest first."""
     chosen = "since" if since else "odds" if match else "full"
-    at = moments.millis("since", since)
-    fields = {"what": chosen, "since": moments.local(at), "match": match, "node_id": ""}
+    at = parsed_moment("since", since)
+    fields = {"what": chosen, "since": local_moment(at), "match": match, "node_id": ""}
     return await _recoveries_page(request, portal, fields, before=position(before))
 
 
@@ -102,7 +100,7 @@ async def _accepted(
         raise Invalid(Field(("match",), what, "match_unused"))
     after = None if choice.of_match else "0"
     if choice.since:
-        at = moments.millis("since", fields["since"])
+        at = parsed_moment("since", fields["since"])
         if at is None:
             raise Invalid(Field(("since",), "Enter the time from which on to recover.", "since_needed"))
         after = str(at)
@@ -134,20 +132,16 @@ async def _recoveries_page(
     async with portal.store.autocommit() as tx:
         found = await recovery_jobs.listing(tx, request.auth.tenant.id, before, _ROWS + 1)
     shown = found[:_ROWS]
-    response = page(
+    return page(
         request,
         "recoveries.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         fields={"what": "full", "since": "", "match": "", "node_id": ""} | fields,
         choices=tuple(CHOICES),
         rows=shown,
         before=shown[-1].job.id if len(found) > _ROWS else None,
         urn=match_urn,
-        sentences=sentences(request, refusal) if refusal else [],
     )
-    if refusal and refusal.retry_after is not None:
-        response.headers["Retry-After"] = str(refusal.retry_after)
-    return response
 
 
 def _is_open(job: RecoveryJob) -> bool:

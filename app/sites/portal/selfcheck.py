@@ -24,8 +24,9 @@ from app.kit.errors import Field, Invalid
 from app.kit.threads import run_in_thread
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.portal.dependencies import PortalDependencies
 from app.store import match_names
 from app.store.match_names import MatchName
 from app.wire.views.selfcheck import DifferenceView, Digest, SelfCheckView

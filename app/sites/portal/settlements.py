@@ -25,13 +25,13 @@ from app.domain.tenant import Tenant
 from app.http.reading import get
 from app.kit.clock import iso_seconds
 from app.kit.errors import Field, Invalid, NotFound, Refusal
-from app.sites.pages.error_pages import sentences
 from app.sites.pages.market_names import type_names
 from app.sites.pages.rendering import HEADERS, page, texts_for
-from app.sites.pages.settlement_rows import SettlementRow, evidence, rows_of
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.pages.settlements import SettlementRow, evidence, rows_of
 from app.sites.pages.texts import Texts
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.market_paths import market_path
+from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.site import market_path
 from app.store import matches
 from app.store import settlements as ledger
 from app.store.settlements import NEWEST, LedgerFilter, LedgerResult
@@ -247,14 +247,13 @@ def _list_page(
     return page(
         request,
         "settlements.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         rows=shown,
         sent=query.sent,
         types=type_names(texts_for(request)),
         results=list(LedgerResult),
         older=older,
         file=query.link(_FILE),
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.kit.errors import Unavailable
-from app.sites.pages.open_streams import OpenStreams
+from app.sites.pages.event_streams import OpenStreams
 
 
 class Sessions:

@@ -1,10 +1,12 @@
-"""A match in play, an alert, and a command that waits for consent, as rows of the page of all live matches
-show them; pure.
+"""The tables of the page of all live matches (matches in play, open alerts, commands that wait for consent):
+their rows, and what reads them: of matches only those that have changed since.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Literal
+from uuid import UUID
 
 import msgspec
 
@@ -12,12 +14,18 @@ from app.commands.alert_handling import ENDED_BY_HAND
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, Match, Side
+from app.kit.clock import Clock
+from app.sites.console.row_feed import Tables
+from app.store import alerts, consent_requests, live_matches, match_names, matches
 from app.store.alerts import Alert
+from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest
 from app.store.live_matches import MarketCount
 from app.store.match_names import MatchName
+from app.store.transaction import Tx
 from app.trading.round_view import round_clock
 
+MATCHES, ALERTS, CONSENTS = "matches", "alerts", "consents"  #: the tables
 #: A source that has sent nothing for so long is shown with the time of its last lines.
 QUIET_MILLIS = 15_000
 _REASONS = 3
@@ -69,7 +77,7 @@ class LiveRow(msgspec.Struct, frozen=True, kw_only=True):
         return Attention.SUSPENDED if self.suspended else Attention.NONE
 
 
-def live_row(match: Match, counts: Sequence[MarketCount], alerts: Iterable[Alert], now: int) -> LiveRow:
+def live_row(match: Match, counts: Sequence[MarketCount], opened: Iterable[Alert], now: int) -> LiveRow:
     """The row of a match as it is at `now` (Unix ms)."""
     play, current = match.map, match.current
     phase, ends_at = _phase(match, current, now)
@@ -95,7 +103,7 @@ def live_row(match: Match, counts: Sequence[MarketCount], alerts: Iterable[Alert
         active=sum(each.markets for each in counts if each.status is MarketStatus.ACTIVE),
         off=sum(each.markets for each in suspended),
         reasons=tuple((each.reason, each.markets) for each in suspended[:_REASONS]),
-        alerts=tuple(sorted({each.kind.value for each in alerts})),
+        alerts=tuple(sorted({each.kind.value for each in opened})),
     )
 
 
@@ -180,3 +188,79 @@ def consent_row(request: ConsentRequest, about: MatchName) -> ConsentRow:
         at=request.at,
         expires_at=request.expires_at,
     )
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """A match as it was read, and its row's version then."""
+
+    version: str
+    match: Match
+    counts: list[MarketCount]
+
+
+class LiveReader:
+    """`read` gives the tables `matches`, `alerts` and `consents`; a fixed number of queries, however many
+    there are."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._known: dict[UUID, _Known] = {}
+
+    async def read(self) -> Tables:
+        """The rows as they are now, those that need somebody first. Raises `Unavailable`."""
+        async with self._store.snapshot() as tx:
+            await self._update(tx)
+            opened = await alerts.listing(tx, ended=False)
+            waiting = await consent_requests.waiting(tx, self._clock())
+            subjects = {each.match_id for each in opened if each.match_id}
+            names = await self._names(tx, subjects | {each.match_id for each in waiting})
+        now, about = self._clock(), _by_match(opened)
+        rows = [
+            live_row(each.match, each.counts, about.get(match_id, ()), now)
+            for match_id, each in self._known.items()
+        ]
+        rows.sort(key=lambda row: (row.attention, row.number))
+        return {
+            MATCHES: {str(row.number): row for row in rows},
+            ALERTS: _alert_rows(opened, names),
+            CONSENTS: {str(each.id): consent_row(each, names[each.match_id]) for each in waiting},
+        }
+
+    async def _update(self, tx: Tx) -> None:
+        present = await live_matches.versions(tx)
+        changed = [
+            match_id
+            for match_id, version in present.items()
+            if match_id not in self._known or self._known[match_id].version != version
+        ]
+        known = {match_id: each for match_id, each in self._known.items() if match_id in present}
+        if changed:
+            counts = await live_matches.market_counts(tx, changed)
+            for match in await matches.by_ids(tx, changed):
+                known[match.id] = _Known(present[match.id], match, counts[match.id])
+        self._known = known
+
+    async def _names(self, tx: Tx, about: set[UUID]) -> dict[UUID, MatchName]:
+        """The names of these matches, whether or not they are in play."""
+        names = await match_names.by_ids(tx, about - self._known.keys())
+        here = about & self._known.keys()
+        return names | {match_id: _name(self._known[match_id].match) for match_id in here}
+
+
+def _name(match: Match) -> MatchName:
+    return MatchName(match.number, match.home, match.away)
+
+
+def _by_match(opened: Iterable[Alert]) -> dict[UUID, list[Alert]]:
+    found: dict[UUID, list[Alert]] = defaultdict(list)
+    for alert in opened:
+        if alert.match_id:
+            found[alert.match_id].append(alert)
+    return found
+
+
+def _alert_rows(opened: Iterable[Alert], names: dict[UUID, MatchName]) -> dict[str, AlertRow]:
+    return {
+        str(alert.id): alert_row(alert, names.get(alert.match_id) if alert.match_id else None)
+        for alert in opened
+    }
