@@ -54,7 +54,7 @@ from app.ingest.routes import LogSink
 from app.kit import logging
 from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
-from app.operations.api.alert_monitor import AlertMonitor, alerts_state
+from app.operations.api.alerts import AlertMonitor, alerts_state
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.routes import ROUTES as OPERATORS
 from app.operations.restoration.failover import DatabaseFailover

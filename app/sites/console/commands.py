@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.commands import consent
@@ -26,7 +25,7 @@ from app.sites.console.command_forms import (
     fields_of,
     permission_for,
 )
-from app.sites.console.site import ConsoleDependencies, check, consent_path, match_path
+from app.sites.console.site import Console, check, consent_path, match_path
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import page, redirect, texts_for
@@ -38,17 +37,13 @@ from app.store.transaction import Tx
 
 
 @post("/matches/{ref:str}/preview")
-async def show_preview(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[str]:
+async def show_preview(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[str]:
     """What the command would do: the markets that change, the ledger's entries, the envelopes."""
     return await _preview_page(request, console, ref, Form(await request.form()))
 
 
 @post("/matches/{ref:str}/commands")
-async def execute(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[Any]:
+async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[Any]:
     """Execute the command, as over the operators' API; one that needs consent waits. What the match's present
     state forbids is refused with the preview as it would be now, so that nothing that was filled in is
     lost."""
@@ -73,11 +68,7 @@ async def execute(
 
 
 async def _preview_page(
-    request: SignedInRequest,
-    console: ConsoleDependencies,
-    ref: str,
-    form: Form,
-    refusal: Conflict | None = None,
+    request: SignedInRequest, console: Console, ref: str, form: Form, refusal: Conflict | None = None
 ) -> Response[str]:
     """The preview of the form's command; after a `refusal`, which it shows, of the same on the match as it is
     now: whoever reads why may give it again."""
@@ -152,7 +143,7 @@ def _entries(found: Preview, names: MarketNames) -> list[dict[str, Any]]:
     ]
 
 
-async def _command(request: SignedInRequest, console: ConsoleDependencies, ref: str, form: Form) -> Command:
+async def _command(request: SignedInRequest, console: Console, ref: str, form: Form) -> Command:
     """The form's command. Raises `Forbidden` unless the operator may give it."""
     role = request.auth.user.operator_role
     check(role, permission_for(form.choice("command", FORMS)))

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
@@ -17,7 +16,7 @@ from app.http.reading import get
 from app.kit.errors import Conflict, Field, Invalid
 from app.sites.console.live_tables import alert_row
 from app.sites.console.moving_pages import changes_response, moving_page
-from app.sites.console.site import CONSOLE, ConsoleDependencies, Permission
+from app.sites.console.site import CONSOLE, Console, Permission
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
 from app.sites.pages.sessions import SignedInRequest
@@ -27,23 +26,21 @@ _ROWS = 200
 
 
 @get("/")
-async def live(request: SignedInRequest, console: NamedDependency[ConsoleDependencies]) -> Response[str]:
+async def live(request: SignedInRequest, console: Console) -> Response[str]:
     """The page as it stands; scripts keep it current."""
     return await moving_page(request, console.live, "live.html")
 
 
 @get("/live/events", opt={"stream": True, "query": ("since",)})
 async def live_events(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], since: FromQuery[str] = ""
+    request: SignedInRequest, console: Console, since: FromQuery[str] = ""
 ) -> Response[Any] | Stream:
     """What has changed since the version that the page has."""
     return changes_response(request, console, console.live, since)
 
 
 @get("/alerts")
-async def list_alerts(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies]
-) -> Response[str]:
+async def list_alerts(request: SignedInRequest, console: Console) -> Response[str]:
     """The newest alerts."""
     async with console.store.snapshot() as tx:
         found = await alerts.listing(tx, limit=_ROWS)
@@ -54,10 +51,7 @@ async def list_alerts(
 
 @post("/alerts/{alert_id:int}/{action:str}", opt={"permission": Permission.ALERTS})
 async def handle_alert(
-    request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
-    alert_id: FromPath[int],
-    action: FromPath[str],
+    request: SignedInRequest, console: Console, alert_id: FromPath[int], action: FromPath[str]
 ) -> Response[Any]:
     """See, take, hand back or end an alert. Who is too late reads on the live page who has it."""
     form = Form(await request.form())

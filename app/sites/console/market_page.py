@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.domain.market import CLOSED, Market
@@ -16,7 +15,7 @@ from app.domain.user import OperatorRole
 from app.http.reading import get
 from app.kit.errors import NotFound
 from app.sites.console.command_forms import CommandForm, forms_for
-from app.sites.console.site import ConsoleDependencies, market_path, match_path
+from app.sites.console.site import Console, market_path, match_path
 from app.sites.pages.forms import NEWEST, Before
 from app.sites.pages.market_history import CHANGES, POINTS, PriceHistory, kind_of_change, price_history
 from app.sites.pages.market_names import key_of_name, names_of
@@ -61,7 +60,7 @@ class Happened(msgspec.Struct, frozen=True):
 @get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before", "done")})
 async def market_page(
     request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
+    console: Console,
     ref: FromPath[str],
     name: FromPath[str],
     before: Before = NEWEST,
@@ -92,10 +91,7 @@ async def market_page(
 
 @get("/matches/{ref:str}/markets/{name:str}/history.json", opt={"query": ()})
 async def market_plot(
-    request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
-    ref: FromPath[str],
-    name: FromPath[str],
+    request: SignedInRequest, console: Console, ref: FromPath[str], name: FromPath[str]
 ) -> Response[Any]:
     """What the plot shows, times in Unix ms."""
     async with console.store.snapshot() as tx:

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
@@ -17,7 +16,7 @@ from app.sites.console.command_forms import FORMS, forms_for
 from app.sites.console.match_tables import CLOSED, market_rows
 from app.sites.console.moving_pages import changes_response, moving_page, render, variant_of
 from app.sites.console.reports import with_market_names
-from app.sites.console.site import ConsoleDependencies, Permission, allowed, match_path
+from app.sites.console.site import Console, Permission, allowed, match_path
 from app.sites.pages.market_names import players_of
 from app.sites.pages.rendering import page, texts_for
 from app.sites.pages.sessions import SignedInRequest
@@ -29,9 +28,7 @@ _decode = msgspec.json.Decoder(AnyCommand).decode
 
 
 @get("/matches/{ref:str}")
-async def match_page(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[str]:
+async def match_page(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[str]:
     """The match as it stands; scripts keep it current."""
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
@@ -56,10 +53,7 @@ async def match_page(
 
 @get("/matches/{ref:str}/events", opt={"stream": True, "query": ("since",)})
 async def match_events(
-    request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
-    ref: FromPath[str],
-    since: FromQuery[str] = "",
+    request: SignedInRequest, console: Console, ref: FromPath[str], since: FromQuery[str] = ""
 ) -> Response[Any] | Stream:
     """What has changed since the version that the page has."""
     async with console.store.autocommit() as tx:
@@ -68,9 +62,7 @@ async def match_events(
 
 
 @get("/matches/{ref:str}/closed")
-async def closed_markets(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[str]:
+async def closed_markets(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[str]:
     """The markets that have a result, or were withdrawn."""
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)

@@ -11,7 +11,7 @@ from app.kit.errors import Refusal, Unavailable
 from app.sites.console.live_tables import ALERTS, CONSENTS, MATCHES
 from app.sites.console.match_tables import CLOSED, INPUTS, MARKETS, STATE, MarketRow
 from app.sites.console.row_feed import RenderedRow, RowFeed
-from app.sites.console.site import CONSOLE, ConsoleDependencies, Permission, allowed
+from app.sites.console.site import CONSOLE, Console, Permission, allowed
 from app.sites.pages.event_streams import SILENT_SECONDS, open_stream
 from app.sites.pages.market_names import MarketNames
 from app.sites.pages.rendering import page, texts_for
@@ -51,7 +51,7 @@ async def moving_page(
 
 
 def changes_response(
-    request: SignedInRequest, console: ConsoleDependencies, feed: RowFeed, since: str
+    request: SignedInRequest, console: Console, feed: RowFeed, since: str
 ) -> Response[bytes] | Stream:
     """The stream of what has changed since that version of the page."""
     variant = variant_of(request)

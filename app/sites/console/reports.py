@@ -7,14 +7,13 @@ from uuid import UUID
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from app.amqp.delivery_status import CONNECTED, tenant_statuses
 from app.domain.market import MarketKey
 from app.http.reading import get
 from app.kit.errors import NotFound
-from app.sites.console.site import ConsoleDependencies, market_path, match_path
+from app.sites.console.site import Console, market_path, match_path
 from app.sites.pages.forms import position
 from app.sites.pages.market_names import names_of
 from app.sites.pages.rendering import page, texts_for
@@ -33,10 +32,7 @@ _KEY = ("market_id", "specifiers")
 
 @get("/settlements", opt={"query": ("match", "before")})
 async def settlements(
-    request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
-    match: FromQuery[str] = "",
-    before: FromQuery[str] = "",
+    request: SignedInRequest, console: Console, match: FromQuery[str] = "", before: FromQuery[str] = ""
 ) -> Response[str]:
     """A page of the ledger, of one match or of all."""
     async with console.store.snapshot() as tx:
@@ -55,9 +51,7 @@ async def settlements(
 
 
 @get("/settlements/{entry_id:int}")
-async def settlement(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], entry_id: FromPath[int]
-) -> Response[str]:
+async def settlement(request: SignedInRequest, console: Console, entry_id: FromPath[int]) -> Response[str]:
     """One entry: the kills and rounds that it rests on, and every other entry of its market."""
     async with console.store.snapshot() as tx:
         found = await ledger.get_any(tx, entry_id) if 0 < entry_id <= NEWEST else None
@@ -69,9 +63,7 @@ async def settlement(
 
 
 @get("/tenants")
-async def list_tenants(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies]
-) -> Response[str]:
+async def list_tenants(request: SignedInRequest, console: Console) -> Response[str]:
     """Every tenant with a vhost: connection, lag, losses, queues."""
     found = await tenant_statuses(console.store, console.management)
     return page(request, "tenants.html", tenants=found, connected=CONNECTED)
@@ -79,7 +71,7 @@ async def list_tenants(
 
 @get("/audit", opt={"query": ("before",)})
 async def list_records(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], before: FromQuery[str] = ""
+    request: SignedInRequest, console: Console, before: FromQuery[str] = ""
 ) -> Response[str]:
     """A page of the audit log."""
     async with console.store.autocommit() as tx:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 import msgspec
+from litestar.di import NamedDependency
 
 from app.broker.management import Management
 from app.domain.ids import match_urn
@@ -121,3 +122,6 @@ class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
             secure=self.url.startswith("https://"),
             operators=True,
         )
+
+
+Console = NamedDependency[ConsoleDependencies]  #: as handlers have them

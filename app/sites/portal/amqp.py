@@ -5,7 +5,6 @@ delivery stands, on a page that moves by itself: the connection, its queues, rat
 from typing import Any
 
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.response import Stream
 
 from app.access import own_vhost
@@ -19,7 +18,7 @@ from app.sites.pages.event_streams import SILENT_SECONDS, event, open_stream
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, render
 from app.sites.pages.sessions import SignedInRequest
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import Permission
 
 _DEVELOPERS: dict[str, Any] = {"permission": Permission.CREDENTIALS}
@@ -27,15 +26,13 @@ _LATEST = 2**63 - 1
 
 
 @get("/amqp")
-async def show_vhost(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def show_vhost(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Where the tenant's clients log in, and who made the present password."""
     return await _amqp_page(request, portal)
 
 
 @post("/amqp", opt=_DEVELOPERS)
-async def make_credentials(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[str]:
+async def make_credentials(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Set a new password, and show the URL with it in this response only."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -54,7 +51,7 @@ async def make_credentials(
 
 
 @post("/amqp/check", opt=_DEVELOPERS)
-async def check_login(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def check_login(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Log in with the pasted password as the tenant's client does, and show each step."""
     try:
         pasted = Form(await request.form()).secret("password").strip()
@@ -66,7 +63,7 @@ async def check_login(request: SignedInRequest, portal: NamedDependency[PortalDe
 
 async def _amqp_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     refusal: Refusal | None = None,
     *,
     result: LoginCheck | None = None,
@@ -97,15 +94,13 @@ async def _amqp_page(
 
 
 @get("/feed")
-async def feed(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def feed(request: SignedInRequest, portal: Portal) -> Response[str]:
     """The delivery as it stands; scripts keep it current."""
     return page(request, "feed.html", silent=SILENT_SECONDS, **await _delivery(request, portal))
 
 
 @get("/feed/events", opt={"stream": True, "query": ()})
-async def feed_events(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any] | Stream:
+async def feed_events(request: SignedInRequest, portal: Portal) -> Response[Any] | Stream:
     """The part of the page that moves, whenever it changes."""
     shown = ""
 
@@ -120,7 +115,7 @@ async def feed_events(
     return open_stream(request, portal.streams, portal.delivery.seconds, latest)
 
 
-async def _delivery(request: SignedInRequest, portal: PortalDependencies) -> dict[str, Any]:
+async def _delivery(request: SignedInRequest, portal: Portal) -> dict[str, Any]:
     """The values of the part that moves. `unavailable`: it cannot be read at the moment."""
     try:
         found = await portal.delivery.latest(request.auth.tenant.id)

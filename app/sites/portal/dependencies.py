@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 import msgspec
+from litestar.di import NamedDependency
 
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
@@ -76,3 +77,6 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
             secret=self.secret,
             secure=self.public_url.startswith("https://"),
         )
+
+
+Portal = NamedDependency[PortalDependencies]  #: as handlers have them

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, QueryParameter
 
 from app.amqp.envelope import Envelope
@@ -21,7 +20,7 @@ from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages.forms import parsed_moment, position
 from app.sites.pages.rendering import HEADERS, page
 from app.sites.pages.sessions import SignedInRequest
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.store import envelopes as stored
 from app.store import matches, tenants
 from app.store.envelopes import LAST, EnvelopePage, EnvelopeSearch, Neighbours
@@ -50,7 +49,7 @@ class EnvelopeView(msgspec.Struct, frozen=True):
 @get("/envelopes", opt={"query": (*_FIELDS, "before")})
 async def envelopes(
     request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
+    portal: Portal,
     match: FromQuery[str] = "",
     message: FromQuery[str] = "",
     market_type: Annotated[str, QueryParameter(name="type")] = "",
@@ -87,9 +86,7 @@ async def envelopes(
 
 
 @get("/envelopes/{seq:int}", opt={"query": ()})
-async def envelope(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], seq: FromPath[int]
-) -> Response[str]:
+async def envelope(request: SignedInRequest, portal: Portal, seq: FromPath[int]) -> Response[str]:
     """One envelope: its body, headers and routing key."""
     found, number, neighbours = await _envelope(portal, request.auth.tenant, seq)
     published = _published(found, request.auth.tenant)
@@ -108,9 +105,7 @@ async def envelope(
 
 
 @get("/envelopes/{seq:int}/body", opt={"query": ()})
-async def envelope_body(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], seq: FromPath[int]
-) -> Response[bytes]:
+async def envelope_body(request: SignedInRequest, portal: Portal, seq: FromPath[int]) -> Response[bytes]:
     """The body alone, byte for byte, to be saved: browsers would show it as a document of this site."""
     found, _, _ = await _envelope(portal, request.auth.tenant, seq)
     headers = HEADERS | {"Content-Disposition": f'attachment; filename="envelope-{found.seq}.xml"'}
@@ -119,7 +114,7 @@ async def envelope_body(
     )
 
 
-async def _envelope(portal: PortalDependencies, tenant: Tenant, seq: int) -> tuple[Envelope, int, Neighbours]:
+async def _envelope(portal: Portal, tenant: Tenant, seq: int) -> tuple[Envelope, int, Neighbours]:
     """The envelope, its match's number, and those around it. Raises `NotFound`."""
     async with portal.store.autocommit() as tx:
         rows = await stored.rows(tx, tenant.id, seq) if tenant.amqp and 0 < seq <= LAST else []

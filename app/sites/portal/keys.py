@@ -7,7 +7,6 @@ from uuid import UUID, uuid4
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from app.access import admin, own_keys
@@ -21,7 +20,7 @@ from app.kit.errors import Conflict, Field, Invalid, Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
 from app.sites.pages.sessions import SignedInRequest
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.sites.portal.lists import ROWS, TABS, Position, Tab, check_tab, position_before, position_of_next
 from app.sites.portal.site import Permission
 from app.store import keys
@@ -63,10 +62,7 @@ class Entered(msgspec.Struct, frozen=True, kw_only=True):
 
 @get("/keys", opt={"query": ("done", "list", "before")})
 async def list_keys(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Tab = "active",
-    before: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "active", before: FromQuery[str] = ""
 ) -> Response[str]:
     """The tenant's keys that are active, or those that have ended; newest first."""
     check_tab(listed, TABS)
@@ -74,7 +70,7 @@ async def list_keys(
 
 
 @post("/keys", opt=_DEVELOPERS)
-async def issue_key(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def issue_key(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Make a key, and show its secret in this response only. The same form sent again makes no other."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -99,9 +95,7 @@ async def issue_key(request: SignedInRequest, portal: NamedDependency[PortalDepe
 
 
 @post("/keys/{key_id:uuid}/rotate", opt=_DEVELOPERS)
-async def rotate_key(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], key_id: FromPath[UUID]
-) -> Response[str]:
+async def rotate_key(request: SignedInRequest, portal: Portal, key_id: FromPath[UUID]) -> Response[str]:
     """Replace a key by one with the same rights, which this response shows; the old one ends at once."""
     signed_in = request.auth
     try:
@@ -116,9 +110,7 @@ async def rotate_key(
 
 
 @post("/keys/{key_id:uuid}/revoke", opt=_DEVELOPERS)
-async def revoke_key(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], key_id: FromPath[UUID]
-) -> Response[Any]:
+async def revoke_key(request: SignedInRequest, portal: Portal, key_id: FromPath[UUID]) -> Response[Any]:
     """End a key without replacement."""
     signed_in = request.auth
     try:
@@ -131,9 +123,7 @@ async def revoke_key(
 
 
 @post("/keys/{key_id:uuid}", opt=_DEVELOPERS)
-async def alter_key(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], key_id: FromPath[UUID]
-) -> Response[Any]:
+async def alter_key(request: SignedInRequest, portal: Portal, key_id: FromPath[UUID]) -> Response[Any]:
     """Change a key's label and the networks that it may be used from."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -148,7 +138,7 @@ async def alter_key(
 
 async def _keys_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     refusal: Refusal | None = None,
     *,
     listed: str = "active",

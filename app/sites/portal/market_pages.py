@@ -6,7 +6,6 @@ A history reaches back as far as the change log, which is retained for some hour
 from typing import NamedTuple
 
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from app.access.reach import match_within, reach_of
@@ -23,7 +22,7 @@ from app.sites.pages.market_history import CHANGES, POINTS, PriceHistory, kind_o
 from app.sites.pages.market_names import key_of_name, names_of
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import market_path, markets_path
 from app.store import market_changes, markets
 from app.store.transaction import Tx
@@ -42,10 +41,7 @@ class MarketRow(NamedTuple):
 
 @get("/matches/{ref:str}/markets", opt={"query": ("after",)})
 async def match_markets(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    ref: FromPath[str],
-    after: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, ref: FromPath[str], after: FromQuery[str] = ""
 ) -> Response[str]:
     """The markets that a match ever had, by type and specifiers."""
     start = key_of_name(after) if after else _FIRST
@@ -75,11 +71,7 @@ async def match_markets(
 
 @get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before",)})
 async def market_history(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    ref: FromPath[str],
-    name: FromPath[str],
-    before: Before = NEWEST,
+    request: SignedInRequest, portal: Portal, ref: FromPath[str], name: FromPath[str], before: Before = NEWEST
 ) -> Response[str]:
     """What the change log has of a market, newest first, and where its plot is."""
     tenant = request.auth.tenant
@@ -108,10 +100,7 @@ async def market_history(
 
 @get("/matches/{ref:str}/markets/{name:str}/history.json")
 async def market_plot(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    ref: FromPath[str],
-    name: FromPath[str],
+    request: SignedInRequest, portal: Portal, ref: FromPath[str], name: FromPath[str]
 ) -> Response[PriceHistory]:
     """What the plot shows, times in Unix ms."""
     tenant = request.auth.tenant

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromQuery
 
 from app.access import bookings
@@ -24,7 +23,7 @@ from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect, texts_for
 from app.sites.pages.sessions import SignedInRequest
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.sites.portal.lists import ROWS, Tab, check_tab, matched
 from app.sites.portal.site import Permission
 from app.store import listings, matches, tenants
@@ -59,10 +58,7 @@ class OfferPage(msgspec.Struct, frozen=True):
 
 @get("/offer", opt={"query": ("done", "list", "after")})
 async def offer(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Tab = "live",
-    after: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "live", after: FromQuery[str] = ""
 ) -> Response[str]:
     """The matches in play, or those to come, with what the tenant has booked."""
     return await _offer_page(request, portal, listed, after)
@@ -70,10 +66,7 @@ async def offer(
 
 @post("/offer", opt=_TRADERS | {"query": ("list", "after")})
 async def change_bookings(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Tab = "live",
-    after: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "live", after: FromQuery[str] = ""
 ) -> Response[Any]:
     """Book the checked matches, or give them back. Each is a transaction of its own, as over the API; one
     that is already as wanted stays."""
@@ -95,11 +88,7 @@ async def change_bookings(
 
 
 async def _offer_page(
-    request: SignedInRequest,
-    portal: PortalDependencies,
-    listed: str,
-    after: str,
-    refusal: Refusal | None = None,
+    request: SignedInRequest, portal: Portal, listed: str, after: str, refusal: Refusal | None = None
 ) -> Response[str]:
     check_tab(listed, LISTS)
     start = matched("after", after, _POSITION)
@@ -137,17 +126,13 @@ def _next(found: Sequence[tuple[Match, ListPosition]]) -> str:
 
 
 @get("/market-types")
-async def list_market_types(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[str]:
+async def list_market_types(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Every market type, and whether it is on for the tenant."""
     return await _types_page(request, portal)
 
 
 @post("/market-types", opt=_TRADERS)
-async def switch_market_types(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any]:
+async def switch_market_types(request: SignedInRequest, portal: Portal) -> Response[Any]:
     """Switch the checked types on or off, all in one transaction."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -165,7 +150,7 @@ async def switch_market_types(
 
 
 async def _types_page(
-    request: SignedInRequest, portal: PortalDependencies, refusal: Refusal | None = None
+    request: SignedInRequest, portal: Portal, refusal: Refusal | None = None
 ) -> Response[str]:
     async with portal.store.autocommit() as tx:
         states = await market_types_of(tx, request.auth.tenant.slug)

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from app.access import users
@@ -14,7 +13,7 @@ from app.kit.errors import Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
 from app.sites.pages.sessions import SignedInRequest
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.sites.portal.lists import ROWS, TABS, Position, Tab, check_tab, position_before, position_of_next
 from app.sites.portal.site import Permission
 from app.store import users as stored
@@ -25,10 +24,7 @@ _OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}
 
 @get("/people", opt={"query": ("done", "list", "before")})
 async def list_people(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Tab = "active",
-    before: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "active", before: FromQuery[str] = ""
 ) -> Response[str]:
     """The tenant's users who may sign in, or those that have ended; newest first."""
     check_tab(listed, TABS)
@@ -36,7 +32,7 @@ async def list_people(
 
 
 @post("/people", opt=_OWNERS)
-async def invite(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def invite(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Add a user, and show the one-time link with which they set their password."""
     form, signed_in, now = Form(await request.form()), request.auth, portal.clock()
     try:
@@ -55,9 +51,7 @@ async def invite(request: SignedInRequest, portal: NamedDependency[PortalDepende
 
 
 @post("/people/{user_id:uuid}/link", opt=_OWNERS)
-async def issue_link(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
-) -> Response[str]:
+async def issue_link(request: SignedInRequest, portal: Portal, user_id: FromPath[UUID]) -> Response[str]:
     """A one-time link with which the user sets a new password; earlier links of theirs end."""
     form, signed_in = Form(await request.form()), request.auth
     async with portal.store.transaction() as tx:
@@ -75,9 +69,7 @@ async def issue_link(
 
 
 @post("/people/{user_id:uuid}/role", opt=_OWNERS)
-async def set_role(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
-) -> Response[Any]:
+async def set_role(request: SignedInRequest, portal: Portal, user_id: FromPath[UUID]) -> Response[Any]:
     """Give a user another role."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -92,9 +84,7 @@ async def set_role(
 
 
 @post("/people/{user_id:uuid}/end", opt=_OWNERS)
-async def end_user(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
-) -> Response[Any]:
+async def end_user(request: SignedInRequest, portal: Portal, user_id: FromPath[UUID]) -> Response[Any]:
     """End a user, with all their sessions and links."""
     signed_in = request.auth
     try:
@@ -107,7 +97,7 @@ async def end_user(
 
 async def _people_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     refusal: Refusal | None = None,
     *,
     listed: str = "active",
@@ -128,9 +118,7 @@ async def _people_page(
     )
 
 
-def _link_page(
-    request: SignedInRequest, portal: PortalDependencies, email: str, link: users.IssuedLink
-) -> Response[str]:
+def _link_page(request: SignedInRequest, portal: Portal, email: str, link: users.IssuedLink) -> Response[str]:
     address = users.link_address(portal.public_url, link.raw)
     return page(request, "issued_link.html", email=email, address=address, expires_at=link.expires_at)
 

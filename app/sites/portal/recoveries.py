@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from app.domain.ids import match_urn
@@ -14,7 +13,7 @@ from app.recovery.request import RecoveryParameters
 from app.sites.pages.forms import NEWEST, Form, local_moment, parsed_moment, position
 from app.sites.pages.rendering import fragment, page, redirect
 from app.sites.pages.sessions import SignedInRequest
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import Permission
 from app.store import recovery_jobs
 from app.store.recovery_jobs import ListedRecovery
@@ -44,7 +43,7 @@ CHOICES = {
 @get("/recoveries", opt={"query": ("done", "before", "since", "match")})
 async def recoveries(
     request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
+    portal: Portal,
     before: FromQuery[str] = "",
     since: FromQuery[str] = "",
     match: FromQuery[str] = "",
@@ -57,9 +56,7 @@ async def recoveries(
 
 
 @post("/recoveries", opt=_MAY_RECOVER)
-async def request_recovery(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any]:
+async def request_recovery(request: SignedInRequest, portal: Portal) -> Response[Any]:
     """Request a recovery, as the API does; the request id is generated."""
     form = Form(await request.form())
     fields: dict[str, str] = {}
@@ -72,25 +69,21 @@ async def request_recovery(
 
 
 @get("/recoveries/{job_id:int}")
-async def recovery(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], job_id: FromPath[int]
-) -> Response[str]:
+async def recovery(request: SignedInRequest, portal: Portal, job_id: FromPath[int]) -> Response[str]:
     """One recovery and its progress."""
     found = await _recovery(request, portal, job_id)
     return page(request, "recovery.html", listed=found, open=_is_open(found.job), urn=match_urn)
 
 
 @get("/recoveries/{job_id:int}/progress", opt={"query": ()})
-async def recovery_progress(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], job_id: FromPath[int]
-) -> Response[str]:
+async def recovery_progress(request: SignedInRequest, portal: Portal, job_id: FromPath[int]) -> Response[str]:
     """The part of that page that moves, until the recovery has ended."""
     found = await _recovery(request, portal, job_id)
     return fragment(request, "recovery_progress.html", listed=found, open=_is_open(found.job), urn=match_urn)
 
 
 async def _accepted(
-    request: SignedInRequest, portal: PortalDependencies, what: str, fields: dict[str, str]
+    request: SignedInRequest, portal: Portal, what: str, fields: dict[str, str]
 ) -> RecoveryJob:
     choice, ref = CHOICES[what], fields["match"]
     if choice.of_match and not ref:
@@ -111,7 +104,7 @@ async def _accepted(
     )
 
 
-async def _recovery(request: SignedInRequest, portal: PortalDependencies, job_id: int) -> ListedRecovery:
+async def _recovery(request: SignedInRequest, portal: Portal, job_id: int) -> ListedRecovery:
     """The tenant's recovery of that number; raises `NotFound`."""
     async with portal.store.autocommit() as tx:
         tenant_id = request.auth.tenant.id
@@ -123,7 +116,7 @@ async def _recovery(request: SignedInRequest, portal: PortalDependencies, job_id
 
 async def _recoveries_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     fields: dict[str, str],
     refusal: Refusal | None = None,
     *,

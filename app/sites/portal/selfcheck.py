@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from litestar import Response, post
 from litestar.datastructures import FormMultiDict, UploadFile
-from litestar.di import NamedDependency
 from msgspec import UNSET
 
 from app.access.reach import reach_of
@@ -26,7 +25,7 @@ from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.store import match_names
 from app.store.match_names import MatchName
 from app.wire.views.selfcheck import DifferenceView, Digest, SelfCheckView
@@ -121,7 +120,7 @@ async def selfcheck_form(request: SignedInRequest) -> Response[str]:
 
 
 @post("/selfcheck", request_max_body_size=_FORM_BYTES)
-async def selfcheck(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def selfcheck(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Compare a digest with what is on offer to the tenant at this moment. Nothing is changed or stored."""
     tenant = request.auth.tenant
     try:
@@ -144,9 +143,7 @@ async def selfcheck(request: SignedInRequest, portal: NamedDependency[PortalDepe
 
 
 @get("/selfcheck.json")
-async def selfcheck_example(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[bytes]:
+async def selfcheck_example(request: SignedInRequest, portal: Portal) -> Response[bytes]:
     """The tenant's own open book as a digest, which equals it at this moment."""
     tenant = request.auth.tenant
     async with portal.store.autocommit() as tx:
@@ -157,7 +154,7 @@ async def selfcheck_example(
 
 
 async def _by_match(
-    request: SignedInRequest, portal: PortalDependencies, checked: SelfCheckView, reach: Reach
+    request: SignedInRequest, portal: Portal, checked: SelfCheckView, reach: Reach
 ) -> list[MatchDifferences]:
     """The listed differences, by match. Names of matches that are not finished are not for those who see
     finished ones only."""

@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Stream
 
@@ -30,7 +29,7 @@ from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.settlements import SettlementRow, evidence, rows_of
 from app.sites.pages.texts import Texts
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import market_path
 from app.store import matches
 from app.store import settlements as ledger
@@ -167,7 +166,7 @@ class _Scope(msgspec.Struct, frozen=True):
 
 
 @get("/settlements", opt=_LIST)
-async def settlements(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def settlements(request: SignedInRequest, portal: Portal) -> Response[str]:
     """A page of the ledger."""
     try:
         query = parsed_filter(request.query_params)
@@ -180,7 +179,7 @@ async def settlements(request: SignedInRequest, portal: NamedDependency[PortalDe
 
 
 @get("/settlements.csv", opt=_CSV)
-async def settlements_file(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Stream:
+async def settlements_file(request: SignedInRequest, portal: Portal) -> Stream:
     """Every entry that the same filter shows, as CSV."""
     query = parsed_filter(request.query_params)
     async with portal.store.autocommit() as tx:
@@ -193,9 +192,7 @@ async def settlements_file(request: SignedInRequest, portal: NamedDependency[Por
 
 
 @get("/settlements/{entry_id:int}")
-async def settlement(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], entry_id: FromPath[int]
-) -> Response[str]:
+async def settlement(request: SignedInRequest, portal: Portal, entry_id: FromPath[int]) -> Response[str]:
     """One entry, with what it rests on and everything else that the ledger has of its market."""
     tenant, off = request.auth.tenant, request.auth.tenant.types_off
     async with portal.store.snapshot() as tx:
@@ -225,7 +222,7 @@ async def _rows(tx: Tx, texts: Texts, scope: _Scope, before: int, limit: int) ->
     return await rows_of(tx, texts, found, market_path)
 
 
-async def _file(portal: PortalDependencies, texts: Texts, scope: _Scope) -> AsyncIterator[str]:
+async def _file(portal: Portal, texts: Texts, scope: _Scope) -> AsyncIterator[str]:
     """The lines of the file, in pieces. Entries are only ever added, with higher ids: what lies below an id
     stays the same from one piece to the next."""
     yield csv_header()

@@ -11,7 +11,7 @@ from app.domain.market import Market, MarketStatus
 from app.domain.match import Status
 from app.ingest.config import IngestConfig
 from app.ingest.worker import reprice_due
-from app.operations.api.alert_monitor import AlertMonitor
+from app.operations.api.alerts import AlertMonitor
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Server
