@@ -177,6 +177,3 @@ async def alerts_state(store: Store) -> str:
     async with store.autocommit() as tx:
         count = await alerts.open_count(tx)
     return ", ".join(f"{kind}: {count[kind]}" for kind in AlertKind if kind in count) or OK
-
-
-HANDLERS = (show_alerts, command_alert)

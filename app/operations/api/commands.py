@@ -216,15 +216,3 @@ def _executed(one: ExecutedCommand) -> ExecutedView:
         undone_by=one.undone_by,
         undoable=one.undone_by is None and is_undoable(_decode_command(one.command)),
     )
-
-
-HANDLERS = (
-    cancel_match,
-    show_markets,
-    command,
-    preview_command,
-    show_commands,
-    show_consents,
-    preview_consent,
-    decide,
-)

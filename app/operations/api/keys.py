@@ -208,13 +208,3 @@ def issued_view(issued: IssuedKey | Key) -> IssuedView:
     if isinstance(issued, Key):
         return IssuedView(key_view(issued))
     return IssuedView(key_view(issued.key), issued.raw)
-
-
-HANDLERS = (
-    issue_key,
-    list_keys,
-    rotate_key,
-    revoke_key,
-    reactivate_key,
-    alter_key,
-)

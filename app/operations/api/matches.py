@@ -19,7 +19,6 @@ from app.kit.errors import Field, Forbidden, Invalid
 from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Name, Operators
 from app.operations.api.views import SourceView, source_view
 from app.store import audit, log_senders, matches
-from app.store.audit import AuditRecord
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
@@ -130,7 +129,7 @@ async def show_record(ops: Operators, match_id: FromPath[str], limit: Limit = 10
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
         records = await audit.about(tx, str(match.id), limit)
-    return Single([_shown(record) for record in records])
+    return Single([Recorded(iso_millis(each.at), each.actor, each.action, each.details) for each in records])
 
 
 @get("/ops/v1/matches/{match_id:str}/sources", opt=OPERATOR)
@@ -177,16 +176,3 @@ def _millis(time: int | str | None) -> int | None:
     except msgspec.ValidationError as error:
         what = "A time is Unix milliseconds, or ISO 8601 with an offset."
         raise Invalid(Field(("body", "scheduled_at"), what, "time", time)) from error
-
-
-def _shown(record: AuditRecord) -> Recorded:
-    return Recorded(iso_millis(record.at), record.actor, record.action, record.details)
-
-
-HANDLERS = (
-    create_match,
-    show_match,
-    show_record,
-    show_sources,
-    trim,
-)

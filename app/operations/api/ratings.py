@@ -71,6 +71,3 @@ def _view(one: StoredRating) -> RatingView:
         updated_at=iso_millis(one.rating.at),
         sufficient=one.rating.sufficient,
     )
-
-
-HANDLERS = (import_ratings, show_ratings)

@@ -3,7 +3,7 @@
 from litestar import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from app.http.reading import get
+from app.http.reading import get, handlers_in
 from app.operations.api import alerts, commands, keys, matches, ratings, tenants
 
 
@@ -13,12 +13,4 @@ async def show_metrics() -> Response[bytes]:
     return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-ROUTES = (
-    *matches.HANDLERS,
-    *commands.HANDLERS,
-    *ratings.HANDLERS,
-    *alerts.HANDLERS,
-    *tenants.HANDLERS,
-    *keys.HANDLERS,
-    show_metrics,
-)
+ROUTES = (*handlers_in(matches, commands, ratings, alerts, tenants, keys), show_metrics)

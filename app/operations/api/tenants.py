@@ -266,20 +266,3 @@ def record_view(record: AuditRecord) -> RecordView:
 def _type_view(state: TypeState) -> TypeView:
     since = None if state.since is None else iso_millis(state.since)
     return TypeView(state.type.id, state.type.name.en, state.on, since)
-
-
-HANDLERS = (
-    create_tenant,
-    list_tenants,
-    show_tenant,
-    revoke_tenant,
-    reactivate_tenant,
-    provision,
-    set_probabilities,
-    set_max_queues,
-    show_audit,
-    set_booking,
-    list_market_types,
-    switch_market_type,
-    show_feed,
-)

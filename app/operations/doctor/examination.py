@@ -1,7 +1,6 @@
 """The whole examination: every part, and what depends on which."""
 
 from collections.abc import Iterable
-from functools import partial
 
 import msgspec
 
@@ -11,8 +10,9 @@ from app.broker.management import Management
 from app.broker.permissions import AuthorisationMode
 from app.http.health import OK
 from app.kit.clock import system_clock, to_datetime
+from app.kit.errors import Refusal
 from app.operations.doctor import broker, database, machine
-from app.operations.doctor.findings import Finding, State, examined, judged, unknown
+from app.operations.doctor.findings import Finding, State, ill, judged, unknown
 from app.store.connections import Store
 from app.store.counters import Counters
 
@@ -98,8 +98,11 @@ async def _stored(
     if not broker_answers:
         return [*found, *_dependent("RabbitMQ", (_AT_BROKER,))]
     access = BrokerAccessConfig(config.exchange, config.broker_authorisation)
-    check = partial(broker.tenants_in_step, store, management, access)
-    return [*found, await examined(_AT_BROKER, check, "See RabbitMQ's log.")]
+    try:
+        in_step = await broker.tenants_in_step(store, management, access)
+    except (Refusal, OSError, TimeoutError) as error:
+        in_step = ill(_AT_BROKER, str(error) or type(error).__name__, "See RabbitMQ's log.")
+    return [*found, in_step]
 
 
 def _dependent(what: str, parts: Iterable[str]) -> list[Finding]:

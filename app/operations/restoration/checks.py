@@ -15,7 +15,7 @@ from app.commands.settlement_audit import audit_settlements
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
 from app.kit.errors import Conflict
-from app.store import matches, restoration, server_state
+from app.store import matches, restoration, server_state, tenants
 from app.store.connections import Store
 from app.store.restoration import KnownNumbers
 
@@ -31,12 +31,12 @@ class Audit(msgspec.Struct, frozen=True):
     wrong: Sequence[str]
 
 
-async def require_idle(
-    store: Store, management: Management, vhosts: Collection[str], internal_vhost: str, *, seconds: float
-) -> None:
-    """Raise `Conflict`, which names them, if processes of the service are connected to the database or, for
-    one of these tenants or the internal queues, to the broker. A process that lost the database when it was
-    restored connects again within `seconds`. `store` has one connection."""
+async def require_idle(store: Store, management: Management, internal_vhost: str, *, seconds: float) -> None:
+    """Raise `Conflict`, which names them, if processes of the service are connected to the database or, for a
+    tenant or the internal queues, to the broker. A process that lost the database when it was restored
+    connects again within `seconds`. `store` has one connection."""
+    async with store.autocommit() as tx:
+        vhosts = {tenant.vhost for tenant in await tenants.listing(tx)}
     deadline = time.monotonic() + seconds
     while True:
         found = await _database_sessions(store)

@@ -75,7 +75,8 @@ async def put_in_order(
     """Do it; safe to repeat. Raises `Conflict`, with what to do, when something forbids it: while processes
     of the service are alive, for a database that is not sound or does not fit; `Unavailable` when PostgreSQL
     or the broker is. `store` has one connection."""
-    await _require_idle(store, broker, options, options.idle_seconds)
+    management, vhost = broker.management, options.internal_vhost
+    await checks.require_idle(store, management, vhost, seconds=options.idle_seconds)
     known = await checks.require_usable(store, clock())
     found = await checks.audit(store)
     show_audit(found)
@@ -87,14 +88,8 @@ async def put_in_order(
     vhosts = await rebuild_tenants(store, broker, show_url)
     mark, ended, notified, keys = await _go_on(store, known, options, clock())
     suspended = await suspension.suspend_unfinished(store, clock())
-    await _require_idle(store, broker, options, 0)
+    await checks.require_idle(store, management, vhost, seconds=0)
     return Restored(known, found, vhosts, mark, ended, suspended, notified, keys)
-
-
-async def _require_idle(store: Store, broker: BrokerConfig, options: RestoreOptions, seconds: float) -> None:
-    async with store.autocommit() as tx:
-        vhosts = {tenant.vhost for tenant in await tenants.listing(tx)}
-    await checks.require_idle(store, broker.management, vhosts, options.internal_vhost, seconds=seconds)
 
 
 async def _go_on(

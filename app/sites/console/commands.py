@@ -5,7 +5,6 @@ The form of the preview carries the command's `request_id`: sent twice, it is ex
 
 from secrets import token_hex
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from litestar import Response, post
@@ -15,7 +14,6 @@ from app.commands import consent
 from app.commands.command_fields import Command
 from app.commands.preview import Preview, preview
 from app.commands.trading_commands import Undo
-from app.domain.match import Match
 from app.kit.errors import Conflict
 from app.sites.console.command_forms import (
     CHOSEN,
@@ -25,7 +23,7 @@ from app.sites.console.command_forms import (
     fields_of,
     permission_for,
 )
-from app.sites.console.site import Console, check, consent_path, match_path
+from app.sites.console.site import Console, check, consent_path, match_path, page_before
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import page, redirect, texts_for
@@ -64,7 +62,7 @@ async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]
     await console.show_changes(found.match_id if isinstance(found, ConsentRequest) else found.id)
     if isinstance(found, ConsentRequest):
         return redirect(consent_path(found.id), "consent_requested")
-    return redirect(_back(form, found), "command_done")
+    return redirect(page_before(form.text("back"), match_path(found.number)), "command_done")
 
 
 async def _preview_page(
@@ -103,7 +101,7 @@ async def _preview_page(
         | {
             "request_id": f"console:{token_hex(12)}",
             "revision": str(found.match.revision),
-            "back": _back(form, match),
+            "back": page_before(form.text("back"), match_path(match.number)),
         },
         title=fields["command"],
         chosen=CHOSEN,
@@ -153,13 +151,3 @@ async def _command(request: SignedInRequest, console: Console, ref: str, form: F
             match = await matches.by_ref(tx, ref)
             await check_may_give(tx, role, match.id, command)
     return command
-
-
-def _back(form: Form, match: Match) -> str:
-    """The page that the command was given on: a page of this match, else the match's."""
-    own, given = match_path(match.number), form.text("back")
-    inside = given == own or given.startswith(f"{own}/")
-    return given if inside and not urlsplit(given).query and "\\" not in given else own
-
-
-HANDLERS = (show_preview, execute)

@@ -151,6 +151,3 @@ async def _check_permission(request: SignedInRequest, console: Console, consent_
         found = await consent.find(tx, consent_id)
         role = request.auth.user.operator_role
         await check_may_give(tx, role, found.match_id, consent.command_of(found))
-
-
-HANDLERS = (list_consents, show_consent, give_consent, refuse_consent)

@@ -3,7 +3,6 @@ the newest, ended ones too, with who has seen, taken and ended each; and what op
 """
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from litestar import Response, post
@@ -14,9 +13,9 @@ from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
 from app.http.reading import get
 from app.kit.errors import Conflict, Field, Invalid
-from app.sites.console.live_tables import alert_row
+from app.sites.console.live_tables import alert_rows
 from app.sites.console.moving_pages import changes_response, moving_page
-from app.sites.console.site import CONSOLE, Console, Permission
+from app.sites.console.site import CONSOLE, Console, Permission, page_before
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
 from app.sites.pages.sessions import SignedInRequest
@@ -45,8 +44,7 @@ async def list_alerts(request: SignedInRequest, console: Console) -> Response[st
     async with console.store.snapshot() as tx:
         found = await alerts.listing(tx, limit=_ROWS)
         names = await match_names.by_ids(tx, {each.match_id for each in found if each.match_id})
-    rows = [alert_row(each, names.get(each.match_id) if each.match_id else None) for each in found]
-    return page(request, "alerts.html", rows=rows)
+    return page(request, "alerts.html", rows=alert_rows(found, names))
 
 
 @post("/alerts/{alert_id:int}/{action:str}", opt={"permission": Permission.ALERTS})
@@ -63,7 +61,7 @@ async def handle_alert(
         await console.show_changes(None)
         return await moving_page(request, console.live, "live.html", refusal)
     await console.show_changes(after.match_id)
-    return redirect(_back(form), "command_done")
+    return redirect(page_before(form.text("back"), CONSOLE.path), "command_done")
 
 
 def _command(form: Form, action: str) -> AnyAlertCommand:
@@ -73,13 +71,3 @@ def _command(form: Form, action: str) -> AnyAlertCommand:
     except msgspec.ValidationError as error:
         raise Invalid(Field(("command",), str(error), "command")) from error
     return command
-
-
-def _back(form: Form) -> str:
-    """The page that the button was on."""
-    given = form.text("back")
-    inside = given.startswith(f"{CONSOLE.path}/") and not urlsplit(given).query and "\\" not in given
-    return given if inside else CONSOLE.path
-
-
-HANDLERS = (live, live_events, list_alerts, handle_alert)

@@ -3,7 +3,7 @@ their rows, and what reads them: of matches only those that have changed since.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Literal
 from uuid import UUID
@@ -121,73 +121,36 @@ def _phase(match: Match, current: CurrentRound | None, now: int) -> tuple[Phase,
     return clock.phase, ends_at if ends_at is not None and ends_at > now else None
 
 
-class AlertRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of an alert; `about` is its match, if it is about one. `by_hand`: operators may end
-    it."""
+class AlertRow(msgspec.Struct, frozen=True):
+    """An alert, and its match, if it is about one."""
 
-    id: int
-    kind: str
+    alert: Alert
     about: MatchName | None
-    tenant: str
-    subject: str
-    detail: str
-    since: int
-    seen_at: int | None
-    seen_by: str | None
-    taken_at: int | None
-    taken_by: str | None
-    ended_at: int | None
-    ended_by: str | None
-    by_hand: bool
 
     @property
     def urn(self) -> str:
         return match_urn(self.about.number) if self.about else ""
 
-
-def alert_row(alert: Alert, about: MatchName | None) -> AlertRow:
-    return AlertRow(
-        id=alert.id,
-        kind=alert.kind.value,
-        about=about,
-        tenant=alert.tenant,
-        subject=alert.subject,
-        detail=alert.detail,
-        since=alert.since,
-        seen_at=alert.seen_at,
-        seen_by=alert.seen_by,
-        taken_at=alert.taken_at,
-        taken_by=alert.taken_by,
-        ended_at=alert.ended_at,
-        ended_by=alert.ended_by,
-        by_hand=alert.kind in ENDED_BY_HAND,
-    )
+    @property
+    def by_hand(self) -> bool:
+        """Whether operators may end it."""
+        return self.alert.kind in ENDED_BY_HAND
 
 
-class ConsentRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of a command that waits for consent; `about` is its match."""
+def alert_rows(found: Iterable[Alert], names: Mapping[UUID, MatchName]) -> list[AlertRow]:
+    """The rows of these alerts; `names` are those of their matches."""
+    return [AlertRow(each, names.get(each.match_id) if each.match_id else None) for each in found]
 
-    id: int
-    command: str
+
+class ConsentRow(msgspec.Struct, frozen=True):
+    """A command that waits for consent, and its match."""
+
+    request: ConsentRequest
     about: MatchName
-    actor: str
-    at: int
-    expires_at: int
 
     @property
     def urn(self) -> str:
         return match_urn(self.about.number)
-
-
-def consent_row(request: ConsentRequest, about: MatchName) -> ConsentRow:
-    return ConsentRow(
-        id=request.id,
-        command=request.name,
-        about=about,
-        actor=request.actor,
-        at=request.at,
-        expires_at=request.expires_at,
-    )
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -222,8 +185,8 @@ class LiveReader:
         rows.sort(key=lambda row: (row.attention, row.number))
         return {
             MATCHES: {str(row.number): row for row in rows},
-            ALERTS: _alert_rows(opened, names),
-            CONSENTS: {str(each.id): consent_row(each, names[each.match_id]) for each in waiting},
+            ALERTS: {str(row.alert.id): row for row in alert_rows(opened, names)},
+            CONSENTS: {str(each.id): ConsentRow(each, names[each.match_id]) for each in waiting},
         }
 
     async def _update(self, tx: Tx) -> None:
@@ -257,10 +220,3 @@ def _by_match(opened: Iterable[Alert]) -> dict[UUID, list[Alert]]:
         if alert.match_id:
             found[alert.match_id].append(alert)
     return found
-
-
-def _alert_rows(opened: Iterable[Alert], names: dict[UUID, MatchName]) -> dict[str, AlertRow]:
-    return {
-        str(alert.id): alert_row(alert, names.get(alert.match_id) if alert.match_id else None)
-        for alert in opened
-    }

@@ -187,6 +187,3 @@ def _round(texts: Texts, match: Match, played: Round) -> str:
 
 def _team(match: Match, team: Team | None) -> str:
     return {"home": match.home, "away": match.away}.get(team or "", "?")
-
-
-HANDLERS = (market_page, market_plot)

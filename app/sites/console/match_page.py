@@ -90,6 +90,3 @@ def _executed(command: ExecutedCommand, role: OperatorRole | None) -> Executed:
     form = FORMS.get(command.name)
     may = form is not None and form.permission in allowed(role)
     return Executed(command, may and is_undoable(_decode(command.command)))
-
-
-HANDLERS = (match_page, match_events, closed_markets)

@@ -14,7 +14,7 @@ from app.domain.market import Book, Market, MarketStatus, market_name, specifier
 from app.domain.match import Match
 from app.kit.clock import Clock
 from app.kit.errors import NotFound
-from app.sites.console.live_tables import ALERTS, alert_row, live_row
+from app.sites.console.live_tables import ALERTS, AlertRow, live_row
 from app.sites.console.row_feed import Tables
 from app.sites.console.site import market_path
 from app.sites.pages.market_names import Players, account_of_player, players_of
@@ -50,7 +50,7 @@ class MatchReader:
         book: Book = {each.key: each for each in found}
         now = self._clock()
         return {
-            ALERTS: {str(each.id): alert_row(each, about) for each in opened},
+            ALERTS: {str(each.id): AlertRow(each, about) for each in opened},
             STATE: {str(match.number): live_row(match, counts[match.id], opened, now)},
             INPUTS: input_rows(match, now),
             MARKETS: market_rows(book, match, players, closed=False),

@@ -107,6 +107,3 @@ def _market(record: AuditRecord) -> MarketKey | None:
     if record.action.startswith("match.") and isinstance(type_id, int) and isinstance(specifiers, str):
         return type_id, specifiers
     return None
-
-
-HANDLERS = (settlements, settlement, list_tenants, list_records)

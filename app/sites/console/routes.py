@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from litestar import Router
 
+from app.http.reading import handlers_in
 from app.sites.console import (
     commands,
     consents,
@@ -15,16 +16,9 @@ from app.sites.console import (
 from app.sites.console.site import CONSOLE, ConsoleDependencies
 from app.sites.pages.routes import site_router
 
-_HANDLERS = (
-    *live.HANDLERS,
-    *match_page.HANDLERS,
-    *market_page.HANDLERS,
-    *commands.HANDLERS,
-    *consents.HANDLERS,
-    *reports.HANDLERS,
-)
+_MODULES = (live, match_page, market_page, commands, consents, reports)
 
 
 def console_router(dependencies: Callable[[], ConsoleDependencies]) -> Router:
     """The console's router; `dependencies` exist only once the application has started."""
-    return site_router(CONSOLE, _HANDLERS, lambda: dependencies().people)
+    return site_router(CONSOLE, handlers_in(*_MODULES), lambda: dependencies().people)

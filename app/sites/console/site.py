@@ -4,7 +4,7 @@ dependencies of the handlers. Everybody who is signed in may read.
 
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 import msgspec
@@ -85,6 +85,12 @@ def market_path(number: int, key: MarketKey) -> str:
 def consent_path(number: int) -> str:
     """The page of a command that waits for consent."""
     return f"/console/consents/{number}"
+
+
+def page_before(given: str, own: str) -> str:
+    """The page that a form was on, as the form has it, if it is `own` or below that; else `own`."""
+    inside = given == own or given.startswith(f"{own}/")
+    return given if inside and not urlsplit(given).query and "\\" not in given else own
 
 
 class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):

@@ -38,19 +38,18 @@ class OpenStreams:
     def __init__(
         self,
         valid: Valid,
-        limit: int = PER_SESSION,
         seconds: float = SECONDS,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.seconds = seconds
-        self._valid, self._limit, self._monotonic = valid, limit, monotonic
+        self._valid, self._monotonic = valid, monotonic
         self._open: Counter[UUID] = Counter()
         self._ended: Set[UUID] = frozenset()  # of those that were open at the last look
         self._looked_at = -1.0
         self._looking: asyncio.Future[None] | None = None
 
     def has_room(self, session_id: UUID) -> bool:
-        return self._open[session_id] < self._limit
+        return self._open[session_id] < PER_SESSION
 
     @contextmanager
     def counted(self, session_id: UUID) -> Iterator[None]:

@@ -29,7 +29,8 @@ HEADERS = {
 def page(
     request: AnyRequest, template: str, refusal: Refusal | None = None, *, status: int = 200, **values: Any
 ) -> Response[str]:
-    """A whole page from `templates/`; after a `refusal` with its status, and what it says at the top."""
+    """A page from `templates/`, or a part that a script puts in the place of the one that is shown. After a
+    `refusal` with its status, and what it says at the top."""
     if refusal is None:
         return _response(render(request, template, **values), status)
     said = sentences(request, refusal)
@@ -37,11 +38,6 @@ def page(
     if refusal.retry_after is not None:
         response.headers["Retry-After"] = str(refusal.retry_after)
     return response
-
-
-def fragment(request: AnyRequest, template: str, **values: Any) -> Response[str]:
-    """A part of a page, which a script puts in the place of the part that is shown."""
-    return _response(render(request, template, **values), 200)
 
 
 def render(request: AnyRequest, template: str, **values: Any) -> str:

@@ -122,6 +122,3 @@ async def _delivery(request: SignedInRequest, portal: Portal) -> dict[str, Any]:
     except Unavailable:
         return {"delivery": None, "unavailable": True}
     return {"delivery": found, "unavailable": False}
-
-
-HANDLERS = (show_vhost, make_credentials, check_login, feed, feed_events)

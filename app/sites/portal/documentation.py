@@ -127,5 +127,3 @@ async def main() -> None:
 
 asyncio.run(main())
 """
-
-HANDLERS = (examples_page, examples_with_key)

@@ -1,7 +1,7 @@
 """The envelopes of the change log, newest first, as they were published to the tenant; without a vhost there
 are none."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -157,6 +157,3 @@ async def _match_id(tx: Tx, tenant: Tenant, ref: str) -> UUID | None:
     if not tenant.amqp or not (booked or await stored.has_any(tx, tenant.id, match.id)):
         raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match.id
-
-
-HANDLERS: tuple[Any, ...] = (envelopes, envelope, envelope_body)

@@ -239,6 +239,3 @@ def _entered(form: Form) -> Entered:
 def _unfilled(choices: Choices) -> Entered:
     sports = (CS2.slug,) if CS2.slug in choices.sports else choices.sports[:1]
     return Entered(sports=sports, rate=str(min(choices.highest_rate, RATE_LIMIT_RPM)))
-
-
-HANDLERS = (list_keys, issue_key, rotate_key, revoke_key, alter_key)

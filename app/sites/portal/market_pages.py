@@ -128,6 +128,3 @@ async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
         urn = match_urn(match.number)
         raise NotFound(f"{urn} has no market {name!r}.", code="no_market", match=urn, market=name)
     return shown
-
-
-HANDLERS = (match_markets, market_history, market_plot)

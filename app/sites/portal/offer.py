@@ -47,15 +47,6 @@ class OfferedMatch(msgspec.Struct, frozen=True):
     booked: bool
 
 
-class OfferPage(msgspec.Struct, frozen=True):
-    """A page of a list; `after` is the position that the next page begins after, empty on the last one.
-    `finished_only`: the tenant sees neither list."""
-
-    rows: tuple[OfferedMatch, ...]
-    after: str
-    finished_only: bool
-
-
 @get("/offer", opt={"query": ("done", "list", "after")})
 async def offer(
     request: SignedInRequest, portal: Portal, listed: Tab = "live", after: FromQuery[str] = ""
@@ -99,15 +90,13 @@ async def _offer_page(
         found = await listings.page(tx, statuses, limit=ROWS + 1, window=Window(), after=position)
         ids = [match.id for match, _ in found]
         booked = await tenants.booked(tx, request.auth.tenant.id, ids)
-    rows = tuple(
-        OfferedMatch(match, match_urn(match.number), match.id in booked) for match, _ in found[:ROWS]
-    )
-    shown = OfferPage(rows, _next(found), finished_only)
     return page(
         request,
         "offer.html",
         refusal,
-        shown=shown,
+        rows=[OfferedMatch(match, match_urn(match.number), match.id in booked) for match, _ in found[:ROWS]],
+        after=_next(found),
+        finished_only=finished_only,
         listed=listed,
         lists=tuple(LISTS),
     )
@@ -119,6 +108,7 @@ async def _sees_finished_only(tx: Tx, request: SignedInRequest) -> bool:
 
 
 def _next(found: Sequence[tuple[Match, ListPosition]]) -> str:
+    """The position that the next page begins after; empty on the last one."""
     if len(found) <= ROWS:
         return ""
     last = found[ROWS - 1][1]
@@ -167,6 +157,3 @@ def _type_id(value: str) -> int:
     if not (value.isascii() and value.isdigit() and len(value) < 10):
         raise Invalid(Field(("type",), "This is no market type.", "market_type", value[:100]))
     return int(value)
-
-
-HANDLERS = (offer, change_bookings, list_market_types, switch_market_types)

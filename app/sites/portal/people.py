@@ -121,6 +121,3 @@ async def _people_page(
 def _link_page(request: SignedInRequest, portal: Portal, email: str, link: users.IssuedLink) -> Response[str]:
     address = users.link_address(portal.public_url, link.raw)
     return page(request, "issued_link.html", email=email, address=address, expires_at=link.expires_at)
-
-
-HANDLERS = (list_people, invite, issue_link, set_role, end_user)

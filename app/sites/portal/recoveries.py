@@ -11,7 +11,7 @@ from app.http.reading import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.recovery.request import RecoveryParameters
 from app.sites.pages.forms import NEWEST, Form, local_moment, parsed_moment, position
-from app.sites.pages.rendering import fragment, page, redirect
+from app.sites.pages.rendering import page, redirect
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import Permission
@@ -79,7 +79,7 @@ async def recovery(request: SignedInRequest, portal: Portal, job_id: FromPath[in
 async def recovery_progress(request: SignedInRequest, portal: Portal, job_id: FromPath[int]) -> Response[str]:
     """The part of that page that moves, until the recovery has ended."""
     found = await _recovery(request, portal, job_id)
-    return fragment(request, "recovery_progress.html", listed=found, open=_is_open(found.job), urn=match_urn)
+    return page(request, "recovery_progress.html", listed=found, open=_is_open(found.job), urn=match_urn)
 
 
 async def _accepted(
@@ -139,6 +139,3 @@ async def _recoveries_page(
 
 def _is_open(job: RecoveryJob) -> bool:
     return job.state in (RecoveryState.SCHEDULED, RecoveryState.RUNNING)
-
-
-HANDLERS = (recoveries, request_recovery, recovery, recovery_progress)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from litestar import Response, Router
 
-from app.http.reading import get
+from app.http.reading import get, handlers_in
 from app.sites.pages.rendering import page
 from app.sites.pages.routes import site_router
 from app.sites.pages.sessions import SignedInRequest
@@ -30,21 +30,20 @@ async def overview(request: SignedInRequest) -> Response[str]:
     return page(request, "overview.html")
 
 
-_HANDLERS = (
-    overview,
-    *offer.HANDLERS,
-    *keys.HANDLERS,
-    *amqp.HANDLERS,
-    *documentation.HANDLERS,
-    *settlements.HANDLERS,
-    *market_pages.HANDLERS,
-    *selfcheck.HANDLERS,
-    *envelopes.HANDLERS,
-    *recoveries.HANDLERS,
-    *people.HANDLERS,
+_MODULES = (
+    offer,
+    keys,
+    amqp,
+    documentation,
+    settlements,
+    market_pages,
+    selfcheck,
+    envelopes,
+    recoveries,
+    people,
 )
 
 
 def portal_router(dependencies: Callable[[], PortalDependencies]) -> Router:
     """The portal's router; `dependencies` exist only once the application has started."""
-    return site_router(PORTAL, _HANDLERS, lambda: dependencies().people)
+    return site_router(PORTAL, (overview, *handlers_in(*_MODULES)), lambda: dependencies().people)

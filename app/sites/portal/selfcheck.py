@@ -5,7 +5,6 @@ markets; the mistakes of the upload in words, the differences explained.
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import msgspec
 from litestar import Response, post
@@ -180,6 +179,3 @@ def _of_match(
 
 def _match_of(difference: DifferenceView) -> str:
     return difference.match
-
-
-HANDLERS: tuple[Any, ...] = (selfcheck_form, selfcheck, selfcheck_example)

@@ -9,7 +9,6 @@ import csv
 import io
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -18,13 +17,12 @@ from litestar.params import FromPath
 from litestar.response import Stream
 
 from app.access.reach import match_within, reach_of
-from app.domain import scopes
+from app.domain import catalogue, scopes
 from app.domain.reach import Reach
 from app.domain.tenant import Tenant
 from app.http.reading import get
 from app.kit.clock import iso_seconds
 from app.kit.errors import Field, Invalid, NotFound, Refusal
-from app.sites.pages.market_names import type_names
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.settlements import SettlementRow, evidence, rows_of
@@ -36,52 +34,16 @@ from app.store import settlements as ledger
 from app.store.settlements import NEWEST, LedgerFilter, LedgerResult
 from app.store.transaction import Tx
 
+_PATH, _FILE = "/portal/settlements", "/portal/settlements.csv"
+_FILTER_PARAMETERS = ("match", "type", "result", "since", "until")
+_ROWS = 50
+_FILE_ROWS = 500  #: entries read at a time: so many are in memory, however long the file
 CSV_COLUMNS = (
     *("id", "time", "match", "match_name", "market_id", "specifiers", "market", "entry", "result"),
     *("previous_status", "new_status", "void_reason_id", "void_reason", "reason", "settled_by"),
     *("is_resettlement", "void_from", "void_until", "rolled_back_by", "rests_on"),
 )
 _EVALUATED = ("=", "+", "-", "@", "\t", "\r")
-
-
-def csv_header() -> str:
-    """The first line."""
-    return _lines([CSV_COLUMNS])
-
-
-def csv_lines(rows: Iterable[SettlementRow]) -> str:
-    """A line for each entry."""
-    return _lines(map(_cells, rows))
-
-
-def _lines(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def _harmless(cell: object) -> str:
-    text = "" if cell is None else str(cell)
-    return f"'{text}" if text.startswith(_EVALUATED) else text
-
-
-def _cells(row: SettlementRow) -> tuple[object, ...]:
-    entry = row.entry
-    window = entry.void_window
-    return (
-        *(entry.id, iso_seconds(entry.at), row.match_urn, row.match_name, entry.type_id, entry.specifiers),
-        *(row.market, row.kind, entry.result, entry.previous_status, entry.new_status),
-        *(entry.void_reason_id, row.void_reason, entry.reason, entry.settled_by),
-        str(entry.is_resettlement).lower(),
-        *(
-            iso_seconds(window.start_time) if window else None,
-            iso_seconds(window.end_time) if window else None,
-        ),
-        *(row.rolled_back_by, " ".join(map(str, entry.rests_on))),
-    )
-
-
-_FILTER_PARAMETERS = ("match", "type", "result", "since", "until")
 
 
 class LedgerQuery(msgspec.Struct, frozen=True):
@@ -103,60 +65,6 @@ class LedgerQuery(msgspec.Struct, frozen=True):
         return f"{path}?{urlencode(given | more)}" if given or more else path
 
 
-def parsed_filter(query: Mapping[str, str]) -> LedgerQuery:
-    """The query of a page; raises `Invalid`."""
-    sent = {name: query.get(name, "").strip() for name in _FILTER_PARAMETERS}
-    wanted = LedgerFilter(
-        type_id=_number("type", sent["type"], 2**31 - 1),
-        result=_result(sent["result"]),
-        since=_time("since", sent["since"]),
-        until=_time("until", sent["until"]),
-    )
-    return LedgerQuery(sent, wanted, _number("before", query.get("before", ""), NEWEST) or NEWEST)
-
-
-def without_filter(query: Mapping[str, str]) -> LedgerQuery:
-    """What was sent, and a filter of nothing: for the form that shows what was wrong."""
-    sent = {name: query.get(name, "").strip()[:100] for name in _FILTER_PARAMETERS}
-    return LedgerQuery(sent, LedgerFilter(), NEWEST)
-
-
-def _number(name: str, value: str, highest: int) -> int | None:
-    if not value:
-        return None
-    if not (value.isascii() and value.isdecimal() and len(value) < 20 and 1 <= int(value) <= highest):
-        raise Invalid(Field(("query", name), f"{name}: a whole number from 1.", "whole_number", value[:100]))
-    return int(value)
-
-
-def _result(value: str) -> LedgerResult | None:
-    if not value:
-        return None
-    if value not in set(LedgerResult):
-        known = ", ".join(LedgerResult)
-        raise Invalid(Field(("query", "result"), f"result: one of {known}.", "choice", value[:100]))
-    return LedgerResult(value)
-
-
-def _time(name: str, value: str) -> int | None:
-    """A moment as browsers send it, `2026-11-23T14:30`, in UTC; or with an offset."""
-    if not value:
-        return None
-    try:
-        at = datetime.fromisoformat(value)
-        return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, OverflowError) as error:
-        what = f"{name}: a time as 2026-11-23T14:30, in UTC."
-        raise Invalid(Field(("query", name), what, "time", value[:100])) from error
-
-
-_PATH, _FILE = "/portal/settlements", "/portal/settlements.csv"
-_ROWS = 50
-_FILE_ROWS = 500  #: entries read at a time: so many are in memory, however long the file
-_LIST: dict[str, Any] = {"query": (*_FILTER_PARAMETERS, "before")}
-_CSV: dict[str, Any] = {"query": _FILTER_PARAMETERS}
-
-
 class _Scope(msgspec.Struct, frozen=True):
     """What a request may see of the ledger, and which part of that it wants."""
 
@@ -165,7 +73,7 @@ class _Scope(msgspec.Struct, frozen=True):
     wanted: LedgerFilter
 
 
-@get("/settlements", opt=_LIST)
+@get("/settlements", opt={"query": (*_FILTER_PARAMETERS, "before")})
 async def settlements(request: SignedInRequest, portal: Portal) -> Response[str]:
     """A page of the ledger."""
     try:
@@ -178,7 +86,7 @@ async def settlements(request: SignedInRequest, portal: Portal) -> Response[str]
     return _list_page(request, query, rows)
 
 
-@get("/settlements.csv", opt=_CSV)
+@get("/settlements.csv", opt={"query": _FILTER_PARAMETERS})
 async def settlements_file(request: SignedInRequest, portal: Portal) -> Stream:
     """Every entry that the same filter shows, as CSV."""
     query = parsed_filter(request.query_params)
@@ -254,4 +162,94 @@ def _list_page(
     )
 
 
-HANDLERS = (settlements, settlements_file, settlement)
+def type_names(texts: Texts) -> list[tuple[int, str]]:
+    """Every market type with its name, dots for what its specifiers say."""
+    locale = texts.locale
+    return [
+        (each.id, each.render(locale, dict.fromkeys(each.placeholders, "…")))
+        for each in catalogue.load().markets
+    ]
+
+
+def parsed_filter(query: Mapping[str, str]) -> LedgerQuery:
+    """The query of a page; raises `Invalid`."""
+    sent = {name: query.get(name, "").strip() for name in _FILTER_PARAMETERS}
+    wanted = LedgerFilter(
+        type_id=_number("type", sent["type"], 2**31 - 1),
+        result=_result(sent["result"]),
+        since=_time("since", sent["since"]),
+        until=_time("until", sent["until"]),
+    )
+    return LedgerQuery(sent, wanted, _number("before", query.get("before", ""), NEWEST) or NEWEST)
+
+
+def without_filter(query: Mapping[str, str]) -> LedgerQuery:
+    """What was sent, and a filter of nothing: for the form that shows what was wrong."""
+    sent = {name: query.get(name, "").strip()[:100] for name in _FILTER_PARAMETERS}
+    return LedgerQuery(sent, LedgerFilter(), NEWEST)
+
+
+def _number(name: str, value: str, highest: int) -> int | None:
+    if not value:
+        return None
+    if not (value.isascii() and value.isdecimal() and len(value) < 20 and 1 <= int(value) <= highest):
+        raise Invalid(Field(("query", name), f"{name}: a whole number from 1.", "whole_number", value[:100]))
+    return int(value)
+
+
+def _result(value: str) -> LedgerResult | None:
+    if not value:
+        return None
+    if value not in set(LedgerResult):
+        known = ", ".join(LedgerResult)
+        raise Invalid(Field(("query", "result"), f"result: one of {known}.", "choice", value[:100]))
+    return LedgerResult(value)
+
+
+def _time(name: str, value: str) -> int | None:
+    """A moment as browsers send it, `2026-11-23T14:30`, in UTC; or with an offset."""
+    if not value:
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+        return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError) as error:
+        what = f"{name}: a time as 2026-11-23T14:30, in UTC."
+        raise Invalid(Field(("query", name), what, "time", value[:100])) from error
+
+
+def csv_header() -> str:
+    """The first line."""
+    return _lines([CSV_COLUMNS])
+
+
+def csv_lines(rows: Iterable[SettlementRow]) -> str:
+    """A line for each entry."""
+    return _lines(map(_cells, rows))
+
+
+def _lines(rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _harmless(cell: object) -> str:
+    text = "" if cell is None else str(cell)
+    return f"'{text}" if text.startswith(_EVALUATED) else text
+
+
+def _cells(row: SettlementRow) -> tuple[object, ...]:
+    entry = row.entry
+    window = entry.void_window
+    return (
+        *(entry.id, iso_seconds(entry.at), row.match_urn, row.match_name, entry.type_id, entry.specifiers),
+        *(row.market, row.kind, entry.result, entry.previous_status, entry.new_status),
+        *(entry.void_reason_id, row.void_reason, entry.reason, entry.settled_by),
+        str(entry.is_resettlement).lower(),
+        *(
+            iso_seconds(window.start_time) if window else None,
+            iso_seconds(window.end_time) if window else None,
+        ),
+        *(row.rolled_back_by, " ".join(map(str, entry.rests_on))),
+    )

@@ -4,8 +4,9 @@ import pytest
 
 from app.domain import catalogue
 from app.domain.entrants import Player
-from app.sites.pages.market_names import MarketNames, type_names
+from app.sites.pages.market_names import MarketNames
 from app.sites.pages.texts import LANGUAGES
+from app.sites.portal.settlements import type_names
 from app.sites.portal.site import PORTAL, market_path
 
 ANN = Player(id=3, name="Ann", account=7)
