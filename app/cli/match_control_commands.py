@@ -12,10 +12,10 @@ import msgspec
 
 from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
 from app.commands import consent
-from app.commands.match_commands import AnyCommand, OnMarket
-from app.commands.preview import Preview, preview
+from app.commands.execution import Preview, preview
+from app.commands.match_commands import OnMarket
 from app.commands.settlement_audit import audit_settlements
-from app.commands.trading_commands import OfMarket
+from app.commands.trading_commands import AnyCommand, OfMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status

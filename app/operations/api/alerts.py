@@ -14,10 +14,10 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit import metrics
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, iso_millis, iso_seconds
-from app.kit.retry import retry_while_unavailable
 from app.operations.api.dependencies import MATCH, OPERATOR, Limit, Operators, wrong_match
 from app.store import alerts, cursors, heartbeats, live_matches, log_state, matches
 from app.store.alerts import Alert, AlertKind, AlertSubject

@@ -10,12 +10,12 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import Meta
 
 from app.commands import consent
-from app.commands.command_fields import Command, Words
-from app.commands.match_commands import AnyCommand, Cancel
-from app.commands.preview import preview
+from app.commands.execution import preview
+from app.commands.match_commands import Cancel, Command, Words
+from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.http.response import ViewResponse
 from app.kit.clock import iso_millis
 from app.operations.api.dependencies import (

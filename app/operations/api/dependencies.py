@@ -18,7 +18,7 @@ from app.kit.clock import Clock
 from app.kit.errors import Field, Invalid
 from app.store import matches
 from app.store.connections import Store
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.wire.views.meta import ListMeta, Many
 
 OPERATOR: dict[str, Any] = {"operator": True}

@@ -14,12 +14,12 @@ from msgspec import Meta
 
 from app.access import admin
 from app.access.admin import IssuedKey
-from app.access.properties import KeyAlteration, KeyProperties
+from app.access.api_keys import KeyAlteration, KeyProperties
+from app.domain.ids import LIVE_SPORTS
 from app.domain.scopes import ALL, BUNDLES
-from app.domain.sports import LIVE
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_seconds
 from app.kit.errors import NotFound
 from app.operations.api.dependencies import (
@@ -35,15 +35,15 @@ from app.operations.api.dependencies import (
 from app.store import keys, tenants
 from app.store.keys import Key
 from app.store.transaction import Tx
+from app.wire.text import iso_time
 from app.wire.views.meta import Many, Single
-from app.wire.views.scalars import iso_time
 
 _KEYS = f"{TENANT}/keys"
 _KEY = f"{_KEYS}/{{key_id:uuid}}"
 Rate = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1_000_000})]
 _Bundle = Annotated[Text, Meta(extra_json_schema={"enum": sorted(BUNDLES)})]
 _Scope = Annotated[Text, Meta(extra_json_schema={"enum": sorted(ALL)})]
-_Sport = Annotated[Text, Meta(extra_json_schema={"enum": [sport.slug for sport in LIVE]})]
+_Sport = Annotated[Text, Meta(extra_json_schema={"enum": [sport.slug for sport in LIVE_SPORTS]})]
 Bundles = Annotated[tuple[_Bundle, ...], Meta(max_length=100)]
 Scopes = Annotated[tuple[_Scope, ...], Meta(max_length=100)]
 Sports = Annotated[tuple[_Sport, ...], Meta(max_length=100)]

@@ -9,11 +9,11 @@ from litestar.params import FromPath, JSONBody
 from msgspec import Meta
 
 from app.commands import creation
-from app.commands.command_fields import Number, Overtime, Rounds, Strength
+from app.commands.match_commands import Number, Overtime, Rounds, Strength
 from app.domain.match import Match
 from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
 from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Name, Operators

@@ -11,7 +11,7 @@ from app.commands import rating_import
 from app.commands.rating_import import ImportCounts, Imported, ImportedResult, ImportedStrength, Location
 from app.domain.ids import competitor_urn
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators, audit_fields, many
 from app.store import ratings

@@ -3,7 +3,7 @@
 from litestar import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from app.http.reading import get, handlers_in
+from app.http.handlers import get, handlers_in
 from app.operations.api import alerts, commands, keys, matches, ratings, tenants
 
 

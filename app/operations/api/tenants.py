@@ -13,12 +13,12 @@ from litestar import post, put
 from litestar.params import FromPath, JSONBody
 from msgspec import Meta
 
-from app.access import admin, bookings
-from app.access.market_types import TypeState, market_types_of, set_market_types
+from app.access import admin, feed_selection
+from app.access.feed_selection import TypeState, market_types_of, set_market_types
 from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis, iso_seconds
 from app.operations.api.dependencies import (
     LIMITED,
@@ -205,7 +205,7 @@ async def set_booking(
     """Hide a match from a tenant, or show it again."""
     async with ops.store.transaction() as tx:
         by = request.auth.actor
-        await bookings.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
+        await feed_selection.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
     return Single(data)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from app.commands.preview import Preview
+from app.commands.execution import Preview
 from app.domain.market import Market
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry

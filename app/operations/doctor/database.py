@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from app.amqp.delivery_status import CONNECTED, TenantStatus, tenant_statuses
 from app.broker.management import Management
-from app.channels.feed import health as feed_health
+from app.channels.feed import process_watch as feed_health
 from app.http.health import OK
-from app.ingest import health as ingest_health
+from app.ingest import worker as ingest_health
 from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Unavailable
 from app.operations.doctor.findings import Finding, ill, judged, unknown, well

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import msgspec
 
+from app.broker.broker_users import PUBLISHER_PREFIX
 from app.broker.management import Management, UserConnection
-from app.broker.publisher_users import PREFIX
 from app.commands.settlement_audit import audit_settlements
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
@@ -71,7 +71,7 @@ async def _broker_connections(
 
 
 def _publishes(connection: UserConnection, vhosts: Collection[str]) -> bool:
-    return connection.user.startswith(PREFIX) and connection.vhost in vhosts
+    return connection.user.startswith(PUBLISHER_PREFIX) and connection.vhost in vhosts
 
 
 async def require_usable(store: Store, now: int) -> KnownNumbers:

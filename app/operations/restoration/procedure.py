@@ -9,10 +9,10 @@ import msgspec
 
 from app.access.admin import BrokerConfig
 from app.access.second_factor import last_usable_step
-from app.broker import provisioning, tenant_access
+from app.broker import broker_users, provisioning
+from app.broker.broker_users import PUBLISHER_PREFIX, expel_publisher
 from app.broker.permissions import is_tenant_user, tenant_user
-from app.broker.publisher_users import PREFIX, expel_publisher
-from app.domain.published_numbers import match_number_at, seq_at
+from app.domain.ids import match_number_at, seq_at
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Conflict
@@ -146,7 +146,7 @@ async def _repair(broker: BrokerConfig, tenant: Tenant) -> None:
     await provisioning.declare_vhost(
         management, tenant.vhost, broker.exchange, broker.address, max_queues=tenant.max_queues
     )
-    await tenant_access.tag(management, tenant.vhost)
+    await broker_users.tag_tenant_user(management, tenant.vhost)
     await _apply_access(broker, tenant)
 
 
@@ -158,13 +158,15 @@ async def _create(broker: BrokerConfig, tenant: Tenant) -> str:
 
 async def _apply_access(broker: BrokerConfig, tenant: Tenant) -> None:
     if tenant.active:
-        await tenant_access.restore(broker.management, tenant.vhost, broker.exchange, broker.mode)
+        await broker_users.restore(broker.management, tenant.vhost, broker.exchange, broker.mode)
     else:
-        await tenant_access.revoke(broker.management, tenant.vhost)
+        await broker_users.revoke_access(broker.management, tenant.vhost)
 
 
 async def _expel_publishers(broker: BrokerConfig, vhosts: Collection[str]) -> None:
     """Their processes are gone, and nothing that they wrote may reach a queue later."""
     permitted = await broker.management.permissions()
-    for user in sorted({user for vhost, user in permitted if vhost in vhosts and user.startswith(PREFIX)}):
-        await expel_publisher(broker.management, user.removeprefix(PREFIX))
+    for user in sorted(
+        {user for vhost, user in permitted if vhost in vhosts and user.startswith(PUBLISHER_PREFIX)}
+    ):
+        await expel_publisher(broker.management, user.removeprefix(PUBLISHER_PREFIX))

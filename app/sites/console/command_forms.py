@@ -5,10 +5,9 @@ from uuid import UUID
 
 import msgspec
 
-from app.commands.command_fields import Command
-from app.commands.match_commands import AnyCommand
-from app.commands.trading_commands import Undo
-from app.domain.user import OperatorRole
+from app.commands.match_commands import Command
+from app.commands.trading_commands import AnyCommand, Undo
+from app.domain.tenant import OperatorRole
 from app.kit.errors import Field, Invalid
 from app.sites.console.site import Permission, allowed, check
 from app.sites.pages.forms import Form, parsed_moment

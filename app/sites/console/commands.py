@@ -11,8 +11,8 @@ from litestar import Response, post
 from litestar.params import FromPath
 
 from app.commands import consent
-from app.commands.command_fields import Command
-from app.commands.preview import Preview, preview
+from app.commands.execution import Preview, preview
+from app.commands.match_commands import Command
 from app.commands.trading_commands import Undo
 from app.kit.errors import Conflict
 from app.sites.console.command_forms import (

@@ -10,7 +10,7 @@ from app.commands import consent
 from app.commands.consent import ShownRequest
 from app.commands.match_commands import OnMarket
 from app.domain.match import Match
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Conflict, Refusal
 from app.sites.console.command_forms import CHOSEN, check_may_give
 from app.sites.console.commands import effect_values

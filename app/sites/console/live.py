@@ -11,7 +11,7 @@ from litestar.response import Stream
 
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Conflict, Field, Invalid
 from app.sites.console.live_tables import alert_rows
 from app.sites.console.moving_pages import changes_response, moving_page

@@ -7,12 +7,12 @@ import msgspec
 from litestar import Response
 from litestar.params import FromPath
 
+from app.domain.map_play import Team
 from app.domain.market import CLOSED, Market
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.player import Team
 from app.domain.settlement import void_windows
-from app.domain.user import OperatorRole
-from app.http.reading import get
+from app.domain.tenant import OperatorRole
+from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.sites.console.command_forms import CommandForm, forms_for
 from app.sites.console.site import Console, market_path, match_path

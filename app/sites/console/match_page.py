@@ -7,11 +7,11 @@ from litestar import Response
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
-from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
-from app.domain.user import OperatorRole
-from app.http.reading import get
+from app.domain.tenant import OperatorRole
+from app.http.handlers import get
 from app.sites.console.command_forms import FORMS, forms_for
 from app.sites.console.match_tables import CLOSED, market_rows
 from app.sites.console.moving_pages import changes_response, moving_page, render, variant_of

@@ -11,7 +11,7 @@ from litestar.params import FromPath, FromQuery
 
 from app.amqp.delivery_status import CONNECTED, tenant_statuses
 from app.domain.market import MarketKey
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.sites.console.site import Console, market_path, match_path
 from app.sites.pages.forms import position

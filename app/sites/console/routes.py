@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from litestar import Router
 
-from app.http.reading import handlers_in
+from app.http.handlers import handlers_in
 from app.sites.console import (
     commands,
     consents,

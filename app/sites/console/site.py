@@ -13,7 +13,7 @@ from litestar.di import NamedDependency
 from app.broker.management import Management
 from app.domain.ids import match_urn
 from app.domain.market import MarketKey, market_name
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.kit.clock import Clock
 from app.kit.errors import Forbidden
 from app.sites.console.row_feed import MatchFeeds, RowFeed
@@ -22,7 +22,7 @@ from app.sites.pages.sessions import People
 from app.sites.pages.site import Entry, Site
 from app.store.connections import Store
 from app.store.counters import Counters
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 
 class Permission(StrEnum):

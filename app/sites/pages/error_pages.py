@@ -8,7 +8,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.response import Redirect
 from litestar.types import Scope
 
-from app.http import request_id
+from app.http import headers
 from app.http.errors import Handler
 from app.kit.errors import Refusal
 from app.kit.logging import get_logger
@@ -57,7 +57,7 @@ def unreadable(request: AnyRequest, error: Exception) -> Response[Any]:
 
 def unexpected(request: AnyRequest, error: Exception) -> Response[Any]:
     """An internal error: the traceback is logged, the page has the request's id."""
-    name = request_id.of(request.scope)
+    name = headers.request_id(request.scope)
     log.error("a request failed", path=request.scope["path"], request_id=name, exc_info=error)
     return _page(request, 500, "errors.failed", id=name)
 

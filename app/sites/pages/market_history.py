@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from app.domain.catalogue import Locale
 from app.domain.market import Market
 from app.domain.suspension_reasons import in_words, market_reason_code
-from app.kit.threads import run_in_thread
+from app.kit.background import run_in_thread
 from app.sites.pages.settlements import kind_of
 from app.store.market_changes import MarketChange
 

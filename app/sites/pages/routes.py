@@ -16,7 +16,7 @@ from markupsafe import Markup
 from app.access import second_factor, users
 from app.access import sign_in as sessions
 from app.http.auth import client_address
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages import error_pages
 from app.sites.pages.forms import Form

@@ -27,7 +27,7 @@ from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from app.access.sign_in import session_of
-from app.domain.user import SignedIn
+from app.domain.tenant import SignedIn
 from app.kit.clock import Clock
 from app.kit.errors import Forbidden, Refusal
 from app.kit.logging import bind

@@ -14,7 +14,7 @@ from litestar.types import Scope
 from markupsafe import Markup
 
 from app.domain.suspension_reasons import in_words, market_reason_code
-from app.domain.user import SignedIn, User
+from app.domain.tenant import SignedIn, User
 from app.http.pages import environment
 from app.kit.errors import NotFound
 from app.sites.pages.texts import Catalogue

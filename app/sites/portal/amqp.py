@@ -7,12 +7,12 @@ from typing import Any
 from litestar import Response, post
 from litestar.response import Stream
 
-from app.access import own_vhost
-from app.access.own_vhost import LoginCheck
+from app.access import self_service
+from app.access.self_service import LoginCheck
 from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import USER_LIMITS
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Refusal, Unavailable
 from app.sites.pages.event_streams import SILENT_SECONDS, event, open_stream
 from app.sites.pages.forms import Form
@@ -36,7 +36,7 @@ async def make_credentials(request: SignedInRequest, portal: Portal) -> Response
     """Set a new password, and show the URL with it in this response only."""
     form, signed_in = Form(await request.form()), request.auth
     try:
-        url = await own_vhost.provision(
+        url = await self_service.provision_own_vhost(
             portal.store,
             portal.counters,
             signed_in.tenant,
@@ -55,7 +55,9 @@ async def check_login(request: SignedInRequest, portal: Portal) -> Response[str]
     """Log in with the pasted password as the tenant's client does, and show each step."""
     try:
         pasted = Form(await request.form()).secret("password").strip()
-        result = await own_vhost.check(portal.counters, request.auth.tenant, pasted, portal.broker)
+        result = await self_service.check_credentials(
+            portal.counters, request.auth.tenant, pasted, portal.broker
+        )
     except Refusal as refusal:
         return await _amqp_page(request, portal, refusal)
     return await _amqp_page(request, portal, result=result)
@@ -70,8 +72,8 @@ async def _amqp_page(
 ) -> Response[str]:
     broker, tenant = portal.broker, request.auth.tenant
     async with portal.store.autocommit() as tx:
-        last = await own_vhost.last_provisioned(tx, tenant)
-        permitted = await own_vhost.may_provision(tx, tenant)
+        last = await self_service.last_provisioned(tx, tenant)
+        permitted = await self_service.may_provision(tx, tenant)
     host = broker.public_host.partition(":")[0]
     return page(
         request,

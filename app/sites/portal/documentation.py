@@ -9,11 +9,11 @@ from urllib.parse import quote
 import msgspec
 from litestar import Response, post
 
-from app.access import own_keys
+from app.access import self_service
 from app.broker.address import tenant_url
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.domain import scopes
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page
@@ -45,7 +45,7 @@ async def examples_with_key(request: SignedInRequest, portal: Portal) -> Respons
     try:
         raw = Form(await request.form()).secret("key").strip()
         async with portal.store.autocommit() as tx:
-            key = await own_keys.find(tx, request.auth.tenant.id, raw, secret=portal.secret)
+            key = await self_service.find_key(tx, request.auth.tenant.id, raw, secret=portal.secret)
         if key is None:
             raise Invalid(Field(("key",), "This is no key of your tenant.", "foreign_key"))
     except Refusal as refusal:

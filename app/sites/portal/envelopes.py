@@ -9,13 +9,12 @@ import msgspec
 from litestar import Response
 from litestar.params import FromPath, FromQuery, QueryParameter
 
-from app.amqp.envelope import Envelope
+from app.amqp.envelope import MATCH_MESSAGES, Envelope
 from app.amqp.frames import AmqpMessage
-from app.amqp.routing import MATCH_MESSAGES
 from app.domain import catalogue
 from app.domain.ids import match_urn
 from app.domain.tenant import Tenant
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages.forms import parsed_moment, position
 from app.sites.pages.rendering import HEADERS, page

@@ -9,13 +9,13 @@ import msgspec
 from litestar import Response, post
 from litestar.params import FromPath, FromQuery
 
-from app.access import admin, own_keys
-from app.access.own_keys import Entitlement
-from app.access.properties import KeyAlteration, KeyProperties
+from app.access import admin, self_service
+from app.access.api_keys import KeyAlteration, KeyProperties
+from app.access.self_service import Entitlement
 from app.domain import scopes
-from app.domain.sports import CS2
+from app.domain.ids import CS2
 from app.domain.tenant import RATE_LIMIT_RPM
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Conflict, Field, Invalid, Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
@@ -76,7 +76,7 @@ async def issue_key(request: SignedInRequest, portal: Portal) -> Response[str]:
     try:
         properties, request_id = _properties(form), _request_id(form)
         async with portal.grants.changing() as tx:
-            made = await own_keys.issue_once(
+            made = await self_service.issue_once(
                 tx,
                 signed_in.tenant,
                 properties,
@@ -100,7 +100,7 @@ async def rotate_key(request: SignedInRequest, portal: Portal, key_id: FromPath[
     signed_in = request.auth
     try:
         async with portal.grants.changing() as tx:
-            old = await own_keys.lock_own(tx, signed_in.tenant.id, key_id)
+            old = await self_service.lock_own_key(tx, signed_in.tenant.id, key_id)
             made = await admin.rotate_key(
                 tx, key_id, secret=portal.secret, by=signed_in.actor, now=portal.clock()
             )
@@ -115,7 +115,7 @@ async def revoke_key(request: SignedInRequest, portal: Portal, key_id: FromPath[
     signed_in = request.auth
     try:
         async with portal.grants.changing() as tx:
-            await own_keys.lock_own(tx, signed_in.tenant.id, key_id)
+            await self_service.lock_own_key(tx, signed_in.tenant.id, key_id)
             await admin.revoke_key(tx, key_id, by=signed_in.actor, now=portal.clock())
     except Refusal as refusal:
         return await _keys_page(request, portal, refusal)
@@ -129,7 +129,7 @@ async def alter_key(request: SignedInRequest, portal: Portal, key_id: FromPath[U
     try:
         alteration = KeyAlteration(label=_label(form), networks=_networks(form))
         async with portal.grants.changing() as tx:
-            await own_keys.lock_own(tx, signed_in.tenant.id, key_id)
+            await self_service.lock_own_key(tx, signed_in.tenant.id, key_id)
             await admin.alter_key(tx, key_id, alteration, by=signed_in.actor, now=portal.clock())
     except Refusal as refusal:
         return await _keys_page(request, portal, refusal)
@@ -150,7 +150,7 @@ async def _keys_page(
         found = await keys.newest(tx, tenant_id, active=listed == "active", limit=ROWS + 1, before=before)
         replaced = {key.replaced_by for key in found[:ROWS] if key.replaced_by}
         replacements = {each.key.id: each.key.hint for each in await keys.by_ids(tx, replaced)}
-        choices = _choices(await own_keys.entitlements(tx, tenant_id))
+        choices = _choices(await self_service.entitlements(tx, tenant_id))
     return page(
         request,
         "keys.html",
@@ -162,7 +162,7 @@ async def _keys_page(
         choices=choices,
         entered=entered or _unfilled(choices),
         request_id=uuid4(),
-        max_active=own_keys.MAX_ACTIVE,
+        max_active=self_service.MAX_ACTIVE,
     )
 
 

@@ -15,7 +15,7 @@ from app.domain.market import Market, MarketKey, market_name
 from app.domain.match import Match
 from app.domain.tenant import Tenant
 from app.domain.types_off import market_in_list, off_now
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound
 from app.sites.pages.forms import NEWEST, Before
 from app.sites.pages.market_history import CHANGES, POINTS, PriceHistory, kind_of_change, price_history

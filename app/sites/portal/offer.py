@@ -11,14 +11,14 @@ import msgspec
 from litestar import Response, post
 from litestar.params import FromQuery
 
-from app.access import bookings
-from app.access.market_types import market_types_of, set_market_types
+from app.access import feed_selection
+from app.access.feed_selection import market_types_of, set_market_types
 from app.access.reach import reach_of
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, Status
-from app.domain.reach import Reach
-from app.http.reading import get
+from app.domain.scopes import Reach
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect, texts_for
@@ -70,7 +70,7 @@ async def change_bookings(
         for ref in refs:
             async with portal.store.transaction() as tx:
                 await matches.by_ref(tx, ref, finished_only=await _sees_finished_only(tx, request))
-                await bookings.set_booked(
+                await feed_selection.set_booked(
                     tx, signed_in.tenant.slug, ref, booked, by=signed_in.actor, now=portal.clock()
                 )
     except Refusal as refusal:

@@ -7,8 +7,8 @@ from litestar import Response, post
 from litestar.params import FromPath, FromQuery
 
 from app.access import users
-from app.domain.user import Role
-from app.http.reading import get
+from app.domain.tenant import Role
+from app.http.handlers import get
 from app.kit.errors import Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect

@@ -7,7 +7,7 @@ from litestar.params import FromPath, FromQuery
 
 from app.domain.ids import match_urn
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.recovery.request import RecoveryParameters
 from app.sites.pages.forms import NEWEST, Form, local_moment, parsed_moment, position

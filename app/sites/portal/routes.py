@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from litestar import Response, Router
 
-from app.http.reading import get, handlers_in
+from app.http.handlers import get, handlers_in
 from app.sites.pages.rendering import page
 from app.sites.pages.routes import site_router
 from app.sites.pages.sessions import SignedInRequest

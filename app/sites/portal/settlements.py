@@ -18,9 +18,9 @@ from litestar.response import Stream
 
 from app.access.reach import match_within, reach_of
 from app.domain import catalogue, scopes
-from app.domain.reach import Reach
+from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_seconds
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages.rendering import HEADERS, page, texts_for

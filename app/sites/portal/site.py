@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from app.domain.ids import match_urn
 from app.domain.market import MarketKey, market_name
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.kit.errors import Forbidden
 from app.sites.pages.site import Entry, Site
 

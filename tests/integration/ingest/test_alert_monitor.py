@@ -6,7 +6,7 @@ from prometheus_client import REGISTRY
 
 from app.access import admin
 from app.commands.match_commands import AwardMatch
-from app.ingest import parked_batches
+from app.ingest import lost_lines
 from app.operations.api.alerts import AlertMonitor
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
@@ -52,7 +52,7 @@ async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(
 ) -> None:
     await server.begin()
     end = server.cut(*logs.ct_win(1, 0))
-    await parked_batches.park(store, end, "ValueError('nonsense')", server.now, CONFIG)
+    await lost_lines.park(store, end, "ValueError('nonsense')", server.now, CONFIG)
     await monitor.update()
     (alert,) = await all_alerts(store, AlertKind.PARKED_BATCH)
     assert (alert.match_id, alert.ended_at) == (server.match.id, None)

@@ -9,8 +9,8 @@ import pytest
 
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Status
-from app.ingest.config import IngestConfig
-from app.ingest.worker import reprice_due
+from app.ingest.log_update import IngestConfig
+from app.ingest.match_checks import reprice_due
 from app.operations.api.alerts import AlertMonitor
 from app.store.alerts import AlertKind
 from app.store.connections import Store

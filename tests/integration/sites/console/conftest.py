@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import httpx
 import pytest
 
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.settings import Settings
 from app.sites.console.site import ConsoleDependencies
 from app.store.connections import Store

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app.domain.market import Market, Result
 from app.domain.match import Match
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.settings import Settings
 from app.sites.console.site import Permission, allowed
 from app.store import consent_requests, history

@@ -9,7 +9,7 @@ import pytest
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import Doubt, MapPlay, Match, Status
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.sites.console.row_feed import Changes
 from app.sites.console.site import ConsoleDependencies
 from app.sites.pages.event_streams import PER_SESSION

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from app.domain.user import OperatorRole, Role
+from app.domain.tenant import OperatorRole, Role
 from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import get_args
 
 from app.commands.alert_handling import AnyAlertCommand
-from app.commands.match_commands import AnyCommand
-from app.domain.user import OperatorRole
+from app.commands.trading_commands import AnyCommand
+from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS, permission_for
 from app.sites.console.site import Permission, allowed
 

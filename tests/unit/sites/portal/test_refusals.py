@@ -5,7 +5,7 @@ import string
 
 import pytest
 
-from app.domain.user import Role, SignedIn
+from app.domain.tenant import Role, SignedIn
 from app.http.request_guard import RequestGuard, check_format_and_query
 from app.kit.errors import Conflict
 from app.sites.pages.sessions import SessionGuard
