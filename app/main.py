@@ -23,7 +23,7 @@ from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.facade.catalogue import icon_url
+from app.channels.facade import catalogue
 from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed.asyncapi import feed
@@ -51,7 +51,7 @@ from app.ingest.routes import LogSink
 from app.kit import logging
 from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
-from app.operations.api.alert_monitor import AlertMonitor, alerts_state
+from app.operations.api.alerts import AlertMonitor, alerts_state
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.routes import ROUTES as OPERATORS
 from app.operations.restoration.failover import DatabaseFailover
@@ -59,17 +59,15 @@ from app.recovery.request import RecoveryService
 from app.settings import Settings, load
 from app.sites.board.routes import ROUTES as BOARD
 from app.sites.board.routes import Board
-from app.sites.console.dependencies import ConsoleDependencies
-from app.sites.console.live_reader import LiveReader
-from app.sites.console.match_feeds import MatchFeeds
-from app.sites.console.moving_rows import render
+from app.sites.console.live_tables import LiveReader
+from app.sites.console.match_tables import MatchReader
+from app.sites.console.moving_pages import render
 from app.sites.console.routes import console_router
-from app.sites.console.row_feed import RowFeed
-from app.sites.console.site import CONSOLE
+from app.sites.console.row_feed import MatchFeeds, RowFeed
+from app.sites.console.site import CONSOLE, ConsoleDependencies
 from app.sites.pages import error_pages
-from app.sites.pages.open_streams import OpenStreams
-from app.sites.portal.delivery_reader import DeliveryReader
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.pages.event_streams import OpenStreams
+from app.sites.portal.dependencies import DeliveryReader, PortalDependencies
 from app.sites.portal.routes import portal_router
 from app.sites.portal.site import PORTAL
 from app.store.connections import Store, open_store
@@ -278,7 +276,9 @@ class Parts:
             url=settings.console_url,
             pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
             live=RowFeed(LiveReader(store, clock).read, render, clock),
-            matches=MatchFeeds(store, clock),
+            matches=MatchFeeds(
+                lambda match_id: RowFeed(MatchReader(store, clock, match_id).read, render, clock)
+            ),
             streams=self._open_streams(store),
             consent_seconds=settings.consent_seconds,
         )
@@ -344,8 +344,8 @@ def _facade(
         api_url=f"{address}/v1/",
         window_minutes=settings.recovery_window_minutes,
     )
-    icon = icon_url(settings.public_url, settings.cs2_category_icon_url)
-    return FacadeDependencies(store, clock, producer, icon, dialect)
+    icon_url = catalogue.icon_url(settings.public_url, settings.cs2_category_icon_url)
+    return FacadeDependencies(store, clock, producer, icon_url, dialect)
 
 
 def app() -> Litestar:

@@ -23,7 +23,7 @@ from app.domain.match import Match, Status
 from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
-from app.operations.api.source_view import source_view
+from app.operations.api.views import source_view
 from app.store import audit, consent_requests, log_senders, markets, matches
 from app.store.consent_requests import ConsentRequest, ConsentState
 from app.trading.settlement_check import SettlementDifference

@@ -30,7 +30,7 @@ _PUBLISHED_NAMES = {
     "Many_TenantStatus": "Many_Told",
     "Single_list_app.operations.api.alerts.AlertView": "Single_list_app.ingest.operator_routes.AlertView",
     "Single_list_app.operations.api.matches.Recorded": "Single_list_app.ingest.operator_routes.Recorded",
-    "Single_list_app.operations.api.source_view.SourceView": "Single_list_app.ingest.source_view.SourceView",
+    "Single_list_app.operations.api.views.SourceView": "Single_list_app.ingest.source_view.SourceView",
 }
 NAMED_VALUES: dict[str, tuple[str | int, ...]] = {
     "HeldStatus": (-1, 1),

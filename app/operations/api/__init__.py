@@ -4,5 +4,5 @@ Served on a listener of its own when `OPERATOR_PORT` is set (`app.http.listeners
 operator key; every change is one audited transaction: on matches by `app.commands`, on tenants and keys by
 `app.access.admin`. The log sink, which game servers call, is not here but in `app.ingest.routes`.
 
-`alert_monitor` updates, in the background of web processes, the alerts that follow from stored state.
+The `AlertMonitor` updates, in the background of web processes, the alerts that follow from stored state.
 """

@@ -1,23 +1,34 @@
-"""The operators' list of alerts, and what they do about open ones, under /ops/v1/alerts."""
+"""Alerts: the operators' list, and what they do about open ones, under /ops/v1/alerts; and those that follow
+from stored state: dead processes, losses of tenants, parked batches.
 
+Alerts about a doubt of a match begin and end with the doubt (`app.commands.match_update`).
+"""
+
+import asyncio
 from typing import Annotated, Any
 
 import msgspec
 from litestar import post
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.kit.clock import iso_millis
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.shared import MATCH, OPERATOR, wrong_match
-from app.store import alerts, matches
-from app.store.alerts import Alert, AlertKind
+from app.kit import metrics
+from app.kit.background import retry_while_unavailable
+from app.kit.clock import Clock, iso_millis, iso_seconds
+from app.operations.api.dependencies import MATCH, OPERATOR, Limit, Operators, wrong_match
+from app.store import alerts, cursors, heartbeats, live_matches, log_state, matches
+from app.store.alerts import Alert, AlertKind, AlertSubject
+from app.store.connections import Store
+from app.store.cursors import MessageLoss
+from app.store.transaction import Tx
 from app.wire.views.meta import Single
 
+OK = "ok"
+_EVERY_SECONDS = 2.0
+_PROCESSES = (heartbeats.INGEST, heartbeats.FEED)
 _ALERTS: dict[str, Any] = OPERATOR | {"query": ("open", "kind", "match", "limit"), "query_rule": wrong_match}
 _KINDS = f"^({'|'.join(AlertKind)})$"
 
@@ -45,13 +56,13 @@ class AlertView(msgspec.Struct, frozen=True):
 
 @get("/ops/v1/alerts", opt=_ALERTS)
 async def show_alerts(
-    ops: NamedDependency[OperatorDependencies],
+    ops: Operators,
     is_open: Annotated[bool | None, QueryParameter(name="open", description="Both, if left out.")] = None,
     kind: Annotated[
         str | None, QueryParameter(pattern=_KINDS, description="Of all kinds, if left out.")
     ] = None,
     match: FromQuery[str | None] = None,
-    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
+    limit: Limit = 100,
 ) -> Single[list[AlertView]]:
     """Open and ended alerts, newest first."""
     async with ops.store.autocommit() as tx:
@@ -68,10 +79,7 @@ async def show_alerts(
 
 @post("/ops/v1/alerts/{alert_id:int}/commands", opt=OPERATOR, status_code=200)
 async def command_alert(
-    request: AuthenticatedRequest,
-    ops: NamedDependency[OperatorDependencies],
-    alert_id: FromPath[int],
-    data: JSONBody[AnyAlertCommand],
+    request: AuthenticatedRequest, ops: Operators, alert_id: FromPath[int], data: JSONBody[AnyAlertCommand]
 ) -> Single[AlertView]:
     """See, take, hand back or end an open alert, as `command` says; returns it afterwards."""
     alert = await alert_handling.handle(ops.store, alert_id, data, by=request.auth.actor, now=ops.clock())
@@ -100,4 +108,72 @@ def _alert(alert: Alert) -> AlertView:
     )
 
 
-HANDLERS = (show_alerts, command_alert)
+class AlertMonitor:
+    """Updates the alerts that follow from stored state, and the gauges of all open alerts and of the matches
+    in play. Any number of processes may run it at once: an alert begins and ends once.
+
+    Processes of a kind are dead when none has sent a heartbeat for `dead_seconds`; before the first
+    heartbeat, counted from our own start.
+    """
+
+    def __init__(self, store: Store, clock: Clock, *, dead_seconds: int) -> None:
+        self._store, self._clock = store, clock
+        self._dead_seconds = dead_seconds
+        self._since = clock()
+
+    async def run(self) -> None:
+        while True:
+            await retry_while_unavailable("updating alerts", self.update)
+            await asyncio.sleep(_EVERY_SECONDS)
+
+    async def update(self) -> None:
+        """Update once; raises `Unavailable`."""
+        now = self._clock()
+        async with self._store.transaction() as tx:
+            dead = await self._dead(tx, now)
+            await alerts.sync(tx, AlertKind.DEAD_PROCESS, dead, now)
+            await alerts.sync(tx, AlertKind.TENANT_LOSING_MESSAGES, await _losing(tx), now)
+            for match_id in await log_state.parked_and_recovered(tx):
+                await alerts.end(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), now)
+            await alerts.end_for_matches_over(tx, now)
+            count = await alerts.open_count(tx)
+            live = len(await live_matches.versions(tx))
+        for kind in AlertKind:
+            metrics.alerts_open.labels(kind).set(count.get(kind, 0))
+        for process in _PROCESSES:
+            metrics.heartbeat_missing.labels(process).set(process in {about.subject for about in dead})
+        silent = min(live, count.get(AlertKind.SILENT_SOURCE, 0))
+        metrics.live_matches.labels("silent").set(silent)
+        metrics.live_matches.labels("sending").set(live - silent)
+
+    async def _dead(self, tx: Tx, now: int) -> dict[AlertSubject, str]:
+        dead = {}
+        for kind in _PROCESSES:
+            newest = await heartbeats.latest(tx, kind)
+            if now - max(newest, self._since) >= self._dead_seconds * 1000:
+                seen = f"since {iso_seconds(newest)}" if newest else "so far"
+                dead[AlertSubject(AlertKind.DEAD_PROCESS, subject=kind)] = (
+                    f"no {kind} process has been alive {seen}"
+                )
+        return dead
+
+
+async def _losing(tx: Tx) -> dict[AlertSubject, str]:
+    found = await cursors.losses(tx)
+    return {AlertSubject(AlertKind.TENANT_LOSING_MESSAGES, tenant=loss.slug): _missed(loss) for loss in found}
+
+
+def _missed(loss: MessageLoss) -> str:
+    if loss.dropped:
+        lost = f"{loss.dropped} messages lost since the alert began"
+        return f"{lost}; no queue is bound now" if loss.unbound else lost
+    if loss.unbound:
+        return "live messages passed while no queue was bound"
+    return "it has not been notified yet that it missed messages"
+
+
+async def alerts_state(store: Store) -> str:
+    """`ok`, or which kinds of alerts are open, and how many; names no match and no tenant."""
+    async with store.autocommit() as tx:
+        count = await alerts.open_count(tx)
+    return ", ".join(f"{kind}: {count[kind]}" for kind in AlertKind if kind in count) or OK

@@ -1,37 +1,27 @@
-"""Operators' requests about matches: create, show, command, cancel, audit, sources, trim; under /ops/v1."""
+"""Operators' requests about matches: create, show, audit, sources, trim; under /ops/v1."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from litestar import Response, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar import post
+from litestar.params import FromPath, JSONBody
 from msgspec import Meta
 
-from app.commands import consent, creation
-from app.commands.match_commands import Cancel, Command, Number, Overtime, Rounds, Strength
+from app.commands import creation
+from app.commands.match_commands import Number, Overtime, Rounds, Strength
 from app.domain.match import Match
 from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.http.response import ViewResponse
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
-from app.operations.api.consent_view import ConsentView, consent_view
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.shared import OPERATOR
-from app.operations.api.source_view import SourceView, source_view
+from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Name, Operators
+from app.operations.api.views import SourceView, source_view
 from app.store import audit, log_senders, matches
-from app.store.audit import AuditRecord
-from app.store.consent_requests import ConsentRequest
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
-#: Routes that execute a command, or store it until a second person consents.
-MAY_WAIT: dict[str, Any] = OPERATOR | {"accepted": Single[ConsentView]}
-_AUDIT: dict[str, Any] = {"operator": True, "query": ("limit",)}
-Name = Annotated[str, Meta(min_length=1, max_length=120)]
 _Stamp = Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})]
 Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | _Stamp
 
@@ -57,7 +47,7 @@ class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     allow_unrated: bool = False
     max_rounds: Rounds | None = None
     overtime_rounds: Overtime | None = None
-    request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
+    request_id: Name | None = None
 
 
 class Trim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,7 +88,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 @post("/ops/v1/matches", opt=OPERATOR)
 async def create_match(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewMatchBody]
+    request: AuthenticatedRequest, ops: Operators, data: JSONBody[NewMatchBody]
 ) -> Single[Created]:
     """Create a match; with a `request_id` of the operator's own, only once."""
     if data.team_a == data.team_b:
@@ -126,60 +116,24 @@ async def create_match(
 
 
 @get("/ops/v1/matches/{match_id:str}", opt=OPERATOR)
-async def show_match(ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]) -> Single[Created]:
+async def show_match(ops: Operators, match_id: FromPath[str]) -> Single[Created]:
     """A match and the address for its game server's log."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
     return Single(_created(ops, match))
 
 
-@post("/ops/v1/matches/{match_id:str}/cancel", opt=MAY_WAIT, status_code=200)
-async def cancel_match(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
-) -> Response[Single[MatchView]]:
-    """Cancel a match; undecided markets are voided. The same as the command `cancel`."""
-    return await execute(request, ops, match_id, Cancel())
-
-
-async def execute(
-    request: AuthenticatedRequest, ops: OperatorDependencies, ref: str, command: Command
-) -> Response[Single[MatchView]]:
-    """Execute a command of the caller; the match after it, or (202) the request for consent that it is
-    now."""
-    caller = request.auth
-    found = await consent.send(
-        ops.store,
-        ref,
-        command,
-        by=caller.actor,
-        owner=caller.owner,
-        now=ops.clock(),
-        pricing=ops.pricing,
-        consent_seconds=ops.consent_seconds,
-    )
-    if isinstance(found, ConsentRequest):
-        waiting: Any = Single(consent_view(found, ops.clock()))
-        return ViewResponse(waiting, status_code=202)
-    return ViewResponse(Single(basic_view(found)))
-
-
-@get("/ops/v1/matches/{match_id:str}/audit", opt=_AUDIT)
-async def show_record(
-    ops: NamedDependency[OperatorDependencies],
-    match_id: FromPath[str],
-    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
-) -> Single[list[Recorded]]:
+@get("/ops/v1/matches/{match_id:str}/audit", opt=LIMITED)
+async def show_record(ops: Operators, match_id: FromPath[str], limit: Limit = 100) -> Single[list[Recorded]]:
     """What operators did to the match, newest first."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
         records = await audit.about(tx, str(match.id), limit)
-    return Single([_shown(record) for record in records])
+    return Single([Recorded(iso_millis(each.at), each.actor, each.action, each.details) for each in records])
 
 
 @get("/ops/v1/matches/{match_id:str}/sources", opt=OPERATOR)
-async def show_sources(
-    ops: NamedDependency[OperatorDependencies], match_id: FromPath[str]
-) -> Single[list[SourceView]]:
+async def show_sources(ops: Operators, match_id: FromPath[str]) -> Single[list[SourceView]]:
     """The senders of the match's log, in order of their first request; at most one is followed."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
@@ -188,9 +142,7 @@ async def show_sources(
 
 
 @post("/ops/v1/trim", opt=OPERATOR, status_code=200)
-async def trim(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[Trim]
-) -> Single[Trimmed]:
+async def trim(request: AuthenticatedRequest, ops: Operators, data: JSONBody[Trim]) -> Single[Trimmed]:
     """Remove all but the newest finished matches, 20 at a time, with everything that belongs to them; in
     a sandbox only."""
     if not ops.sandbox:
@@ -202,7 +154,7 @@ async def trim(
     return Single(Trimmed(len(removed)))
 
 
-def _created(ops: OperatorDependencies, match: Match) -> Created:
+def _created(ops: Operators, match: Match) -> Created:
     view = basic_view(match)
     return Created(
         id=str(match.id),
@@ -224,17 +176,3 @@ def _millis(time: int | str | None) -> int | None:
     except msgspec.ValidationError as error:
         what = "A time is Unix milliseconds, or ISO 8601 with an offset."
         raise Invalid(Field(("body", "scheduled_at"), what, "time", time)) from error
-
-
-def _shown(record: AuditRecord) -> Recorded:
-    return Recorded(iso_millis(record.at), record.actor, record.action, record.details)
-
-
-HANDLERS = (
-    create_match,
-    show_match,
-    cancel_match,
-    show_record,
-    show_sources,
-    trim,
-)

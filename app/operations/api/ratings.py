@@ -1,11 +1,10 @@
 """Teams' ratings and what they follow from, under /ops/v1/ratings."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from litestar import post
-from litestar.di import NamedDependency
-from litestar.params import JSONBody, QueryParameter
+from litestar.params import JSONBody
 from msgspec import Meta
 
 from app.commands import rating_import
@@ -14,14 +13,12 @@ from app.domain.ids import competitor_urn
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_millis
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.shared import OPERATOR, audit_fields, many
+from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators, audit_fields, many
 from app.store import ratings
 from app.store.ratings import StoredRating
 from app.wire.views.meta import Many, Single
 
 _RATINGS = "/ops/v1/ratings"
-_LISTED: dict[str, Any] = {"operator": True, "query": ("limit",)}
 
 
 class RatingImport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +43,7 @@ class RatingView(msgspec.Struct, frozen=True):
 
 @post(_RATINGS, opt=OPERATOR, status_code=200)
 async def import_ratings(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[RatingImport]
+    request: AuthenticatedRequest, ops: Operators, data: JSONBody[RatingImport]
 ) -> Single[ImportCounts]:
     """Import results and strengths; repeated ones change nothing, corrected ones are computed again in order
     of time."""
@@ -57,11 +54,8 @@ async def import_ratings(
         return Single(await rating_import.import_ratings(tx, rows, **audit_fields(request, ops.clock)))
 
 
-@get(_RATINGS, opt=_LISTED)
-async def show_ratings(
-    ops: NamedDependency[OperatorDependencies],
-    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
-) -> Many[RatingView]:
+@get(_RATINGS, opt=LIMITED)
+async def show_ratings(ops: Operators, limit: Limit = 100) -> Many[RatingView]:
     """The teams that are rated by results or given strengths, strongest first."""
     async with ops.store.autocommit() as tx:
         return many([_view(one) for one in await ratings.listing(tx, limit)])
@@ -77,6 +71,3 @@ def _view(one: StoredRating) -> RatingView:
         updated_at=iso_millis(one.rating.at),
         sufficient=one.rating.sufficient,
     )
-
-
-HANDLERS = (import_ratings, show_ratings)

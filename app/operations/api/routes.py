@@ -1,27 +1,16 @@
-"""Every route of the operators' API but the log sink, as a plain list."""
+"""Every route of the operators' API but the log sink, as a plain list; and that of metrics."""
 
-from app.operations.api import (
-    alerts,
-    consents,
-    feed,
-    keys,
-    market_types,
-    match_trading,
-    matches,
-    metrics,
-    ratings,
-    tenants,
-)
+from litestar import Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-ROUTES = (
-    *matches.HANDLERS,
-    *match_trading.HANDLERS,
-    *consents.HANDLERS,
-    *ratings.HANDLERS,
-    *alerts.HANDLERS,
-    *tenants.HANDLERS,
-    *market_types.HANDLERS,
-    *keys.HANDLERS,
-    *feed.HANDLERS,
-    *metrics.HANDLERS,
-)
+from app.http.handlers import get, handlers_of
+from app.operations.api import alerts, commands, keys, matches, ratings, tenants
+
+
+@get("/ops/v1/metrics", opt={"operator": True, "format": CONTENT_TYPE_LATEST})
+async def show_metrics() -> Response[bytes]:
+    """Counters and gauges of this process, as Prometheus reads them."""
+    return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+ROUTES = (*handlers_of(matches, commands, ratings, alerts, tenants, keys), show_metrics)

@@ -1,4 +1,5 @@
-"""Operators' commands on tenants: create, revoke, AMQP access, bookings, audit; under /ops/v1/tenants.
+"""Operators' commands on tenants: create, revoke, AMQP access, bookings, market types, audit; under
+/ops/v1/tenants. And the state of each tenant's feed, /ops/v1/feed.
 
 Each change is one audited transaction, in force in every process when the response is sent. A repeated
 command changes nothing and returns the present state.
@@ -9,25 +10,34 @@ from uuid import UUID
 
 import msgspec
 from litestar import post, put
-from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, JSONBody
 from msgspec import Meta
 
 from app.access import admin, feed_selection
+from app.access.feed_selection import TypeState, market_types_of, set_market_types
+from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.kit.clock import iso_seconds
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.key_views import Name, Text
-from app.operations.api.shared import OPERATOR, audit_fields, invalid_in_body, many
+from app.kit.clock import iso_millis, iso_seconds
+from app.operations.api.dependencies import (
+    LIMITED,
+    OPERATOR,
+    TENANT,
+    Limit,
+    Name,
+    Operators,
+    Text,
+    audit_fields,
+    invalid_in_body,
+    many,
+)
 from app.store import audit, tenants
 from app.store.audit import AuditRecord
 from app.wire.views.meta import Many, Single
 
 _TENANTS = "/ops/v1/tenants"
-TENANT = f"{_TENANTS}/{{slug:str}}"
-_AUDIT: dict[str, Any] = {"operator": True, "query": ("limit",)}
+_TYPES = f"{TENANT}/market-types"
 #: For the OpenAPI document only; `access` validates the value, with its own message.
 Slug = Annotated[Text, Meta(extra_json_schema={"pattern": "^[a-z][a-z0-9-]{0,29}[a-z0-9]$"})]
 
@@ -86,9 +96,22 @@ class Booking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     booked: bool
 
 
+class TypeView(msgspec.Struct, frozen=True):
+    """A market type: whether it is `on` for the tenant, and when it was switched last (null: never)."""
+
+    id: int
+    name: str
+    on: bool
+    since: str | None
+
+
+class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    on: bool
+
+
 @post(_TENANTS, opt=OPERATOR)
 async def create_tenant(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], data: JSONBody[NewTenant]
+    request: AuthenticatedRequest, ops: Operators, data: JSONBody[NewTenant]
 ) -> Single[TenantView]:
     """Create a tenant; a repeated request with the same slug and name returns the same tenant."""
     with invalid_in_body():
@@ -105,21 +128,21 @@ async def create_tenant(
 
 
 @get(_TENANTS, opt=OPERATOR)
-async def list_tenants(ops: NamedDependency[OperatorDependencies]) -> Many[TenantView]:
+async def list_tenants(ops: Operators) -> Many[TenantView]:
     """Every tenant, by slug."""
     async with ops.store.autocommit() as tx:
         return many([tenant_view(tenant) for tenant in await tenants.listing(tx)])
 
 
 @get(TENANT, opt=OPERATOR)
-async def show_tenant(ops: NamedDependency[OperatorDependencies], slug: FromPath[str]) -> Single[TenantView]:
+async def show_tenant(ops: Operators, slug: FromPath[str]) -> Single[TenantView]:
     async with ops.store.autocommit() as tx:
         return Single(tenant_view(await tenants.by_slug(tx, slug)))
 
 
 @post(f"{TENANT}/revoke", opt=OPERATOR, status_code=200)
 async def revoke_tenant(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+    request: AuthenticatedRequest, ops: Operators, slug: FromPath[str]
 ) -> Single[TenantView]:
     """Revoke a tenant's access, all its keys and its AMQP user included, until it is reactivated."""
     return await _set_active(request, ops, slug, False)
@@ -127,16 +150,14 @@ async def revoke_tenant(
 
 @post(f"{TENANT}/reactivate", opt=OPERATOR, status_code=200)
 async def reactivate_tenant(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
+    request: AuthenticatedRequest, ops: Operators, slug: FromPath[str]
 ) -> Single[TenantView]:
     """Restore the access of a revoked tenant, with the keys and the AMQP password that it had."""
     return await _set_active(request, ops, slug, True)
 
 
 @post(f"{TENANT}/amqp", opt=OPERATOR)
-async def provision(
-    request: AuthenticatedRequest, ops: NamedDependency[OperatorDependencies], slug: FromPath[str]
-) -> Single[AmqpView]:
+async def provision(request: AuthenticatedRequest, ops: Operators, slug: FromPath[str]) -> Single[AmqpView]:
     """Create a tenant's vhost, or a new password for it; answered once a login with it has succeeded."""
     url = await admin.provision_amqp(ops.store, slug, ops.broker, **audit_fields(request, ops.clock))
     return Single(AmqpView(url, ops.broker.exchange))
@@ -144,10 +165,7 @@ async def provision(
 
 @put(f"{TENANT}/probabilities", opt=OPERATOR)
 async def set_probabilities(
-    request: AuthenticatedRequest,
-    ops: NamedDependency[OperatorDependencies],
-    slug: FromPath[str],
-    data: JSONBody[Probabilities],
+    request: AuthenticatedRequest, ops: Operators, slug: FromPath[str], data: JSONBody[Probabilities]
 ) -> Single[TenantView]:
     """Send a tenant the model's probabilities with the odds, or no longer; in force within a second."""
     async with ops.grants.changing() as tx:
@@ -159,10 +177,7 @@ async def set_probabilities(
 
 @put(f"{TENANT}/queues", opt=OPERATOR)
 async def set_max_queues(
-    request: AuthenticatedRequest,
-    ops: NamedDependency[OperatorDependencies],
-    slug: FromPath[str],
-    data: JSONBody[Queues],
+    request: AuthenticatedRequest, ops: Operators, slug: FromPath[str], data: JSONBody[Queues]
 ) -> Single[TenantView]:
     """Let a tenant have so many queues; in force within seconds. Queues beyond that stay."""
     async with ops.grants.changing() as tx:
@@ -171,22 +186,18 @@ async def set_max_queues(
     return Single(tenant_view(tenant))
 
 
-@get(f"{TENANT}/audit", opt=_AUDIT)
-async def show_audit(
-    ops: NamedDependency[OperatorDependencies],
-    slug: FromPath[str],
-    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
-) -> Many[RecordView]:
+@get(f"{TENANT}/audit", opt=LIMITED)
+async def show_audit(ops: Operators, slug: FromPath[str], limit: Limit = 100) -> Many[RecordView]:
     """Changes of a tenant, its keys and its bookings, newest first."""
     async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
         return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit)])
 
 
-@put("/ops/v1/tenants/{slug:str}/bookings/{match_id:str}", opt=OPERATOR)
+@put(f"{TENANT}/bookings/{{match_id:str}}", opt=OPERATOR)
 async def set_booking(
     request: AuthenticatedRequest,
-    ops: NamedDependency[OperatorDependencies],
+    ops: Operators,
     slug: FromPath[str],
     match_id: FromPath[str],
     data: JSONBody[Booking],
@@ -198,8 +209,37 @@ async def set_booking(
     return Single(data)
 
 
+@get(_TYPES, opt=OPERATOR)
+async def list_market_types(ops: Operators, slug: FromPath[str]) -> Many[TypeView]:
+    """Every market type, and whether it is on for the tenant."""
+    async with ops.store.autocommit() as tx:
+        return many([_type_view(each) for each in await market_types_of(tx, slug)])
+
+
+@put(f"{_TYPES}/{{type_id:int}}", opt=OPERATOR)
+async def switch_market_type(
+    request: AuthenticatedRequest,
+    ops: Operators,
+    slug: FromPath[str],
+    type_id: FromPath[int],
+    data: JSONBody[Switch],
+) -> Single[TypeView]:
+    """Switch a market type on or off for a tenant. Off: its open markets are suspended for the tenant, new
+    ones are not offered to it, and results of those that were still arrive."""
+    async with ops.grants.changing() as tx:
+        states = await set_market_types(tx, slug, (type_id,), data.on, **audit_fields(request, ops.clock))
+    (switched,) = (each for each in states if each.type.id == type_id)
+    return Single(_type_view(switched))
+
+
+@get("/ops/v1/feed", opt=OPERATOR)
+async def show_feed(ops: Operators) -> Many[TenantStatus]:
+    """The AMQP feed of each tenant: lag, connection, queues, losses."""
+    return many(await tenant_statuses(ops.store, ops.broker.management))
+
+
 async def _set_active(
-    request: AuthenticatedRequest, ops: OperatorDependencies, slug: str, active: bool
+    request: AuthenticatedRequest, ops: Operators, slug: str, active: bool
 ) -> Single[TenantView]:
     async with ops.grants.changing() as tx:
         tenant = await admin.set_tenant_active(tx, slug, active, **audit_fields(request, ops.clock))
@@ -223,15 +263,6 @@ def record_view(record: AuditRecord) -> RecordView:
     return RecordView(iso_seconds(record.at), record.actor, record.action, record.subject, record.details)
 
 
-HANDLERS = (
-    create_tenant,
-    list_tenants,
-    show_tenant,
-    revoke_tenant,
-    reactivate_tenant,
-    provision,
-    set_probabilities,
-    set_max_queues,
-    show_audit,
-    set_booking,
-)
+def _type_view(state: TypeState) -> TypeView:
+    since = None if state.since is None else iso_millis(state.since)
+    return TypeView(state.type.id, state.type.name.en, state.on, since)

@@ -1,8 +1,15 @@
-"""PostgreSQL: whether it answers, is migrated and agrees with our clock; what is stored of the service."""
+"""PostgreSQL: whether it answers, is migrated and agrees with our clock; and what it has stored of our
+processes: heartbeats, parked batches, the delivery to each tenant.
+"""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
-from app.kit.clock import iso_seconds
+from app.amqp.delivery_status import CONNECTED, TenantStatus, tenant_statuses
+from app.broker.management import Management
+from app.channels.feed import process_watch as feed_health
+from app.http.health import OK
+from app.ingest import worker as ingest_health
+from app.kit.clock import Clock, iso_seconds
 from app.kit.errors import Unavailable
 from app.operations.doctor.findings import Finding, ill, judged, unknown, well
 from app.store import alerts, server_state
@@ -17,6 +24,8 @@ _CONNECTIONS_USED = 0.9
 _LATE_MILLIS = 600_000  #: pruning runs each minute; so much later it has not run
 #: These have findings of their own.
 _OTHERWISE_FOUND = (AlertKind.DEAD_PROCESS, AlertKind.PARKED_BATCH)
+_BEHIND_SECONDS = 30.0
+OF_PROCESSES = ("ingest process", "feed process", "log batches", "tenants' delivery")
 DEPENDENT = ("clock", "database connections", "change log", "open alerts", "backups")
 
 
@@ -104,3 +113,45 @@ async def _backups(tx: Tx) -> Finding:
     since = iso_seconds(archiving.archived_at) if archiving.archived_at else "never yet"
     what = f"write-ahead log last archived: {since}; base backups are not known here"
     return unknown("backups", what, "See that base backups are made, and try a restore.")
+
+
+async def examine_processes(
+    store: Store, management: Management, clock: Clock, dead_seconds: int, *, broker_answers: bool
+) -> list[Finding]:
+    ingest = await ingest_health.worker_beats(store, clock, dead_seconds)
+    feed = await feed_health.process_state(store, clock)
+    parked = await ingest_health.nothing_parked(store)
+    return [
+        _beats("ingest process", ingest, "Start `matchfeed ingest`; read its log."),
+        _beats("feed process", feed, "Start `matchfeed feed`; read its log."),
+        judged(
+            "log batches",
+            [] if parked == OK else [parked],
+            "all could be applied",
+            "`matchfeed alerts --kind parked_batch` names the matches; ingest's log has the error.",
+        ),
+        _delivery(await tenant_statuses(store, management), feeds=feed == OK and broker_answers),
+    ]
+
+
+def _beats(part: str, state: str, action: str) -> Finding:
+    return judged(part, [] if state == OK else [state], "it sends heartbeats", action)
+
+
+def _delivery(tenants: Sequence[TenantStatus], *, feeds: bool) -> Finding:
+    """Without a feed process, or without the broker, nothing is delivered, which has findings of its own."""
+    if not feeds:
+        return unknown(
+            "tenants' delivery", "nothing is published now", "See the broker and the feed process."
+        )
+    wrong = [f"{each.tenant}: {reason}" for each in tenants if (reason := _trouble(each))]
+    action = "`matchfeed feed status` shows all tenants; read the feed process's log."
+    return judged("tenants' delivery", wrong, f"{len(tenants)} tenants are up to date", action)
+
+
+def _trouble(tenant: TenantStatus) -> str:
+    if tenant.state != CONNECTED:
+        return tenant.state
+    if tenant.behind_seconds > _BEHIND_SECONDS:
+        return f"{tenant.behind} messages, {tenant.behind_seconds:.0f} s behind"
+    return ""

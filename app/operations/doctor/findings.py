@@ -1,11 +1,9 @@
 """A finding of the examination."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
-
-from app.kit.errors import Refusal
 
 
 class State(StrEnum):
@@ -41,11 +39,3 @@ def judged(part: str, wrong: Iterable[str], otherwise: str, action: str) -> Find
     """Ill, with everything that is `wrong`, or well with what holds `otherwise`."""
     found = "; ".join(wrong)
     return ill(part, found, action) if found else well(part, otherwise)
-
-
-async def examined(part: str, check: Callable[[], Awaitable[Finding]], action: str) -> Finding:
-    """The finding of a check; ill, with the reason, where it raises what servers raise that do not answer."""
-    try:
-        return await check()
-    except (Refusal, OSError, TimeoutError) as error:
-        return ill(part, str(error) or type(error).__name__, action)

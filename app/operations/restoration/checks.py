@@ -1,18 +1,25 @@
-"""Whether a restored database is sound and fits this service, before anything is changed."""
+"""Whether no process of the service is alive, and a restored database is sound and fits this service; before
+anything is changed.
+"""
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 import msgspec
 
+from app.broker.broker_users import PUBLISHER_PREFIX
+from app.broker.management import Management, UserConnection
 from app.commands.settlement_audit import audit_settlements
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
 from app.kit.errors import Conflict
-from app.store import matches, restoration, server_state
+from app.store import matches, restoration, server_state, tenants
 from app.store.connections import Store
 from app.store.restoration import KnownNumbers
 
+_POLL_SECONDS = 0.25
 _CLOCK_MILLIS = 5_000  #: by how much two clocks may differ
 
 
@@ -22,6 +29,49 @@ class Audit(msgspec.Struct, frozen=True):
     matches: int
     entries: int
     wrong: Sequence[str]
+
+
+async def require_idle(store: Store, management: Management, internal_vhost: str, *, seconds: float) -> None:
+    """Raise `Conflict`, which names them, if processes of the service are connected to the database or, for a
+    tenant or the internal queues, to the broker. A process that lost the database when it was restored
+    connects again within `seconds`. `store` has one connection."""
+    async with store.autocommit() as tx:
+        vhosts = {tenant.vhost for tenant in await tenants.listing(tx)}
+    deadline = time.monotonic() + seconds
+    while True:
+        found = await _database_sessions(store)
+        found += await _broker_connections(management, vhosts, internal_vhost)
+        if found:
+            raise Conflict(
+                f"The service is running: {'; '.join(found)}. Stop every web, ingest and feed process "
+                "(broker-authorisation may stay), then run this again."
+            )
+        if time.monotonic() >= deadline:
+            return
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _database_sessions(store: Store) -> list[str]:
+    async with store.autocommit() as tx:
+        return [
+            f"a session on the database from {each.address}, process {each.pid} of PostgreSQL"
+            for each in await restoration.sessions(tx)
+        ]
+
+
+async def _broker_connections(
+    management: Management, vhosts: Collection[str], internal_vhost: str
+) -> list[str]:
+    """The broker lists a connection for up to some seconds after its end."""
+    return [
+        f"a connection of {each.user} to the vhost {each.vhost} from {each.peer_host}"
+        for each in await management.user_connections()
+        if each.vhost == internal_vhost or _publishes(each, vhosts)
+    ]
+
+
+def _publishes(connection: UserConnection, vhosts: Collection[str]) -> bool:
+    return connection.user.startswith(PUBLISHER_PREFIX) and connection.vhost in vhosts
 
 
 async def require_usable(store: Store, now: int) -> KnownNumbers:

@@ -3,8 +3,6 @@ would publish from it meanwhile; then each tenant's vhost, user and permissions 
 them.
 """
 
-import asyncio
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
@@ -12,8 +10,7 @@ import msgspec
 from app.access.admin import BrokerConfig
 from app.access.second_factor import last_usable_step
 from app.broker import broker_users, provisioning
-from app.broker.broker_users import expel_publisher, is_publisher_user
-from app.broker.management import Management, UserConnection
+from app.broker.broker_users import PUBLISHER_PREFIX, expel_publisher
 from app.broker.permissions import is_tenant_user, tenant_user
 from app.domain.ids import match_number_at, seq_at
 from app.domain.tenant import Tenant
@@ -28,51 +25,7 @@ from app.store.connections import Store
 from app.store.restoration import Ended, KnownNumbers
 from app.store.timeline import Change
 
-_POLL_SECONDS = 0.25
-
-
-async def require_idle(
-    store: Store, management: Management, vhosts: Collection[str], internal_vhost: str, *, seconds: float
-) -> None:
-    """Raise `Conflict`, which names them, if processes of the service are connected to the database or, for
-    one of these tenants or the internal queues, to the broker. A process that lost the database when it was
-    restored connects again within `seconds`. `store` has one connection."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = await _database_sessions(store)
-        found += await _broker_connections(management, vhosts, internal_vhost)
-        if found:
-            raise Conflict(
-                f"The service is running: {'; '.join(found)}. Stop every web, ingest and feed process "
-                "(broker-authorisation may stay), then run this again."
-            )
-        if time.monotonic() >= deadline:
-            return
-        await asyncio.sleep(_POLL_SECONDS)
-
-
-async def _database_sessions(store: Store) -> list[str]:
-    async with store.autocommit() as tx:
-        return [
-            f"a session on the database from {each.address}, process {each.pid} of PostgreSQL"
-            for each in await restoration.sessions(tx)
-        ]
-
-
-async def _broker_connections(
-    management: Management, vhosts: Collection[str], internal_vhost: str
-) -> list[str]:
-    """The broker lists a connection for up to some seconds after its end."""
-    return [
-        f"a connection of {each.user} to the vhost {each.vhost} from {each.peer_host}"
-        for each in await management.user_connections()
-        if each.vhost == internal_vhost or _publishes(each, vhosts)
-    ]
-
-
-def _publishes(connection: UserConnection, vhosts: Collection[str]) -> bool:
-    return is_publisher_user(connection.user) and connection.vhost in vhosts
-
+IDLE_SECONDS = 3.0  #: processes that lost the database try to connect again each second
 
 ShowUrl = Callable[[str, str], None]  #: a tenant's slug, and its AMQP URL with a new password
 
@@ -84,6 +37,76 @@ class RebuiltTenants(msgspec.Struct, frozen=True):
     created: Sequence[str]
     repaired: Sequence[str]
     unknown: Sequence[str]
+
+
+class RestoreOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """`published_seq`: the highest seq that a client is known to have received, 0 if that is not known.
+    `despite_differences`: go on although ledger and change log are not sound. `by`: who runs it."""
+
+    by: str
+    internal_vhost: str
+    published_seq: int = 0
+    despite_differences: bool = False
+    idle_seconds: float = IDLE_SECONDS
+
+
+class Restored(msgspec.Struct, frozen=True):
+    """What was found and done. `mark` is the seq from which everything is published again; numbers above
+    `known.head` and below `mark` belong to what was lost."""
+
+    known: KnownNumbers
+    audit: Audit
+    vhosts: RebuiltTenants
+    mark: int
+    ended: Ended
+    suspended: Suspended
+    tenants_notified: int
+    active_keys: int
+
+
+async def put_in_order(
+    store: Store,
+    broker: BrokerConfig,
+    options: RestoreOptions,
+    show_url: ShowUrl,
+    show_audit: Callable[[Audit], None] = lambda _: None,
+    clock: Clock = system_clock,
+) -> Restored:
+    """Do it; safe to repeat. Raises `Conflict`, with what to do, when something forbids it: while processes
+    of the service are alive, for a database that is not sound or does not fit; `Unavailable` when PostgreSQL
+    or the broker is. `store` has one connection."""
+    management, vhost = broker.management, options.internal_vhost
+    await checks.require_idle(store, management, vhost, seconds=options.idle_seconds)
+    known = await checks.require_usable(store, clock())
+    found = await checks.audit(store)
+    show_audit(found)
+    if found.wrong and not options.despite_differences:
+        raise Conflict(
+            "The database is not sound, and nothing was changed: restore another backup, or go on with "
+            "--despite-differences and correct these settlements afterwards (docs/operators.md)."
+        )
+    vhosts = await rebuild_tenants(store, broker, show_url)
+    mark, ended, notified, keys = await _go_on(store, known, options, clock())
+    suspended = await suspension.suspend_unfinished(store, clock())
+    await checks.require_idle(store, management, vhost, seconds=0)
+    return Restored(known, found, vhosts, mark, ended, suspended, notified, keys)
+
+
+async def _go_on(
+    store: Store, known: KnownNumbers, options: RestoreOptions, now: int
+) -> tuple[int, Ended, int, int]:
+    """The mark, what has ended, how many tenants are to be notified, and how many keys are active."""
+    seq = max(known.seq, options.published_seq, seq_at(now))
+    match_number = max(known.match_number, match_number_at(now))
+    async with store.transaction() as tx:
+        mark = await restoration.go_on_from(tx, seq, match_number, now, expelled=True)
+        server = await timeline.read(tx)
+        change = Change(mark, now, known.head, known.newest_at, options.published_seq, known_at=0)
+        await timeline.store(tx, server.present, change)
+        ended = await restoration.end_past(tx, now, last_usable_step(now))
+        details = {"last_seq": known.head, "last_at": known.newest_at, "next_seq": mark}
+        await audit.add(tx, AuditRecord(now, options.by, "database.restored", "database", None, details))
+        return mark, ended, await restoration.notified_tenants(tx), await restoration.active_keys(tx)
 
 
 async def rebuild_tenants(store: Store, broker: BrokerConfig, show_url: ShowUrl) -> RebuiltTenants:
@@ -143,83 +166,7 @@ async def _apply_access(broker: BrokerConfig, tenant: Tenant) -> None:
 async def _expel_publishers(broker: BrokerConfig, vhosts: Collection[str]) -> None:
     """Their processes are gone, and nothing that they wrote may reach a queue later."""
     permitted = await broker.management.permissions()
-    for user in sorted({user for vhost, user in permitted if vhost in vhosts and is_publisher_user(user)}):
-        await expel_publisher(broker.management, user.removeprefix(broker_users.PUBLISHER_PREFIX))
-
-
-IDLE_SECONDS = 3.0  #: processes that lost the database try to connect again each second
-
-
-class RestoreOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """`published_seq`: the highest seq that a client is known to have received, 0 if that is not known.
-    `despite_differences`: go on although ledger and change log are not sound. `by`: who runs it."""
-
-    by: str
-    internal_vhost: str
-    published_seq: int = 0
-    despite_differences: bool = False
-    idle_seconds: float = IDLE_SECONDS
-
-
-class Restored(msgspec.Struct, frozen=True):
-    """What was found and done. `mark` is the seq from which everything is published again; numbers above
-    `known.head` and below `mark` belong to what was lost."""
-
-    known: KnownNumbers
-    audit: Audit
-    vhosts: RebuiltTenants
-    mark: int
-    ended: Ended
-    suspended: Suspended
-    tenants_notified: int
-    active_keys: int
-
-
-async def put_in_order(
-    store: Store,
-    broker: BrokerConfig,
-    options: RestoreOptions,
-    show_url: ShowUrl,
-    show_audit: Callable[[Audit], None] = lambda _: None,
-    clock: Clock = system_clock,
-) -> Restored:
-    """Do it; safe to repeat. Raises `Conflict`, with what to do, when something forbids it: while processes
-    of the service are alive, for a database that is not sound or does not fit; `Unavailable` when PostgreSQL
-    or the broker is. `store` has one connection."""
-    await _require_idle(store, broker, options, options.idle_seconds)
-    known = await checks.require_usable(store, clock())
-    found = await checks.audit(store)
-    show_audit(found)
-    if found.wrong and not options.despite_differences:
-        raise Conflict(
-            "The database is not sound, and nothing was changed: restore another backup, or go on with "
-            "--despite-differences and correct these settlements afterwards (docs/operators.md)."
-        )
-    vhosts = await rebuild_tenants(store, broker, show_url)
-    mark, ended, notified, keys = await _go_on(store, known, options, clock())
-    suspended = await suspension.suspend_unfinished(store, clock())
-    await _require_idle(store, broker, options, 0)
-    return Restored(known, found, vhosts, mark, ended, suspended, notified, keys)
-
-
-async def _require_idle(store: Store, broker: BrokerConfig, options: RestoreOptions, seconds: float) -> None:
-    async with store.autocommit() as tx:
-        vhosts = {tenant.vhost for tenant in await tenants.listing(tx)}
-    await require_idle(store, broker.management, vhosts, options.internal_vhost, seconds=seconds)
-
-
-async def _go_on(
-    store: Store, known: KnownNumbers, options: RestoreOptions, now: int
-) -> tuple[int, Ended, int, int]:
-    """The mark, what has ended, how many tenants are to be notified, and how many keys are active."""
-    seq = max(known.seq, options.published_seq, seq_at(now))
-    match_number = max(known.match_number, match_number_at(now))
-    async with store.transaction() as tx:
-        mark = await restoration.go_on_from(tx, seq, match_number, now, expelled=True)
-        server = await timeline.read(tx)
-        change = Change(mark, now, known.head, known.newest_at, options.published_seq, known_at=0)
-        await timeline.store(tx, server.present, change)
-        ended = await restoration.end_past(tx, now, last_usable_step(now))
-        details = {"last_seq": known.head, "last_at": known.newest_at, "next_seq": mark}
-        await audit.add(tx, AuditRecord(now, options.by, "database.restored", "database", None, details))
-        return mark, ended, await restoration.notified_tenants(tx), await restoration.active_keys(tx)
+    for user in sorted(
+        {user for vhost, user in permitted if vhost in vhosts and user.startswith(PUBLISHER_PREFIX)}
+    ):
+        await expel_publisher(broker.management, user.removeprefix(PUBLISHER_PREFIX))

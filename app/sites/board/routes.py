@@ -10,14 +10,11 @@ from litestar.params import FromPath
 
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.kit.errors import NotFound
+from app.sites.pages.site import Assets
 
 _FOLDER = Path(__file__).with_name("assets")
-#: The framework adds the charset to types of texts.
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml; charset=utf-8"}
 _PAGE = (_FOLDER / "index.html").read_bytes()
-#: Read once: the assets belong to the build.
-_ASSETS = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _TYPES}
+_ASSETS = Assets(_FOLDER)
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -52,9 +49,7 @@ async def page() -> Response[bytes]:
 @get("/board/{name:str}", opt=_OPEN, include_in_schema=False)
 async def asset(name: FromPath[str]) -> Response[bytes]:
     """A script, a style sheet or an image of the page."""
-    if name not in _ASSETS:
-        raise NotFound(f"There is no asset {name!r}.")
-    return Response(_ASSETS[name], media_type=_TYPES[Path(name).suffix], headers=_GUARDED)
+    return _ASSETS.response(name, _GUARDED)
 
 
 @get("/board/report", opt={"sport": "cs2"}, include_in_schema=False)

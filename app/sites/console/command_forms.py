@@ -1,16 +1,18 @@
-"""Operators' commands as forms: their fields, and the command that a submitted form makes."""
+"""Operators' commands as forms: their fields, who may give them, the command that a submitted form makes."""
 
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 import msgspec
 
 from app.commands.match_commands import Command
-from app.commands.trading_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand, Undo
 from app.domain.tenant import OperatorRole
 from app.kit.errors import Field, Invalid
-from app.sites.console.permissions import Permission, allowed
-from app.sites.pages import moments
-from app.sites.pages.forms import Form
+from app.sites.console.site import Permission, allowed, check
+from app.sites.pages.forms import Form, parsed_moment
+from app.store import match_commands
+from app.store.transaction import Tx
 
 Kind = Literal["text", "number", "choice", "check", "moment", "hidden"]
 #: Where its form is: on a match's page, on a market's, at a log source, at a command that was executed.
@@ -36,86 +38,53 @@ class CommandForm(NamedTuple):
     fields: tuple[FormField, ...]
 
 
+_TRADE, _SETTLE = Permission.TRADE, Permission.SETTLE
 _REASON = FormField("reason", "text")
-_WINDOW = (
-    FormField("start_time", "moment", required=False),
-    FormField("end_time", "moment", required=False),
-)
-_ROUND = (FormField("map", "number"), FormField("round", "number"))
 _WHY = FormField("reason", "text", required=False)
+_TEAM, _WINNER = (FormField(name, "choice", _TEAMS) for name in ("team", "winner"))
+_ROUND = (FormField("map", "number"), FormField("round", "number"))
+_WINDOW = tuple(FormField(name, "moment", required=False) for name in ("start_time", "end_time"))
+_STRENGTHS = tuple(FormField(name, "number", required=False) for name in ("strength_a", "strength_b"))
 _MARGIN = (
     FormField("market_id", "number", required=False),
     FormField("phase", "choice", ("before_play", "in_play", "last_rounds"), required=False),
 )
-_MARKET = (FormField("market_id", "hidden"), FormField("specifiers", "hidden", required=False))
+_LONG_SHOTS = FormField("long_shots", "number", required=False)
+_TYPE, _GROUP = FormField("market_id", "hidden"), FormField("group", "hidden")
+_MARKET = (_TYPE, FormField("specifiers", "hidden", required=False))
+_RESULT = FormField("result", "choice", ("won", "lost"))
+_VOID_REASON = FormField("void_reason_id", "choice", ("4", "14", "15"))
+_RELEASE = FormField("release", "check", required=False)
 _FORMS = (
-    CommandForm("suspend", Permission.TRADE, "match", (_REASON,)),
-    CommandForm("unsuspend", Permission.TRADE, "match", (_REASON,)),
-    CommandForm(
-        "rate",
-        Permission.TRADE,
-        "match",
-        (
-            FormField("strength_a", "number", required=False),
-            FormField("strength_b", "number", required=False),
-        ),
-    ),
-    CommandForm("name_sides", Permission.TRADE, "match", (FormField("ct", "choice", _TEAMS),)),
-    CommandForm("accept_restart", Permission.SETTLE, "match", ()),
-    CommandForm("keep_branch", Permission.SETTLE, "match", ()),
-    CommandForm("accept_events", Permission.SETTLE, "match", _ROUND),
-    CommandForm("void_events", Permission.SETTLE, "match", _ROUND),
-    CommandForm("award_map", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
-    CommandForm("award_match", Permission.SETTLE, "match", (FormField("winner", "choice", _TEAMS),)),
-    CommandForm("follow_source", Permission.TRADE, "source", (FormField("source", "hidden"),)),
+    CommandForm("suspend", _TRADE, "match", (_REASON,)),
+    CommandForm("unsuspend", _TRADE, "match", (_REASON,)),
+    CommandForm("rate", _TRADE, "match", _STRENGTHS),
+    CommandForm("name_sides", _TRADE, "match", (FormField("ct", "choice", _TEAMS),)),
+    CommandForm("accept_restart", _SETTLE, "match", ()),
+    CommandForm("keep_branch", _SETTLE, "match", ()),
+    CommandForm("accept_events", _SETTLE, "match", _ROUND),
+    CommandForm("void_events", _SETTLE, "match", _ROUND),
+    CommandForm("award_map", _SETTLE, "match", (_WINNER,)),
+    CommandForm("award_match", _SETTLE, "match", (_WINNER,)),
+    CommandForm("follow_source", _TRADE, "source", (FormField("source", "hidden"),)),
     CommandForm("undo", Permission.UNDO, "executed", (FormField("of", "hidden"),)),
-    CommandForm(
-        "shift_strength",
-        Permission.TRADE,
-        "match",
-        (FormField("team", "choice", _TEAMS), FormField("points", "number"), _WHY),
-    ),
-    CommandForm(
-        "set_margin",
-        Permission.TRADE,
-        "match",
-        (FormField("margin", "number"), *_MARGIN, FormField("long_shots", "number", required=False), _WHY),
-    ),
-    CommandForm("clear_margin", Permission.TRADE, "match", (*_MARGIN, _WHY)),
-    CommandForm("set_max_move", Permission.TRADE, "match", (FormField("max_move", "number"), _WHY)),
-    CommandForm("suspend_market", Permission.TRADE, "market", (*_MARKET, _WHY)),
-    CommandForm("release_market", Permission.TRADE, "market", (*_MARKET, _WHY)),
-    CommandForm("suspend_group", Permission.TRADE, "market", (FormField("group", "hidden"), _WHY)),
-    CommandForm("release_group", Permission.TRADE, "market", (FormField("group", "hidden"), _WHY)),
-    CommandForm(
-        "hold_probability",
-        Permission.TRADE,
-        "market",
-        (*_MARKET, FormField("probability", "number"), _WHY),
-    ),
-    CommandForm("release_probability", Permission.TRADE, "market", (*_MARKET, _WHY)),
-    CommandForm("add_line", Permission.TRADE, "market", (*_MARKET, _WHY)),
-    CommandForm("withdraw_line", Permission.TRADE, "market", (*_MARKET, _WHY)),
-    CommandForm("close_type", Permission.TRADE, "market", (FormField("market_id", "hidden"), _WHY)),
-    CommandForm("open_type", Permission.TRADE, "market", (FormField("market_id", "hidden"), _WHY)),
-    CommandForm(
-        "settle_market",
-        Permission.SETTLE,
-        "market",
-        (*_MARKET, FormField("result", "choice", ("won", "lost")), _REASON),
-    ),
-    CommandForm(
-        "void_market",
-        Permission.SETTLE,
-        "market",
-        (*_MARKET, FormField("void_reason_id", "choice", ("4", "14", "15")), _REASON, *_WINDOW),
-    ),
-    CommandForm(
-        "roll_back_market",
-        Permission.SETTLE,
-        "market",
-        (*_MARKET, _REASON, FormField("release", "check", required=False), *_WINDOW),
-    ),
+    CommandForm("shift_strength", _TRADE, "match", (_TEAM, FormField("points", "number"), _WHY)),
+    CommandForm("set_margin", _TRADE, "match", (FormField("margin", "number"), *_MARGIN, _LONG_SHOTS, _WHY)),
+    CommandForm("clear_margin", _TRADE, "match", (*_MARGIN, _WHY)),
+    CommandForm("set_max_move", _TRADE, "match", (FormField("max_move", "number"), _WHY)),
+    CommandForm("suspend_market", _TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("release_market", _TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("suspend_group", _TRADE, "market", (_GROUP, _WHY)),
+    CommandForm("release_group", _TRADE, "market", (_GROUP, _WHY)),
+    CommandForm("hold_probability", _TRADE, "market", (*_MARKET, FormField("probability", "number"), _WHY)),
+    CommandForm("release_probability", _TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("add_line", _TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("withdraw_line", _TRADE, "market", (*_MARKET, _WHY)),
+    CommandForm("close_type", _TRADE, "market", (_TYPE, _WHY)),
+    CommandForm("open_type", _TRADE, "market", (_TYPE, _WHY)),
+    CommandForm("settle_market", _SETTLE, "market", (*_MARKET, _RESULT, _REASON)),
+    CommandForm("void_market", _SETTLE, "market", (*_MARKET, _VOID_REASON, _REASON, *_WINDOW)),
+    CommandForm("roll_back_market", _SETTLE, "market", (*_MARKET, _REASON, _RELEASE, *_WINDOW)),
 )
 #: What every form carries beside its own fields: the id that makes it executed once, and the match's revision
 #: as the page showed it.
@@ -130,6 +99,21 @@ CHOSEN = frozenset(
 def forms_for(role: OperatorRole | None, about: About) -> tuple[CommandForm, ...]:
     """The commands that operators of that role may give there."""
     return tuple(form for form in _FORMS if form.about == about and form.permission in allowed(role))
+
+
+def permission_for(name: str) -> Permission:
+    """What a command requires; one without a form in the console, an administrator."""
+    return FORMS[name].permission if name in FORMS else Permission.ACCOUNTS
+
+
+async def check_may_give(tx: Tx, role: OperatorRole | None, match_id: UUID, command: Command) -> None:
+    """Raise `Forbidden` unless operators of that role may give the command; to take one back they must be
+    allowed to give it."""
+    check(role, permission_for(str(command.__struct_config__.tag)))
+    if isinstance(command, Undo):
+        executed = await match_commands.get(tx, match_id, command.of)
+        if executed is not None:
+            check(role, permission_for(executed.name))
 
 
 def command_of(form: Form) -> Command:
@@ -158,4 +142,4 @@ def _value(form: Form, field: FormField) -> Any:
     text = form.text(field.name)
     if field.required and not text:
         raise Invalid(Field((field.name,), f"{field.name}: this is required.", "required"))
-    return moments.millis(field.name, text) if field.kind == "moment" else text
+    return parsed_moment(field.name, text) if field.kind == "moment" else text

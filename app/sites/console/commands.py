@@ -5,43 +5,43 @@ The form of the preview carries the command's `request_id`: sent twice, it is ex
 
 from secrets import token_hex
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.commands import consent
-from app.commands.execution import preview
+from app.commands.execution import Preview, preview
 from app.commands.match_commands import Command
-from app.domain.match import Match
+from app.commands.trading_commands import Undo
 from app.kit.errors import Conflict
-from app.sites.console.command_forms import CHOSEN, FORMS, command_of, fields_of
-from app.sites.console.command_permissions import check_may_give, permission_for
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.effects import effect_values
-from app.sites.console.paths import consent_path, match_path
-from app.sites.console.permissions import check
-from app.sites.pages.error_pages import sentences
+from app.sites.console.command_forms import (
+    CHOSEN,
+    FORMS,
+    check_may_give,
+    command_of,
+    fields_of,
+    permission_for,
+)
+from app.sites.console.site import Console, check, consent_path, match_path, page_before
 from app.sites.pages.forms import Form
-from app.sites.pages.rendering import page, redirect
-from app.store import matches
+from app.sites.pages.market_names import MarketNames, names_of
+from app.sites.pages.rendering import page, redirect, texts_for
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.pages.settlements import kind_of
+from app.store import matches, tenants
 from app.store.consent_requests import ConsentRequest
+from app.store.transaction import Tx
 
 
 @post("/matches/{ref:str}/preview")
-async def show_preview(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[str]:
+async def show_preview(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[str]:
     """What the command would do: the markets that change, the ledger's entries, the envelopes."""
     return await _preview_page(request, console, ref, Form(await request.form()))
 
 
 @post("/matches/{ref:str}/commands")
-async def execute(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[Any]:
+async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[Any]:
     """Execute the command, as over the operators' API; one that needs consent waits. What the match's present
     state forbids is refused with the preview as it would be now, so that nothing that was filled in is
     lost."""
@@ -62,15 +62,11 @@ async def execute(
     await console.show_changes(found.match_id if isinstance(found, ConsentRequest) else found.id)
     if isinstance(found, ConsentRequest):
         return redirect(consent_path(found.id), "consent_requested")
-    return redirect(_back(form, found), "command_done")
+    return redirect(page_before(form.text("back"), match_path(found.number)), "command_done")
 
 
 async def _preview_page(
-    request: SignedInRequest,
-    console: ConsoleDependencies,
-    ref: str,
-    form: Form,
-    refusal: Conflict | None = None,
+    request: SignedInRequest, console: Console, ref: str, form: Form, refusal: Conflict | None = None
 ) -> Response[str]:
     """The preview of the form's command; after a `refusal`, which it shows, of the same on the match as it is
     now: whoever reads why may give it again."""
@@ -98,15 +94,14 @@ async def _preview_page(
     return page(
         request,
         "preview.html",
-        status=refusal.status if refusal else 200,
-        sentences=sentences(request, refusal) if refusal else [],
+        refusal,
         match=match,
         path=match_path(match.number),
         fields=fields
         | {
             "request_id": f"console:{token_hex(12)}",
             "revision": str(found.match.revision),
-            "back": _back(form, match),
+            "back": page_before(form.text("back"), match_path(match.number)),
         },
         title=fields["command"],
         chosen=CHOSEN,
@@ -114,22 +109,45 @@ async def _preview_page(
     )
 
 
-async def _command(request: SignedInRequest, console: ConsoleDependencies, ref: str, form: Form) -> Command:
+async def effect_values(tx: Tx, request: SignedInRequest, found: Preview) -> dict[str, Any]:
+    """The values of `effect.html`."""
+    keys = [*(each.key for each in found.entries), *(each.after.key for each in found.markets)]
+    names = await names_of(tx, texts_for(request), keys)
+    return {
+        "preview": found,
+        "rows": _rows(found, names),
+        "entries": _entries(found, names),
+        "receivers": await tenants.receivers(tx, found.match.id),
+    }
+
+
+def _rows(found: Preview, names: MarketNames) -> list[dict[str, Any]]:
+    match = found.match
+    return [
+        {
+            "name": names.name(each.after.key, match.home, match.away),
+            "before": each.before,
+            "after": each.after,
+        }
+        for each in found.markets
+    ]
+
+
+def _entries(found: Preview, names: MarketNames) -> list[dict[str, Any]]:
+    match = found.match
+    return [
+        {"name": names.name(each.key, match.home, match.away), "kind": kind_of(each), "entry": each}
+        for each in found.entries
+    ]
+
+
+async def _command(request: SignedInRequest, console: Console, ref: str, form: Form) -> Command:
     """The form's command. Raises `Forbidden` unless the operator may give it."""
     role = request.auth.user.operator_role
     check(role, permission_for(form.choice("command", FORMS)))
     command = command_of(form)
-    async with console.store.autocommit() as tx:
-        match = await matches.by_ref(tx, ref)
-        await check_may_give(tx, role, match.id, command)
+    if isinstance(command, Undo):
+        async with console.store.autocommit() as tx:
+            match = await matches.by_ref(tx, ref)
+            await check_may_give(tx, role, match.id, command)
     return command
-
-
-def _back(form: Form, match: Match) -> str:
-    """The page that the command was given on: a page of this match, else the match's."""
-    own, given = match_path(match.number), form.text("back")
-    inside = given == own or given.startswith(f"{own}/")
-    return given if inside and not urlsplit(given).query and "\\" not in given else own
-
-
-HANDLERS = (show_preview, execute)

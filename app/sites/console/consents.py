@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.commands import consent
@@ -13,15 +12,13 @@ from app.commands.match_commands import OnMarket
 from app.domain.match import Match
 from app.http.handlers import get
 from app.kit.errors import Conflict, Refusal
-from app.sites.console.command_forms import CHOSEN
-from app.sites.console.command_permissions import check_may_give
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.effects import effect_values
-from app.sites.console.paths import consent_path, market_path, match_path
-from app.sites.pages.error_pages import sentences
+from app.sites.console.command_forms import CHOSEN, check_may_give
+from app.sites.console.commands import effect_values
+from app.sites.console.site import Console, consent_path, market_path, match_path
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import names_of
-from app.sites.pages.rendering import page, redirect, texts_for
+from app.sites.pages.rendering import page, redirect, sentences, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.store import consent_requests, match_names, matches
 from app.store.consent_requests import ConsentRequest, ConsentState
 from app.store.transaction import Tx
@@ -30,9 +27,7 @@ _ROWS = 200
 
 
 @get("/consents")
-async def list_consents(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies]
-) -> Response[str]:
+async def list_consents(request: SignedInRequest, console: Console) -> Response[str]:
     """The newest requests, those that wait and those that are decided."""
     async with console.store.snapshot() as tx:
         found = await consent_requests.listing(tx, limit=_ROWS)
@@ -52,7 +47,7 @@ async def list_consents(
 
 @get("/consents/{consent_id:int}")
 async def show_consent(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], consent_id: FromPath[int]
+    request: SignedInRequest, console: Console, consent_id: FromPath[int]
 ) -> Response[str]:
     """What the command would do now, and who may decide about it."""
     return await _consent_page(request, console, consent_id)
@@ -60,7 +55,7 @@ async def show_consent(
 
 @post("/consents/{consent_id:int}/consent")
 async def give_consent(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], consent_id: FromPath[int]
+    request: SignedInRequest, console: Console, consent_id: FromPath[int]
 ) -> Response[Any]:
     """Consent: the command is executed. Where it would do something else than was shown, that is shown."""
     form, by = Form(await request.form()), request.auth.actor
@@ -83,7 +78,7 @@ async def give_consent(
 
 @post("/consents/{consent_id:int}/refuse")
 async def refuse_consent(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], consent_id: FromPath[int]
+    request: SignedInRequest, console: Console, consent_id: FromPath[int]
 ) -> Response[Any]:
     """Refuse consent, or withdraw one's own command."""
     form, by = Form(await request.form()), request.auth.actor
@@ -104,10 +99,7 @@ async def refuse_consent(
 
 
 async def _consent_page(
-    request: SignedInRequest,
-    console: ConsoleDependencies,
-    consent_id: int,
-    refusal: Refusal | None = None,
+    request: SignedInRequest, console: Console, consent_id: int, refusal: Refusal | None = None
 ) -> Response[str]:
     """The page of a request; after a `refusal`, which it shows, with that one's status."""
     now = console.clock()
@@ -153,12 +145,9 @@ async def _market(tx: Tx, request: SignedInRequest, found: ConsentRequest, match
     }
 
 
-async def _check_permission(request: SignedInRequest, console: ConsoleDependencies, consent_id: int) -> None:
+async def _check_permission(request: SignedInRequest, console: Console, consent_id: int) -> None:
     """Raise `Forbidden` unless the operator may give the command that waits."""
     async with console.store.autocommit() as tx:
         found = await consent.find(tx, consent_id)
         role = request.auth.user.operator_role
         await check_may_give(tx, role, found.match_id, consent.command_of(found))
-
-
-HANDLERS = (list_consents, show_consent, give_consent, refuse_consent)

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.domain.map_play import Team
@@ -14,21 +13,23 @@ from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import void_windows
 from app.domain.tenant import OperatorRole
 from app.http.handlers import get
-from app.kit.background import run_in_thread
 from app.kit.errors import NotFound
 from app.sites.console.command_forms import CommandForm, forms_for
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.paths import market_path, match_path
-from app.sites.pages.ledger_kinds import kind_of
+from app.sites.console.site import Console, market_path, match_path
+from app.sites.pages.forms import NEWEST, Before
+from app.sites.pages.market_history import CHANGES, POINTS, PriceHistory, kind_of_change, price_history
 from app.sites.pages.market_names import key_of_name, names_of
-from app.sites.pages.positions import NEWEST, Before
-from app.sites.pages.price_history import Mark, Point, Suspension, price_history
 from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
 from app.store import history, market_changes, markets, match_commands, matches, settlements
 from app.store.market_changes import MarketChange
 from app.store.match_commands import ExecutedCommand
 from app.store.transaction import Tx
+
+_COMMANDS = 1_000  #: commands of operators that are shown at most, the newest
+#: The commands on a market that has a result.
+_WITH_RESULT = ("settle_market", "void_market", "roll_back_market", "close_type", "open_type")
 
 
 class Fact(msgspec.Struct, frozen=True, array_like=True):
@@ -38,6 +39,108 @@ class Fact(msgspec.Struct, frozen=True, array_like=True):
     at: int
     kind: str
     text: str
+
+
+class MarketPlot(PriceHistory, frozen=True):
+    """What the plot shows: the prices, and what happened since its first point."""
+
+    facts: list[Fact]
+
+
+class Happened(msgspec.Struct, frozen=True):
+    """A row of the table: a change of the market, an entry about it in the ledger (with what it does), or a
+    fact of the match."""
+
+    at: int
+    change: MarketChange | None = None
+    kind: str = ""
+    fact: Fact | None = None
+
+
+@get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before", "done")})
+async def market_page(
+    request: SignedInRequest,
+    console: Console,
+    ref: FromPath[str],
+    name: FromPath[str],
+    before: Before = NEWEST,
+) -> Response[str]:
+    """The market, what changed it last, and what happened meanwhile."""
+    texts = texts_for(request)
+    async with console.store.snapshot() as tx:
+        match, market = await _market(tx, ref, name)
+        found = await market_changes.newest_of_all(tx, match.id, market.key, before=before, limit=CHANGES + 1)
+        names = await names_of(tx, texts, [market.key])
+        entries = await settlements.of_market(tx, match.id, *market.key)
+        facts = await _facts(tx, texts, match)
+    shown = found[:CHANGES]
+    return page(
+        request,
+        "market.html",
+        match=match,
+        market=market,
+        name=names.name(market.key, match.home, match.away),
+        path=match_path(match.number),
+        own_path=market_path(match.number, market.key),
+        forms=_forms(request.auth.user.operator_role, market),
+        windows=sorted(void_windows(entries, market.key)),
+        rows=_merged(shown, facts, newest=before == NEWEST),
+        older=shown[-1].seq if len(found) > CHANGES else None,
+    )
+
+
+@get("/matches/{ref:str}/markets/{name:str}/history.json", opt={"query": ()})
+async def market_plot(
+    request: SignedInRequest, console: Console, ref: FromPath[str], name: FromPath[str]
+) -> Response[Any]:
+    """What the plot shows, times in Unix ms."""
+    async with console.store.snapshot() as tx:
+        match, market = await _market(tx, ref, name)
+        found = await market_changes.newest_of_all(tx, match.id, market.key, before=NEWEST, limit=POINTS + 1)
+        happened = await _facts(tx, texts_for(request), match)
+    prices = await price_history(found, texts_for(request).locale)
+    begins = prices.points[0].at if prices.points else 0
+    facts = [fact for fact in happened if fact.at >= begins]
+    plot = MarketPlot(**msgspec.structs.asdict(prices), facts=facts)
+    return Response(plot, media_type="application/json", headers=dict(HEADERS))
+
+
+async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
+    """What happened in the match, and what operators commanded."""
+    rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
+    commands = await match_commands.listing(tx, match.id, limit=_COMMANDS)
+    return facts_in_words(texts, match, rounds, events, commands)
+
+
+def _forms(role: OperatorRole | None, market: Market) -> tuple[CommandForm, ...]:
+    """What operators of that role may do with the market as it stands: one with a result is not on offer, and
+    one that has none, and is not held, has nothing to be rolled back."""
+    given = forms_for(role, "market")
+    if market.status in CLOSED:
+        return tuple(form for form in given if form.tag in _WITH_RESULT)
+    return tuple(form for form in given if form.tag != "roll_back_market" or market.held)
+
+
+async def _market(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:
+    match = await matches.by_ref(tx, ref)
+    key = key_of_name(name)
+    market = await markets.get(tx, match.id, key) if key else None
+    if market is None:
+        raise NotFound(f"There is no market {name[:100]!r} on this match.")
+    return match, market
+
+
+def _merged(changes: list[MarketChange], facts: list[Fact], *, newest: bool) -> list[Happened]:
+    """The changes and what happened between the first and the last of them, newest first; facts after the
+    last one belong to the newest page."""
+    if not changes:
+        return []
+    first, last = changes[-1].at, changes[0].at
+    rows = [Happened(each.at, change=each, kind=kind_of_change(each)) for each in changes]
+    rows += [
+        Happened(fact.at, fact=fact) for fact in facts if first <= fact.at and (newest or fact.at <= last)
+    ]
+    return sorted(rows, key=lambda row: row.at, reverse=True)
 
 
 def facts_in_words(
@@ -84,130 +187,3 @@ def _round(texts: Texts, match: Match, played: Round) -> str:
 
 def _team(match: Match, team: Team | None) -> str:
     return {"home": match.home, "away": match.away}.get(team or "", "?")
-
-
-_CHANGES = 100  #: rows of a page
-_POINTS = 5_000  #: changes that a plot shows at most, the newest
-_COMMANDS = 1_000  #: commands of operators that are shown at most, the newest
-#: The commands on a market that has a result.
-_WITH_RESULT = ("settle_market", "void_market", "roll_back_market", "close_type", "open_type")
-
-
-class MarketPlot(msgspec.Struct, frozen=True):
-    """What the plot shows: `PriceHistory`, and what happened since its first point."""
-
-    points: list[Point]
-    suspensions: list[Suspension]
-    marks: list[Mark]
-    complete: bool
-    facts: list[Fact]
-
-
-class Happened(msgspec.Struct, frozen=True):
-    """A row of the table: a change of the market, an entry about it in the ledger (with what it does), or a
-    fact of the match."""
-
-    at: int
-    change: MarketChange | None = None
-    kind: str = ""
-    fact: Fact | None = None
-
-
-@get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before", "done")})
-async def market_page(
-    request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
-    ref: FromPath[str],
-    name: FromPath[str],
-    before: Before = NEWEST,
-) -> Response[str]:
-    """The market, what changed it last, and what happened meanwhile."""
-    texts = texts_for(request)
-    async with console.store.snapshot() as tx:
-        match, market = await _market(tx, ref, name)
-        found = await market_changes.newest_of_all(
-            tx, match.id, market.key, before=before, limit=_CHANGES + 1
-        )
-        names = await names_of(tx, texts, [market.key])
-        entries = await settlements.of_market(tx, match.id, *market.key)
-        facts = await _facts(tx, texts, match)
-    shown = found[:_CHANGES]
-    return page(
-        request,
-        "market.html",
-        match=match,
-        market=market,
-        name=names.name(market.key, match.home, match.away),
-        path=match_path(match.number),
-        own_path=market_path(match.number, market.key),
-        forms=_forms(request.auth.user.operator_role, market),
-        windows=sorted(void_windows(entries, market.key)),
-        rows=_merged(shown, facts, newest=before == NEWEST),
-        older=shown[-1].seq if len(found) > _CHANGES else None,
-    )
-
-
-@get("/matches/{ref:str}/markets/{name:str}/history.json", opt={"query": ()})
-async def market_plot(
-    request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
-    ref: FromPath[str],
-    name: FromPath[str],
-) -> Response[Any]:
-    """What the plot shows, times in Unix ms."""
-    async with console.store.snapshot() as tx:
-        match, market = await _market(tx, ref, name)
-        found = await market_changes.newest_of_all(tx, match.id, market.key, before=NEWEST, limit=_POINTS + 1)
-        happened = await _facts(tx, texts_for(request), match)
-    complete = len(found) <= _POINTS
-    locale = texts_for(request).locale
-    prices = await run_in_thread(price_history, found[:_POINTS][::-1], locale, complete=complete)
-    begins = prices.points[0].at if prices.points else 0
-    facts = [fact for fact in happened if fact.at >= begins]
-    plot = MarketPlot(prices.points, prices.suspensions, prices.marks, prices.complete, facts)
-    return Response(plot, media_type="application/json", headers=dict(HEADERS))
-
-
-async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
-    """What happened in the match, and what operators commanded."""
-    rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
-    commands = await match_commands.listing(tx, match.id, limit=_COMMANDS)
-    return facts_in_words(texts, match, rounds, events, commands)
-
-
-def _forms(role: OperatorRole | None, market: Market) -> tuple[CommandForm, ...]:
-    """What operators of that role may do with the market as it stands: one with a result is not on offer, and
-    one that has none, and is not held, has nothing to be rolled back."""
-    given = forms_for(role, "market")
-    if market.status in CLOSED:
-        return tuple(form for form in given if form.tag in _WITH_RESULT)
-    return tuple(form for form in given if form.tag != "roll_back_market" or market.held)
-
-
-async def _market(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:
-    match = await matches.by_ref(tx, ref)
-    key = key_of_name(name)
-    market = await markets.get(tx, match.id, key) if key else None
-    if market is None:
-        raise NotFound(f"There is no market {name[:100]!r} on this match.")
-    return match, market
-
-
-def _merged(changes: list[MarketChange], facts: list[Fact], *, newest: bool) -> list[Happened]:
-    """The changes and what happened between the first and the last of them, newest first; facts after the
-    last one belong to the newest page."""
-    if not changes:
-        return []
-    first, last = changes[-1].at, changes[0].at
-    rows = [Happened(each.at, change=each, kind=_kind(each)) for each in changes]
-    rows += [
-        Happened(fact.at, fact=fact) for fact in facts if first <= fact.at and (newest or fact.at <= last)
-    ]
-    return sorted(rows, key=lambda row: row.at, reverse=True)
-
-
-def _kind(change: MarketChange) -> str:
-    return "" if isinstance(change.what, Market) else kind_of(change.what)
-
-
-HANDLERS = (market_page, market_plot)

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
@@ -14,15 +13,13 @@ from app.domain.ids import match_urn
 from app.domain.tenant import OperatorRole
 from app.http.handlers import get
 from app.sites.console.command_forms import FORMS, forms_for
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.market_rows import market_rows
-from app.sites.console.moving_pages import changes_response, moving_page, variant_of
-from app.sites.console.moving_rows import CLOSED, render
-from app.sites.console.paths import match_path
-from app.sites.console.permissions import Permission, allowed
-from app.sites.console.records import with_market_names
+from app.sites.console.match_tables import CLOSED, market_rows
+from app.sites.console.moving_pages import changes_response, moving_page, render, variant_of
+from app.sites.console.reports import with_market_names
+from app.sites.console.site import Console, Permission, allowed, match_path
 from app.sites.pages.market_names import players_of
 from app.sites.pages.rendering import page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.store import audit, log_senders, markets, match_commands, matches
 from app.store.match_commands import ExecutedCommand
 
@@ -31,9 +28,7 @@ _decode = msgspec.json.Decoder(AnyCommand).decode
 
 
 @get("/matches/{ref:str}")
-async def match_page(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[str]:
+async def match_page(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[str]:
     """The match as it stands; scripts keep it current."""
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
@@ -58,10 +53,7 @@ async def match_page(
 
 @get("/matches/{ref:str}/events", opt={"stream": True, "query": ("since",)})
 async def match_events(
-    request: SignedInRequest,
-    console: NamedDependency[ConsoleDependencies],
-    ref: FromPath[str],
-    since: FromQuery[str] = "",
+    request: SignedInRequest, console: Console, ref: FromPath[str], since: FromQuery[str] = ""
 ) -> Response[Any] | Stream:
     """What has changed since the version that the page has."""
     async with console.store.autocommit() as tx:
@@ -70,9 +62,7 @@ async def match_events(
 
 
 @get("/matches/{ref:str}/closed")
-async def closed_markets(
-    request: SignedInRequest, console: NamedDependency[ConsoleDependencies], ref: FromPath[str]
-) -> Response[str]:
+async def closed_markets(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[str]:
     """The markets that have a result, or were withdrawn."""
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
@@ -100,6 +90,3 @@ def _executed(command: ExecutedCommand, role: OperatorRole | None) -> Executed:
     form = FORMS.get(command.name)
     may = form is not None and form.permission in allowed(role)
     return Executed(command, may and is_undoable(_decode(command.command)))
-
-
-HANDLERS = (match_page, match_events, closed_markets)

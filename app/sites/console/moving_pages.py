@@ -1,19 +1,39 @@
-"""What pages that move share: their first state, and the stream of what changes."""
+"""Pages that move: their first state, the stream of what changes, and their rows as HTML in a language."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NamedTuple
 
+import jinja2
 from litestar import Response
 from litestar.response import Stream
 
-from app.kit.errors import Unavailable
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.moving_rows import Variant
-from app.sites.console.permissions import Permission, allowed
-from app.sites.console.row_feed import RowFeed
-from app.sites.pages.event_streams import ENDED, NOTHING_NEW, SILENT_SECONDS, open_stream
+from app.domain.entrants import Player
+from app.kit.errors import Refusal, Unavailable
+from app.sites.console.live_tables import ALERTS, CONSENTS, MATCHES
+from app.sites.console.match_tables import CLOSED, INPUTS, MARKETS, STATE, MarketRow
+from app.sites.console.row_feed import RenderedRow, RowFeed
+from app.sites.console.site import CONSOLE, Console, Permission, allowed
+from app.sites.pages.event_streams import SILENT_SECONDS, open_stream
+from app.sites.pages.market_names import MarketNames
 from app.sites.pages.rendering import page, texts_for
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.pages.texts import Texts
+
+_TEMPLATES = {
+    MATCHES: "live_cells.html",
+    ALERTS: "alert_cells.html",
+    CONSENTS: "consent_cells.html",
+    STATE: "live_cells.html",
+    INPUTS: "input_cells.html",
+    MARKETS: "market_cells.html",
+    CLOSED: "closed_cells.html",
+}
+
+
+class Variant(NamedTuple):
+    """What the text of rows depends on beside themselves: the language, and whether buttons are shown."""
+
+    language: str
+    acts: bool
 
 
 def variant_of(request: SignedInRequest) -> Variant:
@@ -22,30 +42,50 @@ def variant_of(request: SignedInRequest) -> Variant:
     return Variant(texts_for(request).language, acts)
 
 
-async def moving_page(request: SignedInRequest, feed: RowFeed, template: str, **values: Any) -> Response[str]:
+async def moving_page(
+    request: SignedInRequest, feed: RowFeed, template: str, refusal: Refusal | None = None, **values: Any
+) -> Response[str]:
     """A page with the tables of a feed as they are; the template has `board` and `version`."""
     version, board = await feed.board(variant_of(request))
-    return page(request, template, board=board, version=version, silent=SILENT_SECONDS, **values)
+    return page(request, template, refusal, board=board, version=version, silent=SILENT_SECONDS, **values)
 
 
 def changes_response(
-    request: SignedInRequest, console: ConsoleDependencies, feed: RowFeed, since: str
-) -> Response[Any] | Stream:
+    request: SignedInRequest, console: Console, feed: RowFeed, since: str
+) -> Response[bytes] | Stream:
     """The stream of what has changed since that version of the page."""
-    return open_stream(request, console.streams, _events(request, console, feed, since))
+    variant = variant_of(request)
+
+    async def latest() -> bytes | None:
+        nonlocal since
+        try:
+            since, data = await feed.changes(variant, since)
+        except Unavailable:
+            return None
+        return None if data is None else b"data: " + data + b"\n\n"
+
+    return open_stream(request, console.streams, feed.seconds, latest)
 
 
-async def _events(
-    request: SignedInRequest, console: ConsoleDependencies, feed: RowFeed, since: str
-) -> AsyncIterator[bytes]:
-    variant, session_id = variant_of(request), request.auth.session_id
-    with console.streams.counted(session_id):
-        yield NOTHING_NEW  # the browser then knows that it is connected
-        while await console.streams.lasts(session_id):
-            try:
-                since, data = await feed.changes(variant, since)
-            except Unavailable:
-                data = None
-            yield NOTHING_NEW if data is None else b"data: " + data + b"\n\n"
-            await asyncio.sleep(feed.seconds)
-    yield ENDED
+def render(variant: Variant, table: str, row: Any) -> RenderedRow:
+    """A row of one of these tables: each block of its template but the first is a cell."""
+    texts = CONSOLE.texts.texts_in(variant.language)
+    template = CONSOLE.templates.get_template(_TEMPLATES[table])
+    values = {"t": texts, "row": row, "site": CONSOLE.path, "acts": variant.acts}
+    css, *cells = blocks(template, values | _names(table, texts, row))
+    return RenderedRow(css, cells)
+
+
+def blocks(template: jinja2.Template, values: dict[str, Any]) -> list[str]:
+    """The text of each block of a template, in order."""
+    context = template.new_context(values)
+    return ["".join(block(context)) for block in template.blocks.values()]
+
+
+def _names(table: str, texts: Texts, row: Any) -> dict[str, str]:
+    return {"name": _market_name(texts, row)} if table in (MARKETS, CLOSED) else {}
+
+
+def _market_name(texts: Texts, row: MarketRow) -> str:
+    players: dict[int | None, Player] = {row.player.account: row.player} if row.player else {}
+    return MarketNames(texts, players).name(row.market.key, row.home, row.away)

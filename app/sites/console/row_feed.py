@@ -12,11 +12,12 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from secrets import token_hex
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 
 SECONDS = 0.5  #: how often the tables are read
-_UNUSED_SECONDS = 60.0  #: a board that nobody has used for so long is dropped
+_UNUSED_SECONDS = 60.0  #: a board, or the feed of a match, that nobody has used for so long is dropped
 
 Tables = Mapping[str, Mapping[str, Any]]  #: table → key of a row → row, in the order of the page
 Read = Callable[[], Awaitable[Tables]]
@@ -202,6 +203,21 @@ class RowFeed:
             self._number += 1
             self._encoded.clear()
         self._tables = tables
+
+
+class MatchFeeds:
+    """One feed for each match, however many watch it; `feed_of` makes it."""
+
+    def __init__(self, feed_of: Callable[[UUID], RowFeed]) -> None:
+        self._feed_of = feed_of
+        self._feeds: dict[UUID, tuple[float, RowFeed]] = {}
+
+    def of(self, match_id: UUID) -> RowFeed:
+        now = time.monotonic()
+        _, feed = self._feeds.get(match_id) or (now, self._feed_of(match_id))
+        used = {key: each for key, each in self._feeds.items() if now - each[0] < _UNUSED_SECONDS}
+        self._feeds = used | {match_id: (now, feed)}
+        return feed
 
 
 def _differ(new: Tables, old: Tables) -> bool:

@@ -1,12 +1,24 @@
-"""A submitted form: its fields as texts, checked before a handler uses them."""
+"""What browsers send: fields of forms as texts, times, and positions in lists; checked before a handler uses
+them.
+"""
 
+import re
 from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Annotated
 
 from litestar.datastructures import FormMultiDict
+from litestar.params import QueryParameter
 
 from app.kit.control_characters import has_control_characters
 from app.kit.errors import Field, Invalid
 
+NEWEST = 2**63 - 1  #: above every position
+#: A change, as an address has it: a page begins below it.
+Before = Annotated[int, QueryParameter(ge=1, le=NEWEST)]
+_MILLIS = re.compile(r"\d{1,15}\Z", re.ASCII)
+#: What a control `datetime-local` sends, and the same with a space.
+_LOCAL = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?\Z", re.ASCII)
 _LONGEST = 1_000  #: characters of a field, unless the handler says otherwise
 
 
@@ -65,3 +77,37 @@ class Form:
         if has_control_characters(value):
             raise Invalid(Field((name,), "This holds a control character.", "control_character"))
         return value
+
+
+def parsed_moment(name: str, text: str) -> int | None:
+    """A time as Unix ms: a date and a time in UTC (`2031-04-02T18:30:05.250`), or Unix ms; None if it is
+    empty. Raises `Invalid`, naming the field."""
+    if not text:
+        return None
+    if _MILLIS.match(text):
+        return int(text)
+    if _LOCAL.match(text):
+        try:
+            at = datetime.fromisoformat(text).replace(tzinfo=UTC)
+        except ValueError:  # there is no such day, or no such hour
+            pass
+        else:
+            return round(at.timestamp() * 1000)
+    what = "Enter a date and a time in UTC, as 2031-04-02T18:30, or Unix milliseconds."
+    raise Invalid(Field((name,), what, "moment", text[:100]))
+
+
+def local_moment(at: int | None) -> str:
+    """Unix ms as a control `datetime-local` shows it, in UTC; empty for None."""
+    if at is None:
+        return ""
+    return datetime.fromtimestamp(at / 1000, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
+
+
+def position(before: str) -> int:
+    """The id that a page begins below; without one, above all. Raises `Invalid`."""
+    if not before:
+        return NEWEST
+    if not (before.isascii() and before.isdigit() and len(before) < 19):
+        raise Invalid(Field(("before",), "Follow the links of this page.", "position", before[:100]))
+    return int(before)

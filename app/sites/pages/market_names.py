@@ -54,15 +54,6 @@ def account_of_player(key: MarketKey) -> int | None:
     return _player(_values(key[1]))
 
 
-def type_names(texts: Texts) -> list[tuple[int, str]]:
-    """Every market type with its name, dots for what its specifiers say."""
-    locale = texts.locale
-    return [
-        (each.id, each.render(locale, dict.fromkeys(each.placeholders, "…")))
-        for each in catalogue.load().markets
-    ]
-
-
 def void_reason(texts: Texts, reason_id: int | None) -> str:
     """What a void reason means, empty without one."""
     locale = texts.locale

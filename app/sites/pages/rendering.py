@@ -3,10 +3,11 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.response import Redirect
 
-from app.sites.pages import cookies
+from app.kit.errors import Field, Invalid, Refusal
+from app.sites.pages.sessions import AnyRequest, read_language
 from app.sites.pages.site import site_of
 from app.sites.pages.texts import LANGUAGES, Texts, preferred
 
@@ -23,19 +24,25 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-_HTML = "text/html"  #: the framework adds the charset
 
 
 def page(
-    request: Request[Any, Any, Any], template: str, *, status: int = 200, **values: Any
+    request: AnyRequest, template: str, refusal: Refusal | None = None, *, status: int = 200, **values: Any
 ) -> Response[str]:
-    """A whole page from `templates/`. Templates have `t` (texts), `site` (its address), `csrf_token` (empty
-    before signing in), `path`, what the site's `describe` gives, and `values`."""
-    return _response(render(request, template, **values), status)
+    """A page from `templates/`, or a part that a script puts in the place of the one that is shown. After a
+    `refusal` with its status, and what it says at the top."""
+    if refusal is None:
+        return _response(render(request, template, **values), status)
+    said = sentences(request, refusal)
+    response = _response(render(request, template, sentences=said, **values), refusal.status)
+    if refusal.retry_after is not None:
+        response.headers["Retry-After"] = str(refusal.retry_after)
+    return response
 
 
-def render(request: Request[Any, Any, Any], template: str, **values: Any) -> str:
-    """The text of a page, or of a part of one."""
+def render(request: AnyRequest, template: str, **values: Any) -> str:
+    """The text of a page, or of a part of one. Templates have `t` (texts), `site` (its address),
+    `csrf_token` (empty before signing in), `path`, what the site's `describe` gives, and `values`."""
     site, path = site_of(request), request.scope["path"]
     signed_in = request.scope.get("auth")
     common = {
@@ -46,14 +53,10 @@ def render(request: Request[Any, Any, Any], template: str, **values: Any) -> str
         "csrf_token": signed_in.csrf_token if signed_in else "",
         "navigation": site.entries(path) if signed_in else (),
         "done": _done(request),
+        "sentences": (),
         "assets": f"{site.path}/assets/{site.assets.version}",
     }
     return site.templates.get_template(template).render(common | site.describe(signed_in) | values)
-
-
-def fragment(request: Request[Any, Any, Any], template: str, **values: Any) -> Response[str]:
-    """A part of a page, which a script puts in the place of the part that is shown."""
-    return _response(render(request, template, **values), 200)
 
 
 def redirect(path: str, done: str = "", **query: str) -> Redirect:
@@ -62,18 +65,39 @@ def redirect(path: str, done: str = "", **query: str) -> Redirect:
     return Redirect(f"{path}?{parameters}" if parameters else path, status_code=303, headers=dict(HEADERS))
 
 
-def texts_for(request: Request[Any, Any, Any]) -> Texts:
+def texts_for(request: AnyRequest) -> Texts:
     """The texts in the language that was chosen, or else that the browser prefers."""
-    chosen = cookies.read_language(request.scope)
+    chosen = read_language(request.scope)
     language = chosen if chosen in LANGUAGES else preferred(request.headers.get("accept-language", ""))
     return site_of(request).texts.texts_in(language)
 
 
-def _done(request: Request[Any, Any, Any]) -> str:
-    name = f"done.{request.query_params.get('done', '')}"
+def sentences(request: AnyRequest, refusal: Refusal) -> list[str]:
+    """What a refusal says, in the user's language where that has a text for it."""
     texts = texts_for(request)
+    if isinstance(refusal, Invalid):
+        return [_field_sentence(texts, field) for field in refusal.fields]
+    values = {"retry_after": refusal.retry_after} | refusal.values
+    return [_sentence(texts, refusal.code, refusal.detail, values)]
+
+
+def _field_sentence(texts: Texts, field: Field) -> str:
+    values = {"field": field.loc[-1] if field.loc else "", "input": field.input}
+    return _sentence(texts, field.type, field.msg, values | (field.ctx or {}))
+
+
+def _sentence(texts: Texts, code: str, otherwise: str, values: dict[str, Any]) -> str:
+    name, command = f"errors.{code}", f"commands.{values.get('command', '')}"
+    if texts.has(command):  # as the title of its form
+        values = values | {"command": texts(command)}
+    return texts(name, **values) if texts.has(name) else otherwise
+
+
+def _done(request: AnyRequest) -> str:
+    texts, name = texts_for(request), f"done.{request.query_params.get('done', '')}"
     return texts(name) if texts.has(name) else ""
 
 
 def _response(body: str, status: int) -> Response[str]:
-    return Response(body, media_type=_HTML, status_code=status, headers=dict(HEADERS))
+    # The framework adds the charset.
+    return Response(body, media_type="text/html", status_code=status, headers=dict(HEADERS))

@@ -1,45 +1,54 @@
-"""A site: pages under one address for one kind of people, who sign in; and the filters by which its
-templates show values.
+"""A site: pages under one address for one kind of people, who sign in; its assets, and the filters by which
+its templates show values.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
-from litestar import Request
+from litestar import Request, Response
 from litestar.types import Scope
 from markupsafe import Markup
 
-from app.domain.catalogue import Locale
 from app.domain.suspension_reasons import in_words, market_reason_code
+from app.domain.tenant import SignedIn, User
 from app.http.pages import environment
-from app.sites.pages.assets import Assets
+from app.kit.errors import NotFound
 from app.sites.pages.texts import Catalogue
+
+_SHARED = Path(__file__).parent
+_SITE = "matchfeed.site"
+_ASSETS = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml; charset=utf-8",
+}
+_CACHED = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 
 
 def moment(millis: int | None) -> str | Markup:
     """Unix ms as a time in UTC, empty for None."""
-    if millis is None:
-        return ""
+    return "" if millis is None else _time(millis, "%Y-%m-%d %H:%M:%S UTC")
+
+
+def time_of_day(millis: int) -> Markup:
+    """Unix ms as a time of the day in UTC."""
+    return _time(millis, "%H:%M:%S")
+
+
+def _time(millis: int, shown: str) -> Markup:
     at = datetime.fromtimestamp(millis / 1000, UTC)
-    shown = f"{at:%Y-%m-%d %H:%M:%S} UTC"
-    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="milliseconds"), shown)
+    machine = at.isoformat(timespec="milliseconds")
+    return Markup('<time datetime="{}">{}</time>').format(machine, at.strftime(shown))
 
 
 def clock(millis: int) -> str:
     """Milliseconds into a round as minutes and seconds."""
     minutes, seconds = divmod(millis // 1000, 60)
     return f"{minutes}:{seconds:02}"
-
-
-def time_of_day(millis: int) -> Markup:
-    """Unix ms as a time of the day in UTC."""
-    at = datetime.fromtimestamp(millis / 1000, UTC)
-    return Markup('<time datetime="{}">{}</time>').format(
-        at.isoformat(timespec="milliseconds"), f"{at:%H:%M:%S}"
-    )
 
 
 def measured(value: float | None) -> str:
@@ -49,23 +58,31 @@ def measured(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.1f}"
 
 
-def reason(text: str, locale: Locale) -> str:
-    """Why something is suspended, in the language of the page."""
-    return in_words(text, locale)
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "clock": clock,
     "time_of_day": time_of_day,
     "measured": measured,
-    "reason": reason,
+    "reason": in_words,
     "reason_code": market_reason_code,
 }
 
 
-_SHARED = Path(__file__).parent
-_SITE = "matchfeed.site"
+class Assets:
+    """Style sheets, scripts and pictures in these folders, any of which may be absent: read once, for they
+    belong to the build."""
+
+    def __init__(self, *folders: Path) -> None:
+        found = (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir()))
+        self._bodies = {path.name: path.read_bytes() for path in found if path.suffix in _ASSETS}
+        #: Part of every asset's address, so that browsers may cache it for ever.
+        self.version = sha256(b"".join(self._bodies.values())).hexdigest()[:12]
+
+    def response(self, name: str, headers: Mapping[str, str] = _CACHED) -> Response[bytes]:
+        """Raises `NotFound`."""
+        if name not in self._bodies:
+            raise NotFound(f"There is no asset {name!r}.")
+        return Response(self._bodies[name], media_type=_ASSETS[Path(name).suffix], headers=headers)
 
 
 class Entry(NamedTuple):
@@ -83,8 +100,8 @@ class Site:
     them.
 
     `session_cookie` is the cookie's name: cookies do not tell apart ports of one host. `navigation` has the
-    pages that all link to. `describe` gives what templates have of whoever
-    is signed in, None being nobody; `check` raises `Forbidden` unless they have a permission."""
+    pages that all link to. `allowed` gives the permissions of a user, `check` raises `Forbidden` unless they
+    have one (None: everybody has)."""
 
     def __init__(
         self,
@@ -93,21 +110,30 @@ class Site:
         *,
         session_cookie: str,
         navigation: tuple[Entry, ...],
-        describe: Callable[[Any], dict[str, Any]],
-        check: Callable[[Any, Any], None],
+        allowed: Callable[[User], frozenset[Any]],
+        check: Callable[[User, Any], None],
     ) -> None:
         self.path = path
         self.sign_in_path = f"{path}/sign-in"
         self.session_cookie = session_cookie
-        self.describe, self.check = describe, check
+        self.check = check
         self.texts = Catalogue(_SHARED / "locales", folder / "locales")
         self.assets = Assets(_SHARED / "assets", folder / "assets")
         self.templates = environment(FILTERS, folder / "templates", _SHARED / "templates")
-        self._navigation = navigation
+        self._navigation, self._allowed = navigation, allowed
 
     def __deepcopy__(self, _memo: object) -> Self:
         """The framework copies routers with their `opt`; a site, which never changes, is one for all."""
         return self
+
+    def describe(self, signed_in: SignedIn | None) -> dict[str, Any]:
+        """What templates have of who is signed in: `user`, `tenant` (None of an operator) and `permissions`;
+        None and empty before."""
+        if signed_in is None:
+            return {"user": None, "tenant": None, "permissions": frozenset()}
+        user, tenant = signed_in.user, signed_in.tenant
+        permissions = self._allowed(user)
+        return {"user": user, "tenant": None if user.is_operator else tenant, "permissions": permissions}
 
     def entries(self, path: str) -> tuple[Entry, ...]:
         """Every page of the navigation, with that of `path` marked."""

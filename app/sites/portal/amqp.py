@@ -1,9 +1,11 @@
-"""The tenant's AMQP credentials: where its clients log in, a new password, and a login that we try."""
+"""The tenant's access to AMQP: where its clients log in, a new password, a login that we try. And how
+delivery stands, on a page that moves by itself: the connection, its queues, rate, lag and losses.
+"""
 
 from typing import Any
 
 from litestar import Response, post
-from litestar.di import NamedDependency
+from litestar.response import Stream
 
 from app.access import self_service
 from app.access.self_service import LoginCheck
@@ -11,27 +13,26 @@ from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import USER_LIMITS
 from app.http.handlers import get
-from app.kit.errors import Refusal
-from app.sites.pages.error_pages import sentences
+from app.kit.errors import Refusal, Unavailable
+from app.sites.pages.event_streams import SILENT_SECONDS, event, open_stream
 from app.sites.pages.forms import Form
-from app.sites.pages.rendering import page
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.permissions import Permission
+from app.sites.pages.rendering import page, render
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
+from app.sites.portal.site import Permission
 
 _DEVELOPERS: dict[str, Any] = {"permission": Permission.CREDENTIALS}
 _LATEST = 2**63 - 1
 
 
 @get("/amqp")
-async def show_vhost(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def show_vhost(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Where the tenant's clients log in, and who made the present password."""
     return await _amqp_page(request, portal)
 
 
 @post("/amqp", opt=_DEVELOPERS)
-async def make_credentials(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[str]:
+async def make_credentials(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Set a new password, and show the URL with it in this response only."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -50,7 +51,7 @@ async def make_credentials(
 
 
 @post("/amqp/check", opt=_DEVELOPERS)
-async def check_login(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def check_login(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Log in with the pasted password as the tenant's client does, and show each step."""
     try:
         pasted = Form(await request.form()).secret("password").strip()
@@ -64,7 +65,7 @@ async def check_login(request: SignedInRequest, portal: NamedDependency[PortalDe
 
 async def _amqp_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     refusal: Refusal | None = None,
     *,
     result: LoginCheck | None = None,
@@ -77,7 +78,7 @@ async def _amqp_page(
     return page(
         request,
         "amqp.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         last=last,
         may_provision=permitted,
         host=host,
@@ -91,8 +92,35 @@ async def _amqp_page(
         queues=tenant.max_queues,
         vhost=tenant.vhost,
         result=result,
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 
-HANDLERS = (show_vhost, make_credentials, check_login)
+@get("/feed")
+async def feed(request: SignedInRequest, portal: Portal) -> Response[str]:
+    """The delivery as it stands; scripts keep it current."""
+    return page(request, "feed.html", silent=SILENT_SECONDS, **await _delivery(request, portal))
+
+
+@get("/feed/events", opt={"stream": True, "query": ()})
+async def feed_events(request: SignedInRequest, portal: Portal) -> Response[Any] | Stream:
+    """The part of the page that moves, whenever it changes."""
+    shown = ""
+
+    async def latest() -> bytes | None:
+        nonlocal shown
+        current = render(request, "feed_delivery.html", **await _delivery(request, portal))
+        if current == shown:
+            return None
+        shown = current
+        return event(current)
+
+    return open_stream(request, portal.streams, portal.delivery.seconds, latest)
+
+
+async def _delivery(request: SignedInRequest, portal: Portal) -> dict[str, Any]:
+    """The values of the part that moves. `unavailable`: it cannot be read at the moment."""
+    try:
+        found = await portal.delivery.latest(request.auth.tenant.id)
+    except Unavailable:
+        return {"delivery": None, "unavailable": True}
+    return {"delivery": found, "unavailable": False}

@@ -1,18 +1,53 @@
-"""The dependencies of the portal's handlers."""
+"""The dependencies of the portal's handlers; and what reads how delivery stands, once for all who watch."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from uuid import UUID
 
 import msgspec
+from litestar.di import NamedDependency
 
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
+from app.amqp.delivery_status import TenantDelivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.kit.clock import Clock
 from app.recovery.request import RecoveryService
-from app.sites.pages.open_streams import OpenStreams
-from app.sites.pages.people import People
-from app.sites.pages.people import SignedInRequest as SignedInRequest
-from app.sites.portal.delivery_reader import DeliveryReader
+from app.sites.pages.event_streams import OpenStreams
+from app.sites.pages.sessions import People
 from app.store.connections import Store
 from app.store.counters import Counters
+
+SECONDS = 2.0  #: how often pages that move by themselves show something new
+
+Read = Callable[[UUID], Awaitable[TenantDelivery | None]]
+
+
+class DeliveryReader:
+    """Calls `read` for a tenant at most once in `seconds`, however many browsers ask at a time; the others
+    share its result, a failure too."""
+
+    def __init__(
+        self, read: Read, seconds: float = SECONDS, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._read, self._monotonic = read, monotonic
+        self._shared: dict[UUID, tuple[float, asyncio.Future[TenantDelivery | None]]] = {}
+        self.seconds = seconds
+
+    async def latest(self, tenant_id: UUID) -> TenantDelivery | None:
+        """The delivery as it was at most `seconds` ago; None while nothing is published to the tenant. Raises
+        what `read` raises."""
+        now = self._monotonic()
+        self._shared = {
+            each: (at, shared)
+            for each, (at, shared) in self._shared.items()
+            if not shared.done() or now - at < self.seconds
+        }
+        if tenant_id not in self._shared:
+            self._shared[tenant_id] = now, asyncio.ensure_future(self._read(tenant_id))
+        # One who leaves must not cancel the read that others wait for.
+        return await asyncio.shield(self._shared[tenant_id][1])
 
 
 class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,3 +77,6 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
             secret=self.secret,
             secure=self.public_url.startswith("https://"),
         )
+
+
+Portal = NamedDependency[PortalDependencies]  #: as handlers have them

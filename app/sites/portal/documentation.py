@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
 
 from app.access import self_service
 from app.broker.address import tenant_url
@@ -16,10 +15,10 @@ from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.domain import scopes
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
-from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
 from app.store.keys import Key
 
 _UNKNOWN_KEY = "YOUR_KEY"
@@ -35,17 +34,13 @@ class Example(msgspec.Struct, frozen=True):
 
 
 @get("/docs")
-async def examples_page(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[str]:
+async def examples_page(request: SignedInRequest, portal: Portal) -> Response[str]:
     """The examples, with a word where the key belongs."""
     return _page(request, portal)
 
 
 @post("/docs")
-async def examples_with_key(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[str]:
+async def examples_with_key(request: SignedInRequest, portal: Portal) -> Response[str]:
     """The examples with a key of the tenant, and whether it is valid."""
     try:
         raw = Form(await request.form()).secret("key").strip()
@@ -58,7 +53,7 @@ async def examples_with_key(
     return _page(request, portal, key, raw)
 
 
-def examples(portal: PortalDependencies, vhost: str, raw_key: str) -> tuple[Example, ...]:
+def examples(portal: Portal, vhost: str, raw_key: str) -> tuple[Example, ...]:
     """The examples for one tenant. Keys have letters, digits and `_` only: they need no quoting."""
     url, broker = portal.public_url, portal.broker
     stream = f"ws{url.removeprefix('http')}/cs2/v1/stream?api_key={raw_key}"
@@ -89,7 +84,7 @@ def examples(portal: PortalDependencies, vhost: str, raw_key: str) -> tuple[Exam
 
 def _page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     key: Key | None = None,
     raw: str = _UNKNOWN_KEY,
     refusal: Refusal | None = None,
@@ -97,11 +92,10 @@ def _page(
     return page(
         request,
         "documentation.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         examples=examples(portal, request.auth.tenant.vhost, raw),
         key=key,
         amqp=request.auth.tenant.amqp,
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 
@@ -133,5 +127,3 @@ async def main() -> None:
 
 asyncio.run(main())
 """
-
-HANDLERS = (examples_page, examples_with_key)

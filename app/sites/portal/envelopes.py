@@ -1,13 +1,12 @@
 """The envelopes of the change log, newest first, as they were published to the tenant; without a vhost there
 are none."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, QueryParameter
 
 from app.amqp.envelope import MATCH_MESSAGES, Envelope
@@ -17,11 +16,10 @@ from app.domain.ids import match_urn
 from app.domain.tenant import Tenant
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
-from app.sites.pages import moments
-from app.sites.pages.error_pages import sentences
-from app.sites.pages.positions import position
+from app.sites.pages.forms import parsed_moment, position
 from app.sites.pages.rendering import HEADERS, page
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
 from app.store import envelopes as stored
 from app.store import matches, tenants
 from app.store.envelopes import LAST, EnvelopePage, EnvelopeSearch, Neighbours
@@ -50,7 +48,7 @@ class EnvelopeView(msgspec.Struct, frozen=True):
 @get("/envelopes", opt={"query": (*_FIELDS, "before")})
 async def envelopes(
     request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
+    portal: Portal,
     match: FromQuery[str] = "",
     message: FromQuery[str] = "",
     market_type: Annotated[str, QueryParameter(name="type")] = "",
@@ -75,7 +73,7 @@ async def envelopes(
     return page(
         request,
         "envelopes.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         fields=fields,
         found=found,
         next=f"{_PATH}?{urlencode(following)}" if found.before else "",
@@ -83,14 +81,11 @@ async def envelopes(
         names=sorted(MATCH_MESSAGES),
         types=catalogue.load().markets,
         urn=match_urn,
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 
 @get("/envelopes/{seq:int}", opt={"query": ()})
-async def envelope(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], seq: FromPath[int]
-) -> Response[str]:
+async def envelope(request: SignedInRequest, portal: Portal, seq: FromPath[int]) -> Response[str]:
     """One envelope: its body, headers and routing key."""
     found, number, neighbours = await _envelope(portal, request.auth.tenant, seq)
     published = _published(found, request.auth.tenant)
@@ -109,9 +104,7 @@ async def envelope(
 
 
 @get("/envelopes/{seq:int}/body", opt={"query": ()})
-async def envelope_body(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], seq: FromPath[int]
-) -> Response[bytes]:
+async def envelope_body(request: SignedInRequest, portal: Portal, seq: FromPath[int]) -> Response[bytes]:
     """The body alone, byte for byte, to be saved: browsers would show it as a document of this site."""
     found, _, _ = await _envelope(portal, request.auth.tenant, seq)
     headers = HEADERS | {"Content-Disposition": f'attachment; filename="envelope-{found.seq}.xml"'}
@@ -120,7 +113,7 @@ async def envelope_body(
     )
 
 
-async def _envelope(portal: PortalDependencies, tenant: Tenant, seq: int) -> tuple[Envelope, int, Neighbours]:
+async def _envelope(portal: Portal, tenant: Tenant, seq: int) -> tuple[Envelope, int, Neighbours]:
     """The envelope, its match's number, and those around it. Raises `NotFound`."""
     async with portal.store.autocommit() as tx:
         rows = await stored.rows(tx, tenant.id, seq) if tenant.amqp and 0 < seq <= LAST else []
@@ -145,7 +138,7 @@ async def _search(tx: Tx, tenant: Tenant, fields: dict[str, str]) -> EnvelopeSea
     types = {str(each.id): each.id for each in catalogue.load().markets}
     if kind and kind not in types:
         raise Invalid(Field(("type",), "Choose one of the market types.", "choice", kind[:100]))
-    first, last = moments.millis("from", fields["from"]), moments.millis("to", fields["to"])
+    first, last = parsed_moment("from", fields["from"]), parsed_moment("to", fields["to"])
     return EnvelopeSearch(
         match_id=await _match_id(tx, tenant, fields["match"]),
         name=name or None,
@@ -163,6 +156,3 @@ async def _match_id(tx: Tx, tenant: Tenant, ref: str) -> UUID | None:
     if not tenant.amqp or not (booked or await stored.has_any(tx, tenant.id, match.id)):
         raise NotFound(f"There is no match {ref!r}.", code="no_match", match=ref)
     return match.id
-
-
-HANDLERS: tuple[Any, ...] = (envelopes, envelope, envelope_body)

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.params import FromPath, FromQuery
 
 from app.access import admin, self_service
 from app.access.api_keys import KeyAlteration, KeyProperties
@@ -17,19 +16,17 @@ from app.domain import scopes
 from app.domain.ids import CS2
 from app.domain.tenant import RATE_LIMIT_RPM
 from app.http.handlers import get
-from app.kit.errors import Field, Invalid, Refusal
-from app.sites.pages.error_pages import sentences
+from app.kit.errors import Conflict, Field, Invalid, Refusal
 from app.sites.pages.forms import Form
-from app.sites.pages.rendering import page, redirect, texts_for
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.permissions import Permission
-from app.sites.portal.positions import Position, position_of_next, read_position
+from app.sites.pages.rendering import page, redirect
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
+from app.sites.portal.lists import ROWS, TABS, Position, Tab, check_tab, position_before, position_of_next
+from app.sites.portal.site import Permission
 from app.store import keys
 from app.store.keys import Key
 
 _PATH = "/portal/keys"
-_ROWS = 50
-_LISTS = ("active", "ended")
 _DEVELOPERS: dict[str, Any] = {"permission": Permission.CREDENTIALS}
 _MAX_NETWORKS, _MAX_LABEL, _MAX_RATE = 50, 100, 1_000_000
 
@@ -65,19 +62,15 @@ class Entered(msgspec.Struct, frozen=True, kw_only=True):
 
 @get("/keys", opt={"query": ("done", "list", "before")})
 async def list_keys(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Annotated[str, QueryParameter(name="list")] = "active",
-    before: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "active", before: FromQuery[str] = ""
 ) -> Response[str]:
     """The tenant's keys that are active, or those that have ended; newest first."""
-    if listed not in _LISTS:
-        raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(_LISTS)}.", "choice", listed[:100]))
-    return await _keys_page(request, portal, listed=listed, before=read_position(before))
+    check_tab(listed, TABS)
+    return await _keys_page(request, portal, listed=listed, before=position_before(before))
 
 
 @post("/keys", opt=_DEVELOPERS)
-async def issue_key(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def issue_key(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Make a key, and show its secret in this response only. The same form sent again makes no other."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -95,16 +88,14 @@ async def issue_key(request: SignedInRequest, portal: NamedDependency[PortalDepe
     except Refusal as refusal:
         return await _keys_page(request, portal, refusal, entered=_entered(form))
     if isinstance(made, Key):
-        return await _keys_page(
-            request, portal, notice=texts_for(request)("keys.made_before", hint=made.hint)
-        )
+        what = f"This form had been sent before: key {made.hint}… was made then, and no other now."
+        made_before = Conflict(what, code="made_before", hint=made.hint)
+        return await _keys_page(request, portal, made_before)
     return page(request, "issued_key.html", key=made.key, raw=made.raw, replaced="")
 
 
 @post("/keys/{key_id:uuid}/rotate", opt=_DEVELOPERS)
-async def rotate_key(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], key_id: FromPath[UUID]
-) -> Response[str]:
+async def rotate_key(request: SignedInRequest, portal: Portal, key_id: FromPath[UUID]) -> Response[str]:
     """Replace a key by one with the same rights, which this response shows; the old one ends at once."""
     signed_in = request.auth
     try:
@@ -119,9 +110,7 @@ async def rotate_key(
 
 
 @post("/keys/{key_id:uuid}/revoke", opt=_DEVELOPERS)
-async def revoke_key(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], key_id: FromPath[UUID]
-) -> Response[Any]:
+async def revoke_key(request: SignedInRequest, portal: Portal, key_id: FromPath[UUID]) -> Response[Any]:
     """End a key without replacement."""
     signed_in = request.auth
     try:
@@ -134,9 +123,7 @@ async def revoke_key(
 
 
 @post("/keys/{key_id:uuid}", opt=_DEVELOPERS)
-async def alter_key(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], key_id: FromPath[UUID]
-) -> Response[Any]:
+async def alter_key(request: SignedInRequest, portal: Portal, key_id: FromPath[UUID]) -> Response[Any]:
     """Change a key's label and the networks that it may be used from."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -151,33 +138,31 @@ async def alter_key(
 
 async def _keys_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     refusal: Refusal | None = None,
     *,
-    notice: str = "",
     listed: str = "active",
     before: Position | None = None,
     entered: Entered | None = None,
 ) -> Response[str]:
     tenant_id = request.auth.tenant.id
     async with portal.store.snapshot() as tx:
-        found = await keys.newest(tx, tenant_id, active=listed == "active", limit=_ROWS + 1, before=before)
-        replaced = {key.replaced_by for key in found[:_ROWS] if key.replaced_by}
+        found = await keys.newest(tx, tenant_id, active=listed == "active", limit=ROWS + 1, before=before)
+        replaced = {key.replaced_by for key in found[:ROWS] if key.replaced_by}
         replacements = {each.key.id: each.key.hint for each in await keys.by_ids(tx, replaced)}
         choices = _choices(await self_service.entitlements(tx, tenant_id))
     return page(
         request,
         "keys.html",
-        status=refusal.status if refusal else 409 if notice else 200,
-        shown=[_shown(key, replacements) for key in found[:_ROWS]],
-        before=position_of_next(found, _ROWS),
-        lists=_LISTS,
+        refusal,
+        shown=[_shown(key, replacements) for key in found[:ROWS]],
+        before=position_of_next(found),
+        lists=TABS,
         listed=listed,
         choices=choices,
         entered=entered or _unfilled(choices),
         request_id=uuid4(),
         max_active=self_service.MAX_ACTIVE,
-        sentences=[notice] if notice else sentences(request, refusal) if refusal else [],
     )
 
 
@@ -254,6 +239,3 @@ def _entered(form: Form) -> Entered:
 def _unfilled(choices: Choices) -> Entered:
     sports = (CS2.slug,) if CS2.slug in choices.sports else choices.sports[:1]
     return Entered(sports=sports, rate=str(min(choices.highest_rate, RATE_LIMIT_RPM)))
-
-
-HANDLERS = (list_keys, issue_key, rotate_key, revoke_key, alter_key)

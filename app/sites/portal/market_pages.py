@@ -6,7 +6,6 @@ A history reaches back as far as the change log, which is retained for some hour
 from typing import NamedTuple
 
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from app.access.reach import match_within, reach_of
@@ -14,24 +13,21 @@ from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketKey, market_name
 from app.domain.match import Match
-from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
 from app.domain.types_off import market_in_list, off_now
 from app.http.handlers import get
-from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid, NotFound
-from app.sites.pages.ledger_kinds import kind_of
+from app.sites.pages.forms import NEWEST, Before
+from app.sites.pages.market_history import CHANGES, POINTS, PriceHistory, kind_of_change, price_history
 from app.sites.pages.market_names import key_of_name, names_of
-from app.sites.pages.positions import NEWEST, Before
-from app.sites.pages.price_history import PriceHistory, price_history
 from app.sites.pages.rendering import HEADERS, page, texts_for
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.market_paths import market_path, markets_path
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
+from app.sites.portal.site import market_path, markets_path
 from app.store import market_changes, markets
 from app.store.transaction import Tx
 
-_MARKETS, _CHANGES = 100, 100  #: rows of a page
-_POINTS = 5_000  #: changes that a plot shows at most, the newest
+_MARKETS = 100  #: rows of a page
 _FIRST: MarketKey = (0, "")
 
 
@@ -43,21 +39,9 @@ class MarketRow(NamedTuple):
     path: str
 
 
-class ChangeRow(NamedTuple):
-    """A row of a history: the market as it was from `at` on, or an entry of the ledger (its `kind`)."""
-
-    at: int
-    market: Market | None
-    entry: LedgerEntry | None
-    kind: str
-
-
 @get("/matches/{ref:str}/markets", opt={"query": ("after",)})
 async def match_markets(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    ref: FromPath[str],
-    after: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, ref: FromPath[str], after: FromQuery[str] = ""
 ) -> Response[str]:
     """The markets that a match ever had, by type and specifiers."""
     start = key_of_name(after) if after else _FIRST
@@ -87,22 +71,18 @@ async def match_markets(
 
 @get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before",)})
 async def market_history(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    ref: FromPath[str],
-    name: FromPath[str],
-    before: Before = NEWEST,
+    request: SignedInRequest, portal: Portal, ref: FromPath[str], name: FromPath[str], before: Before = NEWEST
 ) -> Response[str]:
     """What the change log has of a market, newest first, and where its plot is."""
     tenant = request.auth.tenant
     async with portal.store.snapshot() as tx:
         match = await _match(tx, request, ref)
         market = await _market(tx, tenant, match, name)
-        limit = _CHANGES + 1
+        limit = CHANGES + 1
         found = await market_changes.newest(tx, tenant, match.id, market.key, before=before, limit=limit)
         begins_at = await market_changes.begins_at(tx)
         names = await names_of(tx, texts_for(request), [market.key])
-    shown = found[:_CHANGES]
+    shown = found[:CHANGES]
     return page(
         request,
         "market_history.html",
@@ -113,28 +93,23 @@ async def market_history(
         own_path=market_path(match.number, market.key),
         markets_path=markets_path(match.number),
         begins_at=begins_at,
-        rows=[_change_row(each) for each in shown],
-        older=shown[-1].seq if len(found) > _CHANGES else None,
+        rows=[(each, kind_of_change(each)) for each in shown],
+        older=shown[-1].seq if len(found) > CHANGES else None,
     )
 
 
 @get("/matches/{ref:str}/markets/{name:str}/history.json")
 async def market_plot(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    ref: FromPath[str],
-    name: FromPath[str],
+    request: SignedInRequest, portal: Portal, ref: FromPath[str], name: FromPath[str]
 ) -> Response[PriceHistory]:
     """What the plot shows, times in Unix ms."""
     tenant = request.auth.tenant
     async with portal.store.snapshot() as tx:
         match = await _match(tx, request, ref)
         market = await _market(tx, tenant, match, name)
-        limit = _POINTS + 1
+        limit = POINTS + 1
         found = await market_changes.newest(tx, tenant, match.id, market.key, before=NEWEST, limit=limit)
-    oldest_first = found[_POINTS - 1 :: -1] if len(found) > _POINTS else found[::-1]
-    locale = texts_for(request).locale
-    history = await run_in_thread(price_history, oldest_first, locale, complete=len(found) <= _POINTS)
+    history = await price_history(found, texts_for(request).locale)
     return Response(history, media_type="application/json", headers=dict(HEADERS))
 
 
@@ -153,13 +128,3 @@ async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
         urn = match_urn(match.number)
         raise NotFound(f"{urn} has no market {name!r}.", code="no_market", match=urn, market=name)
     return shown
-
-
-def _change_row(change: market_changes.MarketChange) -> ChangeRow:
-    what = change.what
-    if isinstance(what, LedgerEntry):
-        return ChangeRow(change.at, None, what, kind_of(what))
-    return ChangeRow(change.at, what, None, "")
-
-
-HANDLERS = (match_markets, market_history, market_plot)

@@ -1,17 +1,18 @@
-"""Which matches the tenant has booked: those in play and those to come, booked or given back one by one or
-several at once. They are not for tenants whose keys see finished matches only.
+"""What the tenant is offered. Matches in play and matches to come are booked or given back, one by one or
+several at once; they are not for tenants whose keys see finished matches only. Market types are switched off
+and on, several at once.
 """
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 from litestar import Response, post
-from litestar.di import NamedDependency
-from litestar.params import FromQuery, QueryParameter
+from litestar.params import FromQuery
 
 from app.access import feed_selection
+from app.access.feed_selection import market_types_of, set_market_types
 from app.access.reach import reach_of
 from app.domain import scopes
 from app.domain.ids import match_urn
@@ -19,17 +20,17 @@ from app.domain.match import Match, Status
 from app.domain.scopes import Reach
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, Refusal
-from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form
-from app.sites.pages.rendering import page, redirect
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.permissions import Permission
+from app.sites.pages.rendering import page, redirect, texts_for
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
+from app.sites.portal.lists import ROWS, Tab, check_tab, matched
+from app.sites.portal.site import Permission
 from app.store import listings, matches, tenants
 from app.store.listings import ListPosition, Window
 from app.store.transaction import Tx
 
-_PATH = "/portal/offer"
-_ROWS = 50
+_PATH, _TYPES_PATH = "/portal/offer", "/portal/market-types"
 _TRADERS: dict[str, Any] = {"permission": Permission.OFFER}
 _POSITION = re.compile(r"(\d{1,18})-(\d{1,18})\Z", re.ASCII)
 LISTS = {
@@ -46,21 +47,9 @@ class OfferedMatch(msgspec.Struct, frozen=True):
     booked: bool
 
 
-class OfferPage(msgspec.Struct, frozen=True):
-    """A page of a list; `after` is the position that the next page begins after, empty on the last one.
-    `finished_only`: the tenant sees neither list."""
-
-    rows: tuple[OfferedMatch, ...]
-    after: str
-    finished_only: bool
-
-
 @get("/offer", opt={"query": ("done", "list", "after")})
 async def offer(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Annotated[str, QueryParameter(name="list")] = "live",
-    after: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "live", after: FromQuery[str] = ""
 ) -> Response[str]:
     """The matches in play, or those to come, with what the tenant has booked."""
     return await _offer_page(request, portal, listed, after)
@@ -68,10 +57,7 @@ async def offer(
 
 @post("/offer", opt=_TRADERS | {"query": ("list", "after")})
 async def change_bookings(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Annotated[str, QueryParameter(name="list")] = "live",
-    after: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "live", after: FromQuery[str] = ""
 ) -> Response[Any]:
     """Book the checked matches, or give them back. Each is a transaction of its own, as over the API; one
     that is already as wanted stays."""
@@ -79,7 +65,7 @@ async def change_bookings(
     try:
         booked = form.choice("change", ("book", "give_back")) == "book"
         refs = form.many("match")
-        if not 1 <= len(refs) <= _ROWS:
+        if not 1 <= len(refs) <= ROWS:
             raise Invalid(Field(("match",), "Check the matches that you mean.", "nothing_checked"))
         for ref in refs:
             async with portal.store.transaction() as tx:
@@ -93,33 +79,26 @@ async def change_bookings(
 
 
 async def _offer_page(
-    request: SignedInRequest,
-    portal: PortalDependencies,
-    listed: str,
-    after: str,
-    refusal: Refusal | None = None,
+    request: SignedInRequest, portal: Portal, listed: str, after: str, refusal: Refusal | None = None
 ) -> Response[str]:
-    if listed not in LISTS:
-        raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(LISTS)}.", "choice", listed[:100]))
-    position = _position(after)
+    check_tab(listed, LISTS)
+    start = matched("after", after, _POSITION)
+    position = ListPosition(int(start[1]), int(start[2])) if start else None
     async with portal.store.snapshot() as tx:
         finished_only = await _sees_finished_only(tx, request)
         statuses = () if finished_only else LISTS[listed]
-        found = await listings.page(tx, statuses, limit=_ROWS + 1, window=Window(), after=position)
+        found = await listings.page(tx, statuses, limit=ROWS + 1, window=Window(), after=position)
         ids = [match.id for match, _ in found]
         booked = await tenants.booked(tx, request.auth.tenant.id, ids)
-    rows = tuple(
-        OfferedMatch(match, match_urn(match.number), match.id in booked) for match, _ in found[:_ROWS]
-    )
-    shown = OfferPage(rows, _next(found), finished_only)
     return page(
         request,
         "offer.html",
-        status=refusal.status if refusal else 200,
-        shown=shown,
+        refusal,
+        rows=[OfferedMatch(match, match_urn(match.number), match.id in booked) for match, _ in found[:ROWS]],
+        after=_next(found),
+        finished_only=finished_only,
         listed=listed,
         lists=tuple(LISTS),
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 
@@ -128,20 +107,53 @@ async def _sees_finished_only(tx: Tx, request: SignedInRequest) -> bool:
     return await reach_of(tx, request.auth.tenant, scopes.LIST) is Reach.FINISHED
 
 
-def _position(after: str) -> ListPosition | None:
-    if not after:
-        return None
-    found = _POSITION.match(after)
-    if not found:
-        raise Invalid(Field(("query", "after"), "Follow the links of this page.", "position", after[:100]))
-    return ListPosition(int(found[1]), int(found[2]))
-
-
 def _next(found: Sequence[tuple[Match, ListPosition]]) -> str:
-    if len(found) <= _ROWS:
+    """The position that the next page begins after; empty on the last one."""
+    if len(found) <= ROWS:
         return ""
-    last = found[_ROWS - 1][1]
+    last = found[ROWS - 1][1]
     return f"{last.at}-{last.number}"
 
 
-HANDLERS = (offer, change_bookings)
+@get("/market-types")
+async def list_market_types(request: SignedInRequest, portal: Portal) -> Response[str]:
+    """Every market type, and whether it is on for the tenant."""
+    return await _types_page(request, portal)
+
+
+@post("/market-types", opt=_TRADERS)
+async def switch_market_types(request: SignedInRequest, portal: Portal) -> Response[Any]:
+    """Switch the checked types on or off, all in one transaction."""
+    form, signed_in = Form(await request.form()), request.auth
+    try:
+        on = form.choice("change", ("on", "off")) == "on"
+        checked = [_type_id(value) for value in form.many("type")]
+        if not checked:
+            raise Invalid(Field(("type",), "Check the market types that you mean.", "no_type_checked"))
+        async with portal.grants.changing() as tx:
+            await set_market_types(
+                tx, signed_in.tenant.slug, checked, on, by=signed_in.actor, now=portal.clock()
+            )
+    except Refusal as refusal:
+        return await _types_page(request, portal, refusal)
+    return redirect(_TYPES_PATH, "types_on" if on else "types_off")
+
+
+async def _types_page(
+    request: SignedInRequest, portal: Portal, refusal: Refusal | None = None
+) -> Response[str]:
+    async with portal.store.autocommit() as tx:
+        states = await market_types_of(tx, request.auth.tenant.slug)
+    locale = texts_for(request).locale
+    return page(
+        request,
+        "market_types.html",
+        refusal,
+        states=[(each, each.type.name.get(locale)) for each in states],
+    )
+
+
+def _type_id(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) < 10):
+        raise Invalid(Field(("type",), "This is no market type.", "market_type", value[:100]))
+    return int(value)

@@ -1,45 +1,38 @@
 """The tenant's users: who they are, invitations, roles, ends."""
 
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from litestar import Response, post
-from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.params import FromPath, FromQuery
 
 from app.access import users
 from app.domain.tenant import Role
 from app.http.handlers import get
-from app.kit.errors import Field, Invalid, Refusal
-from app.sites.pages.error_pages import sentences
+from app.kit.errors import Refusal
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.permissions import Permission
-from app.sites.portal.positions import Position, position_of_next, read_position
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
+from app.sites.portal.lists import ROWS, TABS, Position, Tab, check_tab, position_before, position_of_next
+from app.sites.portal.site import Permission
 from app.store import users as stored
 
 _PATH = "/portal/people"
-_ROWS = 50
-_LISTS = ("active", "ended")
 _OWNERS: dict[str, Any] = {"permission": Permission.PEOPLE}
 
 
 @get("/people", opt={"query": ("done", "list", "before")})
 async def list_people(
-    request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
-    listed: Annotated[str, QueryParameter(name="list")] = "active",
-    before: FromQuery[str] = "",
+    request: SignedInRequest, portal: Portal, listed: Tab = "active", before: FromQuery[str] = ""
 ) -> Response[str]:
     """The tenant's users who may sign in, or those that have ended; newest first."""
-    if listed not in _LISTS:
-        raise Invalid(Field(("query", "list"), f"Choose one of {', '.join(_LISTS)}.", "choice", listed[:100]))
-    return await _people_page(request, portal, listed=listed, before=read_position(before))
+    check_tab(listed, TABS)
+    return await _people_page(request, portal, listed=listed, before=position_before(before))
 
 
 @post("/people", opt=_OWNERS)
-async def invite(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def invite(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Add a user, and show the one-time link with which they set their password."""
     form, signed_in, now = Form(await request.form()), request.auth, portal.clock()
     try:
@@ -58,9 +51,7 @@ async def invite(request: SignedInRequest, portal: NamedDependency[PortalDepende
 
 
 @post("/people/{user_id:uuid}/link", opt=_OWNERS)
-async def issue_link(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
-) -> Response[str]:
+async def issue_link(request: SignedInRequest, portal: Portal, user_id: FromPath[UUID]) -> Response[str]:
     """A one-time link with which the user sets a new password; earlier links of theirs end."""
     form, signed_in = Form(await request.form()), request.auth
     async with portal.store.transaction() as tx:
@@ -78,9 +69,7 @@ async def issue_link(
 
 
 @post("/people/{user_id:uuid}/role", opt=_OWNERS)
-async def set_role(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
-) -> Response[Any]:
+async def set_role(request: SignedInRequest, portal: Portal, user_id: FromPath[UUID]) -> Response[Any]:
     """Give a user another role."""
     form, signed_in = Form(await request.form()), request.auth
     try:
@@ -95,9 +84,7 @@ async def set_role(
 
 
 @post("/people/{user_id:uuid}/end", opt=_OWNERS)
-async def end_user(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], user_id: FromPath[UUID]
-) -> Response[Any]:
+async def end_user(request: SignedInRequest, portal: Portal, user_id: FromPath[UUID]) -> Response[Any]:
     """End a user, with all their sessions and links."""
     signed_in = request.auth
     try:
@@ -110,7 +97,7 @@ async def end_user(
 
 async def _people_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     refusal: Refusal | None = None,
     *,
     listed: str = "active",
@@ -118,25 +105,19 @@ async def _people_page(
 ) -> Response[str]:
     tenant_id = request.auth.tenant.id
     async with portal.store.autocommit() as tx:
-        found = await stored.newest(tx, tenant_id, active=listed == "active", limit=_ROWS + 1, before=before)
+        found = await stored.newest(tx, tenant_id, active=listed == "active", limit=ROWS + 1, before=before)
     return page(
         request,
         "people.html",
-        status=refusal.status if refusal else 200,
-        people=found[:_ROWS],
-        before=position_of_next(found, _ROWS),
-        lists=_LISTS,
+        refusal,
+        people=found[:ROWS],
+        before=position_of_next(found),
+        lists=TABS,
         listed=listed,
         roles=list(Role),
-        sentences=sentences(request, refusal) if refusal else [],
     )
 
 
-def _link_page(
-    request: SignedInRequest, portal: PortalDependencies, email: str, link: users.IssuedLink
-) -> Response[str]:
+def _link_page(request: SignedInRequest, portal: Portal, email: str, link: users.IssuedLink) -> Response[str]:
     address = users.link_address(portal.public_url, link.raw)
     return page(request, "issued_link.html", email=email, address=address, expires_at=link.expires_at)
-
-
-HANDLERS = (list_people, invite, issue_link, set_role, end_user)

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from litestar import Response, post
-from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from app.domain.ids import match_urn
@@ -11,13 +10,11 @@ from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryState
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.recovery.request import RecoveryParameters
-from app.sites.pages import moments
-from app.sites.pages.error_pages import sentences
-from app.sites.pages.forms import Form
-from app.sites.pages.positions import NEWEST, position
-from app.sites.pages.rendering import fragment, page, redirect
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.permissions import Permission
+from app.sites.pages.forms import NEWEST, Form, local_moment, parsed_moment, position
+from app.sites.pages.rendering import page, redirect
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.portal.dependencies import Portal
+from app.sites.portal.site import Permission
 from app.store import recovery_jobs
 from app.store.recovery_jobs import ListedRecovery
 
@@ -46,22 +43,20 @@ CHOICES = {
 @get("/recoveries", opt={"query": ("done", "before", "since", "match")})
 async def recoveries(
     request: SignedInRequest,
-    portal: NamedDependency[PortalDependencies],
+    portal: Portal,
     before: FromQuery[str] = "",
     since: FromQuery[str] = "",
     match: FromQuery[str] = "",
 ) -> Response[str]:
     """The form, filled in with a time or a match, and the tenant's recoveries, newest first."""
     chosen = "since" if since else "odds" if match else "full"
-    at = moments.millis("since", since)
-    fields = {"what": chosen, "since": moments.local(at), "match": match, "node_id": ""}
+    at = parsed_moment("since", since)
+    fields = {"what": chosen, "since": local_moment(at), "match": match, "node_id": ""}
     return await _recoveries_page(request, portal, fields, before=position(before))
 
 
 @post("/recoveries", opt=_MAY_RECOVER)
-async def request_recovery(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[Any]:
+async def request_recovery(request: SignedInRequest, portal: Portal) -> Response[Any]:
     """Request a recovery, as the API does; the request id is generated."""
     form = Form(await request.form())
     fields: dict[str, str] = {}
@@ -74,25 +69,21 @@ async def request_recovery(
 
 
 @get("/recoveries/{job_id:int}")
-async def recovery(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], job_id: FromPath[int]
-) -> Response[str]:
+async def recovery(request: SignedInRequest, portal: Portal, job_id: FromPath[int]) -> Response[str]:
     """One recovery and its progress."""
     found = await _recovery(request, portal, job_id)
     return page(request, "recovery.html", listed=found, open=_is_open(found.job), urn=match_urn)
 
 
 @get("/recoveries/{job_id:int}/progress", opt={"query": ()})
-async def recovery_progress(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], job_id: FromPath[int]
-) -> Response[str]:
+async def recovery_progress(request: SignedInRequest, portal: Portal, job_id: FromPath[int]) -> Response[str]:
     """The part of that page that moves, until the recovery has ended."""
     found = await _recovery(request, portal, job_id)
-    return fragment(request, "recovery_progress.html", listed=found, open=_is_open(found.job), urn=match_urn)
+    return page(request, "recovery_progress.html", listed=found, open=_is_open(found.job), urn=match_urn)
 
 
 async def _accepted(
-    request: SignedInRequest, portal: PortalDependencies, what: str, fields: dict[str, str]
+    request: SignedInRequest, portal: Portal, what: str, fields: dict[str, str]
 ) -> RecoveryJob:
     choice, ref = CHOICES[what], fields["match"]
     if choice.of_match and not ref:
@@ -102,7 +93,7 @@ async def _accepted(
         raise Invalid(Field(("match",), what, "match_unused"))
     after = None if choice.of_match else "0"
     if choice.since:
-        at = moments.millis("since", fields["since"])
+        at = parsed_moment("since", fields["since"])
         if at is None:
             raise Invalid(Field(("since",), "Enter the time from which on to recover.", "since_needed"))
         after = str(at)
@@ -113,7 +104,7 @@ async def _accepted(
     )
 
 
-async def _recovery(request: SignedInRequest, portal: PortalDependencies, job_id: int) -> ListedRecovery:
+async def _recovery(request: SignedInRequest, portal: Portal, job_id: int) -> ListedRecovery:
     """The tenant's recovery of that number; raises `NotFound`."""
     async with portal.store.autocommit() as tx:
         tenant_id = request.auth.tenant.id
@@ -125,7 +116,7 @@ async def _recovery(request: SignedInRequest, portal: PortalDependencies, job_id
 
 async def _recoveries_page(
     request: SignedInRequest,
-    portal: PortalDependencies,
+    portal: Portal,
     fields: dict[str, str],
     refusal: Refusal | None = None,
     *,
@@ -134,24 +125,17 @@ async def _recoveries_page(
     async with portal.store.autocommit() as tx:
         found = await recovery_jobs.listing(tx, request.auth.tenant.id, before, _ROWS + 1)
     shown = found[:_ROWS]
-    response = page(
+    return page(
         request,
         "recoveries.html",
-        status=refusal.status if refusal else 200,
+        refusal,
         fields={"what": "full", "since": "", "match": "", "node_id": ""} | fields,
         choices=tuple(CHOICES),
         rows=shown,
         before=shown[-1].job.id if len(found) > _ROWS else None,
         urn=match_urn,
-        sentences=sentences(request, refusal) if refusal else [],
     )
-    if refusal and refusal.retry_after is not None:
-        response.headers["Retry-After"] = str(refusal.retry_after)
-    return response
 
 
 def _is_open(job: RecoveryJob) -> bool:
     return job.state in (RecoveryState.SCHEDULED, RecoveryState.RUNNING)
-
-
-HANDLERS = (recoveries, request_recovery, recovery, recovery_progress)

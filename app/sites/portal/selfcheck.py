@@ -5,12 +5,10 @@ markets; the mistakes of the upload in words, the differences explained.
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import msgspec
 from litestar import Response, post
 from litestar.datastructures import FormMultiDict, UploadFile
-from litestar.di import NamedDependency
 from msgspec import UNSET
 
 from app.access.reach import reach_of
@@ -24,8 +22,9 @@ from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.portal.dependencies import Portal
 from app.store import match_names
 from app.store.match_names import MatchName
 from app.wire.views.selfcheck import DifferenceView, Digest, SelfCheckView
@@ -120,7 +119,7 @@ async def selfcheck_form(request: SignedInRequest) -> Response[str]:
 
 
 @post("/selfcheck", request_max_body_size=_FORM_BYTES)
-async def selfcheck(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
+async def selfcheck(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Compare a digest with what is on offer to the tenant at this moment. Nothing is changed or stored."""
     tenant = request.auth.tenant
     try:
@@ -143,9 +142,7 @@ async def selfcheck(request: SignedInRequest, portal: NamedDependency[PortalDepe
 
 
 @get("/selfcheck.json")
-async def selfcheck_example(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies]
-) -> Response[bytes]:
+async def selfcheck_example(request: SignedInRequest, portal: Portal) -> Response[bytes]:
     """The tenant's own open book as a digest, which equals it at this moment."""
     tenant = request.auth.tenant
     async with portal.store.autocommit() as tx:
@@ -156,7 +153,7 @@ async def selfcheck_example(
 
 
 async def _by_match(
-    request: SignedInRequest, portal: PortalDependencies, checked: SelfCheckView, reach: Reach
+    request: SignedInRequest, portal: Portal, checked: SelfCheckView, reach: Reach
 ) -> list[MatchDifferences]:
     """The listed differences, by match. Names of matches that are not finished are not for those who see
     finished ones only."""
@@ -182,6 +179,3 @@ def _of_match(
 
 def _match_of(difference: DifferenceView) -> str:
     return difference.match
-
-
-HANDLERS: tuple[Any, ...] = (selfcheck_form, selfcheck, selfcheck_example)

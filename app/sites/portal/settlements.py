@@ -9,80 +9,41 @@ import csv
 import io
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Stream
 
 from app.access.reach import match_within, reach_of
-from app.domain import scopes
+from app.domain import catalogue, scopes
 from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
 from app.http.handlers import get
 from app.kit.clock import iso_seconds
 from app.kit.errors import Field, Invalid, NotFound, Refusal
-from app.sites.pages.error_pages import sentences
-from app.sites.pages.market_names import type_names
 from app.sites.pages.rendering import HEADERS, page, texts_for
-from app.sites.pages.settlement_rows import SettlementRow, evidence, rows_of
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.pages.settlements import SettlementRow, evidence, rows_of
 from app.sites.pages.texts import Texts
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.market_paths import market_path
+from app.sites.portal.dependencies import Portal
+from app.sites.portal.site import market_path
 from app.store import matches
 from app.store import settlements as ledger
 from app.store.settlements import NEWEST, LedgerFilter, LedgerResult
 from app.store.transaction import Tx
 
+_PATH, _FILE = "/portal/settlements", "/portal/settlements.csv"
+_FILTER_PARAMETERS = ("match", "type", "result", "since", "until")
+_ROWS = 50
+_FILE_ROWS = 500  #: entries read at a time: so many are in memory, however long the file
 CSV_COLUMNS = (
     *("id", "time", "match", "match_name", "market_id", "specifiers", "market", "entry", "result"),
     *("previous_status", "new_status", "void_reason_id", "void_reason", "reason", "settled_by"),
     *("is_resettlement", "void_from", "void_until", "rolled_back_by", "rests_on"),
 )
 _EVALUATED = ("=", "+", "-", "@", "\t", "\r")
-
-
-def csv_header() -> str:
-    """The first line."""
-    return _lines([CSV_COLUMNS])
-
-
-def csv_lines(rows: Iterable[SettlementRow]) -> str:
-    """A line for each entry."""
-    return _lines(map(_cells, rows))
-
-
-def _lines(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def _harmless(cell: object) -> str:
-    text = "" if cell is None else str(cell)
-    return f"'{text}" if text.startswith(_EVALUATED) else text
-
-
-def _cells(row: SettlementRow) -> tuple[object, ...]:
-    entry = row.entry
-    window = entry.void_window
-    return (
-        *(entry.id, iso_seconds(entry.at), row.match_urn, row.match_name, entry.type_id, entry.specifiers),
-        *(row.market, row.kind, entry.result, entry.previous_status, entry.new_status),
-        *(entry.void_reason_id, row.void_reason, entry.reason, entry.settled_by),
-        str(entry.is_resettlement).lower(),
-        *(
-            iso_seconds(window.start_time) if window else None,
-            iso_seconds(window.end_time) if window else None,
-        ),
-        *(row.rolled_back_by, " ".join(map(str, entry.rests_on))),
-    )
-
-
-_FILTER_PARAMETERS = ("match", "type", "result", "since", "until")
 
 
 class LedgerQuery(msgspec.Struct, frozen=True):
@@ -102,6 +63,112 @@ class LedgerQuery(msgspec.Struct, frozen=True):
         """`path` with these parameters and others."""
         given = {name: value for name, value in self.sent.items() if value}
         return f"{path}?{urlencode(given | more)}" if given or more else path
+
+
+class _Scope(msgspec.Struct, frozen=True):
+    """What a request may see of the ledger, and which part of that it wants."""
+
+    tenant: Tenant
+    reach: Reach
+    wanted: LedgerFilter
+
+
+@get("/settlements", opt={"query": (*_FILTER_PARAMETERS, "before")})
+async def settlements(request: SignedInRequest, portal: Portal) -> Response[str]:
+    """A page of the ledger."""
+    try:
+        query = parsed_filter(request.query_params)
+        async with portal.store.snapshot() as tx:
+            scope = await _scope(tx, request, query)
+            rows = await _rows(tx, texts_for(request), scope, query.before, _ROWS + 1)
+    except (Invalid, NotFound) as refusal:
+        return _list_page(request, without_filter(request.query_params), [], refusal)
+    return _list_page(request, query, rows)
+
+
+@get("/settlements.csv", opt={"query": _FILTER_PARAMETERS})
+async def settlements_file(request: SignedInRequest, portal: Portal) -> Stream:
+    """Every entry that the same filter shows, as CSV."""
+    query = parsed_filter(request.query_params)
+    async with portal.store.autocommit() as tx:
+        scope = await _scope(tx, request, query)
+    return Stream(
+        _file(portal, texts_for(request), scope),
+        media_type="text/csv; charset=utf-8; header=present",
+        headers=HEADERS | {"Content-Disposition": 'attachment; filename="settlements.csv"'},
+    )
+
+
+@get("/settlements/{entry_id:int}")
+async def settlement(request: SignedInRequest, portal: Portal, entry_id: FromPath[int]) -> Response[str]:
+    """One entry, with what it rests on and everything else that the ledger has of its market."""
+    tenant, off = request.auth.tenant, request.auth.tenant.types_off
+    async with portal.store.snapshot() as tx:
+        reach = await reach_of(tx, tenant, scopes.SETTLEMENTS)
+        found = await ledger.get(tx, tenant.id, reach, entry_id, off) if 0 < entry_id <= NEWEST else None
+        match = await matches.get(tx, found.match_id) if found else None
+        if found is None or match is None:
+            what = f"There is no settlement {entry_id}."
+            raise NotFound(what, code="no_settlement", settlement=entry_id)
+        values = await evidence(tx, texts_for(request), found, match, market_path, off)
+    return page(request, "ledger_entry.html", **values)
+
+
+async def _scope(tx: Tx, request: SignedInRequest, query: LedgerQuery) -> _Scope:
+    tenant = request.auth.tenant
+    reach = await reach_of(tx, tenant, scopes.SETTLEMENTS)
+    match = await match_within(tx, tenant.id, reach, query.match) if query.match else None
+    wanted = msgspec.structs.replace(query.wanted, match_id=match.id if match else None)
+    return _Scope(tenant, reach, wanted)
+
+
+async def _rows(tx: Tx, texts: Texts, scope: _Scope, before: int, limit: int) -> list[SettlementRow]:
+    tenant, reach = scope.tenant, scope.reach
+    found = await ledger.page(
+        tx, tenant.id, reach, scope.wanted, tenant.types_off, before=before, limit=limit
+    )
+    return await rows_of(tx, texts, found, market_path)
+
+
+async def _file(portal: Portal, texts: Texts, scope: _Scope) -> AsyncIterator[str]:
+    """The lines of the file, in pieces. Entries are only ever added, with higher ids: what lies below an id
+    stays the same from one piece to the next."""
+    yield csv_header()
+    before = NEWEST
+    while True:
+        async with portal.store.autocommit() as tx:
+            rows = await _rows(tx, texts, scope, before, _FILE_ROWS)
+        if not rows:
+            return
+        yield csv_lines(rows)
+        before = rows[-1].entry.id
+
+
+def _list_page(
+    request: SignedInRequest, query: LedgerQuery, rows: list[SettlementRow], refusal: Refusal | None = None
+) -> Response[str]:
+    shown = rows[:_ROWS]
+    older = query.link(_PATH, before=shown[-1].entry.id) if len(rows) > _ROWS else ""
+    return page(
+        request,
+        "settlements.html",
+        refusal,
+        rows=shown,
+        sent=query.sent,
+        types=type_names(texts_for(request)),
+        results=list(LedgerResult),
+        older=older,
+        file=query.link(_FILE),
+    )
+
+
+def type_names(texts: Texts) -> list[tuple[int, str]]:
+    """Every market type with its name, dots for what its specifiers say."""
+    locale = texts.locale
+    return [
+        (each.id, each.render(locale, dict.fromkeys(each.placeholders, "…")))
+        for each in catalogue.load().markets
+    ]
 
 
 def parsed_filter(query: Mapping[str, str]) -> LedgerQuery:
@@ -151,111 +218,38 @@ def _time(name: str, value: str) -> int | None:
         raise Invalid(Field(("query", name), what, "time", value[:100])) from error
 
 
-_PATH, _FILE = "/portal/settlements", "/portal/settlements.csv"
-_ROWS = 50
-_FILE_ROWS = 500  #: entries read at a time: so many are in memory, however long the file
-_LIST: dict[str, Any] = {"query": (*_FILTER_PARAMETERS, "before")}
-_CSV: dict[str, Any] = {"query": _FILTER_PARAMETERS}
+def csv_header() -> str:
+    """The first line."""
+    return _lines([CSV_COLUMNS])
 
 
-class _Scope(msgspec.Struct, frozen=True):
-    """What a request may see of the ledger, and which part of that it wants."""
-
-    tenant: Tenant
-    reach: Reach
-    wanted: LedgerFilter
+def csv_lines(rows: Iterable[SettlementRow]) -> str:
+    """A line for each entry."""
+    return _lines(map(_cells, rows))
 
 
-@get("/settlements", opt=_LIST)
-async def settlements(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Response[str]:
-    """A page of the ledger."""
-    try:
-        query = parsed_filter(request.query_params)
-        async with portal.store.snapshot() as tx:
-            scope = await _scope(tx, request, query)
-            rows = await _rows(tx, texts_for(request), scope, query.before, _ROWS + 1)
-    except (Invalid, NotFound) as refusal:
-        return _list_page(request, without_filter(request.query_params), [], refusal)
-    return _list_page(request, query, rows)
+def _lines(rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
+    return text.getvalue()
 
 
-@get("/settlements.csv", opt=_CSV)
-async def settlements_file(request: SignedInRequest, portal: NamedDependency[PortalDependencies]) -> Stream:
-    """Every entry that the same filter shows, as CSV."""
-    query = parsed_filter(request.query_params)
-    async with portal.store.autocommit() as tx:
-        scope = await _scope(tx, request, query)
-    return Stream(
-        _file(portal, texts_for(request), scope),
-        media_type="text/csv; charset=utf-8; header=present",
-        headers=HEADERS | {"Content-Disposition": 'attachment; filename="settlements.csv"'},
+def _harmless(cell: object) -> str:
+    text = "" if cell is None else str(cell)
+    return f"'{text}" if text.startswith(_EVALUATED) else text
+
+
+def _cells(row: SettlementRow) -> tuple[object, ...]:
+    entry = row.entry
+    window = entry.void_window
+    return (
+        *(entry.id, iso_seconds(entry.at), row.match_urn, row.match_name, entry.type_id, entry.specifiers),
+        *(row.market, row.kind, entry.result, entry.previous_status, entry.new_status),
+        *(entry.void_reason_id, row.void_reason, entry.reason, entry.settled_by),
+        str(entry.is_resettlement).lower(),
+        *(
+            iso_seconds(window.start_time) if window else None,
+            iso_seconds(window.end_time) if window else None,
+        ),
+        *(row.rolled_back_by, " ".join(map(str, entry.rests_on))),
     )
-
-
-@get("/settlements/{entry_id:int}")
-async def settlement(
-    request: SignedInRequest, portal: NamedDependency[PortalDependencies], entry_id: FromPath[int]
-) -> Response[str]:
-    """One entry, with what it rests on and everything else that the ledger has of its market."""
-    tenant, off = request.auth.tenant, request.auth.tenant.types_off
-    async with portal.store.snapshot() as tx:
-        reach = await reach_of(tx, tenant, scopes.SETTLEMENTS)
-        found = await ledger.get(tx, tenant.id, reach, entry_id, off) if 0 < entry_id <= NEWEST else None
-        match = await matches.get(tx, found.match_id) if found else None
-        if found is None or match is None:
-            what = f"There is no settlement {entry_id}."
-            raise NotFound(what, code="no_settlement", settlement=entry_id)
-        values = await evidence(tx, texts_for(request), found, match, market_path, off)
-    return page(request, "ledger_entry.html", **values)
-
-
-async def _scope(tx: Tx, request: SignedInRequest, query: LedgerQuery) -> _Scope:
-    tenant = request.auth.tenant
-    reach = await reach_of(tx, tenant, scopes.SETTLEMENTS)
-    match = await match_within(tx, tenant.id, reach, query.match) if query.match else None
-    wanted = msgspec.structs.replace(query.wanted, match_id=match.id if match else None)
-    return _Scope(tenant, reach, wanted)
-
-
-async def _rows(tx: Tx, texts: Texts, scope: _Scope, before: int, limit: int) -> list[SettlementRow]:
-    tenant, reach = scope.tenant, scope.reach
-    found = await ledger.page(
-        tx, tenant.id, reach, scope.wanted, tenant.types_off, before=before, limit=limit
-    )
-    return await rows_of(tx, texts, found, market_path)
-
-
-async def _file(portal: PortalDependencies, texts: Texts, scope: _Scope) -> AsyncIterator[str]:
-    """The lines of the file, in pieces. Entries are only ever added, with higher ids: what lies below an id
-    stays the same from one piece to the next."""
-    yield csv_header()
-    before = NEWEST
-    while True:
-        async with portal.store.autocommit() as tx:
-            rows = await _rows(tx, texts, scope, before, _FILE_ROWS)
-        if not rows:
-            return
-        yield csv_lines(rows)
-        before = rows[-1].entry.id
-
-
-def _list_page(
-    request: SignedInRequest, query: LedgerQuery, rows: list[SettlementRow], refusal: Refusal | None = None
-) -> Response[str]:
-    shown = rows[:_ROWS]
-    older = query.link(_PATH, before=shown[-1].entry.id) if len(rows) > _ROWS else ""
-    return page(
-        request,
-        "settlements.html",
-        status=refusal.status if refusal else 200,
-        rows=shown,
-        sent=query.sent,
-        types=type_names(texts_for(request)),
-        results=list(LedgerResult),
-        older=older,
-        file=query.link(_FILE),
-        sentences=sentences(request, refusal) if refusal else [],
-    )
-
-
-HANDLERS = (settlements, settlements_file, settlement)

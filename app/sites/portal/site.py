@@ -1,45 +1,78 @@
-"""The portal as a site: where it is, and the pages that all link to."""
+"""The portal as a site: where its pages are, those that all link to, and what a user's role allows. Everybody
+who is signed in may read what concerns the tenant.
+"""
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
-from app.domain.tenant import SignedIn
+from app.domain.ids import match_urn
+from app.domain.market import MarketKey, market_name
+from app.domain.tenant import Role
+from app.kit.errors import Forbidden
 from app.sites.pages.site import Entry, Site
-from app.sites.portal.permissions import allowed, check
-
-_NAVIGATION = (
-    Entry("/portal", "overview.title"),
-    Entry("/portal/feed", "feed.title"),
-    Entry("/portal/envelopes", "envelopes.title"),
-    Entry("/portal/recoveries", "recoveries.title"),
-    Entry("/portal/offer", "offer.title"),
-    Entry("/portal/market-types", "market_types.title"),
-    Entry("/portal/settlements", "settlements.title"),
-    Entry("/portal/selfcheck", "selfcheck.title"),
-    Entry("/portal/keys", "keys.title"),
-    Entry("/portal/amqp", "amqp.title"),
-    Entry("/portal/docs", "docs.title"),
-    Entry("/portal/people", "people.title"),
-    Entry("/portal/account", "account.title"),
-)
 
 
-def _describe(signed_in: SignedIn | None) -> dict[str, Any]:
-    """`user`, `tenant` and `permissions`: None and empty before signing in."""
-    if signed_in is None:
-        return {"user": None, "tenant": None, "permissions": frozenset()}
-    return {
-        "user": signed_in.user,
-        "tenant": signed_in.tenant,
-        "permissions": allowed(signed_in.user.role),
-    }
+class Permission(StrEnum):
+    """What a route requires in its `opt["permission"]`."""
+
+    PEOPLE = "people"  #: invite users, change their roles, end them
+    CREDENTIALS = "credentials"  #: API keys and AMQP credentials
+    RECOVERY = "recovery"
+    OFFER = "offer"  #: which matches are booked, which market types are on
+
+
+_ALLOWED = {
+    Role.OWNER: frozenset(Permission),
+    Role.DEVELOPER: frozenset({Permission.CREDENTIALS, Permission.RECOVERY}),
+    Role.TRADER: frozenset({Permission.OFFER, Permission.RECOVERY}),
+    Role.READER: frozenset[Permission](),
+}
+_CODES = {
+    Permission.PEOPLE: "role_people",
+    Permission.CREDENTIALS: "role_credentials",
+    Permission.RECOVERY: "role_recovery",
+    Permission.OFFER: "role_offer",
+}
+
+
+def check(role: Role, permission: Permission | None) -> None:
+    """Raise `Forbidden` unless the role allows it; None: everybody may."""
+    if permission is not None and permission not in _ALLOWED[role]:
+        holders = " or ".join(each for each in Role if permission in _ALLOWED[each])
+        what = f"Your role is {role}; this needs {holders}. Ask an owner of your tenant."
+        raise Forbidden(what, code=_CODES[permission])
 
 
 PORTAL = Site(
     "/portal",
     Path(__file__).parent,
     session_cookie="matchfeed-session",
-    navigation=_NAVIGATION,
-    describe=_describe,
-    check=lambda signed_in, permission: check(signed_in.user.role, permission),
+    navigation=(
+        Entry("/portal", "overview.title"),
+        Entry("/portal/feed", "feed.title"),
+        Entry("/portal/envelopes", "envelopes.title"),
+        Entry("/portal/recoveries", "recoveries.title"),
+        Entry("/portal/offer", "offer.title"),
+        Entry("/portal/market-types", "market_types.title"),
+        Entry("/portal/settlements", "settlements.title"),
+        Entry("/portal/selfcheck", "selfcheck.title"),
+        Entry("/portal/keys", "keys.title"),
+        Entry("/portal/amqp", "amqp.title"),
+        Entry("/portal/docs", "docs.title"),
+        Entry("/portal/people", "people.title"),
+        Entry("/portal/account", "account.title"),
+    ),
+    allowed=lambda user: _ALLOWED[user.role],
+    check=lambda user, permission: check(user.role, permission),
 )
+
+
+def markets_path(number: int) -> str:
+    """The page with the markets of a match."""
+    return f"/portal/matches/{match_urn(number)}/markets"
+
+
+def market_path(number: int, key: MarketKey) -> str:
+    """The page with the price history of a market."""
+    return f"{markets_path(number)}/{quote(market_name(*key), safe=':=')}"

@@ -7,7 +7,7 @@ from prometheus_client import REGISTRY
 from app.access import admin
 from app.commands.match_commands import AwardMatch
 from app.ingest import lost_lines
-from app.operations.api.alert_monitor import AlertMonitor
+from app.operations.api.alerts import AlertMonitor
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store

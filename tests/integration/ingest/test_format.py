@@ -5,7 +5,7 @@ import pytest
 from app.commands import match_commands
 from app.domain.market import MarketStatus
 from app.domain.match import Match
-from app.operations.api.alert_monitor import AlertMonitor
+from app.operations.api.alerts import AlertMonitor
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server

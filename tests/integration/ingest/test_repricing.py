@@ -11,7 +11,7 @@ from app.domain.market import Market, MarketStatus
 from app.domain.match import Status
 from app.ingest.log_update import IngestConfig
 from app.ingest.match_checks import reprice_due
-from app.operations.api.alert_monitor import AlertMonitor
+from app.operations.api.alerts import AlertMonitor
 from app.store.alerts import AlertKind
 from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, Server

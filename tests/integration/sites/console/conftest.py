@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.tenant import OperatorRole
 from app.settings import Settings
-from app.sites.console.dependencies import ConsoleDependencies
+from app.sites.console.site import ConsoleDependencies
 from app.store.connections import Store
 from tests.support.portal import Person, add_operator, cheap_passwords, dependencies_of, some_address
 from tests.support.web import serving

@@ -5,7 +5,7 @@ import pytest
 from app.domain.ids import match_urn
 from app.domain.match import Match
 from app.domain.tenant import OperatorRole
-from app.sites.console.permissions import Permission, allowed
+from app.sites.console.site import Permission, allowed
 from app.store import alerts
 from app.store.alerts import Alert, AlertKind, AlertSubject
 from app.store.connections import Store

@@ -11,8 +11,7 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS
-from app.sites.console.paths import market_path
-from app.sites.console.permissions import Permission, allowed
+from app.sites.console.site import Permission, allowed, market_path
 from app.store import log_senders
 from app.store.connections import Store
 from app.store.log_senders import LogSender

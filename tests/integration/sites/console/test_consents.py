@@ -13,7 +13,7 @@ from app.domain.market import Market, Result
 from app.domain.match import Match
 from app.domain.tenant import OperatorRole
 from app.settings import Settings
-from app.sites.console.permissions import Permission, allowed
+from app.sites.console.site import Permission, allowed
 from app.store import consent_requests, history
 from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest, ConsentState

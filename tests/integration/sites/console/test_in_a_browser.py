@@ -13,7 +13,7 @@ from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.tenant import OperatorRole
 from app.main import create_app
 from app.settings import Settings
-from app.sites.console.paths import market_path, match_path
+from app.sites.console.site import market_path, match_path
 from app.store import alerts, log_senders
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store

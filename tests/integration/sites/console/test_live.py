@@ -10,9 +10,9 @@ from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import Doubt, MapPlay, Match, Status
 from app.domain.tenant import OperatorRole
-from app.sites.console.dependencies import ConsoleDependencies
 from app.sites.console.row_feed import Changes
-from app.sites.pages.open_streams import PER_SESSION
+from app.sites.console.site import ConsoleDependencies
+from app.sites.pages.event_streams import PER_SESSION
 from app.store import alerts
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store

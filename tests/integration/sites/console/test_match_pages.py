@@ -10,7 +10,7 @@ from app.domain import changes as c
 from app.domain.ids import match_urn
 from app.domain.match import MapPlay, Round
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.sites.console.paths import market_path
+from app.sites.console.site import market_path
 from app.store.connections import Store
 from tests.support.matches import execute
 from tests.support.portal import Person

@@ -11,7 +11,7 @@ import pytest
 from app.access.admin import BrokerConfig
 from app.broker.connection import open_connection
 from app.domain.tenant import Role
-from app.sites.pages.open_streams import PER_SESSION
+from app.sites.pages.event_streams import PER_SESSION
 from app.sites.portal.dependencies import PortalDependencies
 from app.store import cursors, tenants
 from app.store.connections import Store

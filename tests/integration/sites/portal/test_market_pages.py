@@ -107,8 +107,9 @@ async def test_the_table_says_what_the_plot_shows(person: Person, story: Story, 
 async def test_a_long_history_is_shown_in_pages_and_the_plot_is_cut(
     person: Person, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.sites.portal.market_pages._CHANGES", 3)
-    monkeypatch.setattr("app.sites.portal.market_pages._POINTS", 4)
+    monkeypatch.setattr("app.sites.portal.market_pages.CHANGES", 3)
+    for module in ("portal.market_pages", "pages.market_history"):
+        monkeypatch.setattr(f"app.sites.{module}.POINTS", 4)
     match = await story.match()
     prices = [Decimal(f"1.{number}") for number in range(50, 56)]
     for price in prices:

@@ -7,9 +7,8 @@ from typing import get_args
 from app.commands.alert_handling import AnyAlertCommand
 from app.commands.trading_commands import AnyCommand
 from app.domain.tenant import OperatorRole
-from app.sites.console.command_forms import FORMS
-from app.sites.console.command_permissions import permission_for
-from app.sites.console.permissions import Permission, allowed
+from app.sites.console.command_forms import FORMS, permission_for
+from app.sites.console.site import Permission, allowed
 
 _PAGE = Path(__file__).resolve().parents[4] / "docs" / "console.md"
 _ROW = re.compile(r"^\| (?!command )(.+?) \|(.*)\|$", re.MULTILINE)

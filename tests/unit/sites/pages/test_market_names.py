@@ -4,10 +4,10 @@ import pytest
 
 from app.domain import catalogue
 from app.domain.entrants import Player
-from app.sites.pages.market_names import MarketNames, type_names
+from app.sites.pages.market_names import MarketNames
 from app.sites.pages.texts import LANGUAGES
-from app.sites.portal.market_paths import market_path
-from app.sites.portal.site import PORTAL
+from app.sites.portal.settlements import type_names
+from app.sites.portal.site import PORTAL, market_path
 
 ANN = Player(id=3, name="Ann", account=7)
 (KILLS,) = [each.id for each in catalogue.load().markets if each.key == "player_kills_over"]

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.kit.errors import Unavailable
-from app.sites.pages.open_streams import OpenStreams
+from app.sites.pages.event_streams import PER_SESSION, OpenStreams
 
 
 class Sessions:
@@ -19,7 +19,7 @@ class Sessions:
         self.reads: list[set[UUID]] = []
         self.now = 0.0
         self.failing = False
-        self.streams = OpenStreams(self.read, 2, 1.0, lambda: self.now)
+        self.streams = OpenStreams(self.read, 1.0, lambda: self.now)
 
     async def read(self, ids: Collection[UUID]) -> set[UUID]:
         self.reads.append(set(ids))
@@ -44,7 +44,7 @@ def one(sessions: Sessions) -> UUID:
 
 def test_a_session_has_room_for_so_many(sessions: Sessions, one: UUID) -> None:
     with ExitStack() as stack:
-        for _ in range(2):
+        for _ in range(PER_SESSION):
             assert sessions.streams.has_room(one)
             stack.enter_context(sessions.streams.counted(one))
         assert not sessions.streams.has_room(one)

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from app.domain.match import MapPlay, Round, TimelineEvent
-from app.sites.pages.settlement_rows import facts_of
+from app.sites.pages.settlements import facts_of
 
 KILL = TimelineEvent(1, "kill", 1, 2, 50, 5)
 PLAYED = Round(3, 1, 2, "home", "CT", "kills", 1, 1, 0, 90)

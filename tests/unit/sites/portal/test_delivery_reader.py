@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.kit.errors import Unavailable
-from app.sites.portal.delivery_reader import DeliveryReader
+from app.sites.portal.dependencies import DeliveryReader
 
 
 class Source:

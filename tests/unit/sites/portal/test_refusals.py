@@ -8,11 +8,10 @@ import pytest
 from app.domain.tenant import Role, SignedIn
 from app.http.request_guard import RequestGuard, check_format_and_query
 from app.kit.errors import Conflict
-from app.sites.pages.session_guard import SessionGuard
+from app.sites.pages.sessions import SessionGuard
 from app.sites.pages.texts import LANGUAGES
-from app.sites.portal.permissions import check
 from app.sites.portal.routes import portal_router
-from app.sites.portal.site import PORTAL
+from app.sites.portal.site import PORTAL, check
 from tests.support.refusals import Raised, refusals_of
 
 #: What is wrong with a digest has texts of its own, with its place in the digest.

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.sites.pages.settlement_rows import SettlementRow
+from app.sites.pages.settlements import SettlementRow
 from app.sites.portal import settlements as settlement_file
 
 ENTRY = LedgerEntry(13, "map=1", LedgerStatus.PENDING, LedgerStatus.SETTLED, None, "reason", (1, 2), id=9)

@@ -1,6 +1,8 @@
-"""The price of a market through time, its suspensions and its settlements, of its changes; pure."""
+"""The price of a market through time, its suspensions and its settlements: what a page lists, and its plot
+shows.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -8,8 +10,12 @@ from msgspec.structs import replace
 from app.domain.catalogue import Locale
 from app.domain.market import Market
 from app.domain.suspension_reasons import in_words, market_reason_code
-from app.sites.pages.ledger_kinds import kind_of
+from app.kit.background import run_in_thread
+from app.sites.pages.settlements import kind_of
 from app.store.market_changes import MarketChange
+
+CHANGES = 100  #: rows of a page
+POINTS = 5_000  #: changes that a plot shows at most, the newest
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
@@ -45,9 +51,14 @@ class PriceHistory(msgspec.Struct, frozen=True):
     complete: bool
 
 
-def price_history(changes: Iterable[MarketChange], locale: Locale, *, complete: bool) -> PriceHistory:
-    """The history that these changes, oldest first, make; reasons are in the language `locale`. Times of one
-    market never fall."""
+async def price_history(found: Sequence[MarketChange], locale: Locale) -> PriceHistory:
+    """The history that these changes make, newest first and one more than `POINTS` if there are so many;
+    reasons are in the language `locale`."""
+    return await run_in_thread(_history, found[:POINTS][::-1], locale, complete=len(found) <= POINTS)
+
+
+def _history(changes: Iterable[MarketChange], locale: Locale, *, complete: bool) -> PriceHistory:
+    """Of changes, oldest first: times of one market never fall."""
     history = PriceHistory([], [], [], complete)
     for change in changes:
         what = change.what
@@ -69,3 +80,8 @@ def _suspend(suspensions: list[Suspension], at: int, market: Market, locale: Loc
         suspensions[-1] = replace(last, until=at)
     if code:
         suspensions.append(Suspension(at, None, reason, code))
+
+
+def kind_of_change(change: MarketChange) -> str:
+    """What an entry of the ledger does (`kind_of`); empty for a change of the market."""
+    return "" if isinstance(change.what, Market) else kind_of(change.what)

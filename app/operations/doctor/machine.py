@@ -1,0 +1,82 @@
+"""This machine: its disk, the certificate, and which addresses answer to whom."""
+
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import httpx
+from cryptography import x509
+
+from app.operations.doctor.findings import Finding, ill, judged, unknown, well
+
+_EXPIRY = timedelta(days=14)
+_FREE_SHARE = 0.05
+_SECONDS = 5.0
+_TCP = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LISTENING = "0A"
+_ANY_ADDRESS = {"0" * 8, "0" * 32}
+_REFUSED = {401, 403}  #: what an address of operators answers without a key
+
+
+def disk() -> Finding:
+    """The file system on which this command runs; others' are theirs to watch."""
+    usage = shutil.disk_usage("/")
+    free = f"{usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.1f} are free on this machine"
+    wrong = [free] if usage.free < _FREE_SHARE * usage.total else ()
+    return judged("disk", wrong, free, "Free some space: logs, old backups.")
+
+
+def certificate(file: str, now: datetime) -> Finding:
+    """The certificate of the SDK address."""
+    if not file:
+        return well("certificate", "the SDK address has none of its own: a proxy adds TLS, if it is used")
+    action = "Renew the certificate and restart `matchfeed serve`; clients refuse an expired one."
+    try:
+        found = x509.load_pem_x509_certificate(Path(file).read_bytes())
+    except (OSError, ValueError) as error:
+        return ill("certificate", f"SDK_CERTIFICATE_FILE cannot be read: {error}", action)
+    until = found.not_valid_after_utc
+    wrong = [f"it expires on {until:%Y-%m-%d}"] if until - now < _EXPIRY else ()
+    return judged("certificate", wrong, f"valid until {until:%Y-%m-%d}", action)
+
+
+async def web_process(public_url: str) -> Finding:
+    """Whether a web process answers at the public address: any response will do."""
+    action = "Start `matchfeed serve`; read its log; see the proxy and PUBLIC_URL."
+    try:
+        async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
+            response = await client.get(f"{public_url.rstrip('/')}/v1/alive")
+    except httpx.HTTPError as error:
+        return ill(
+            "web process", f"{public_url} does not answer: {str(error) or type(error).__name__}", action
+        )
+    wrong = [f"{public_url} answers {response.status_code}"] if response.is_server_error else ()
+    return judged("web process", wrong, f"{public_url} answers", action)
+
+
+async def operator_exposure(public_url: str, operator_port: int, *, production: bool) -> Finding:
+    """Whether others than operators reach the operators' addresses."""
+    part, action = "operators' listener", "Set OPERATOR_PORT and restart `matchfeed serve` (docs/deploy.md)."
+    if not operator_port:
+        if production:
+            return ill(part, "operators have no listener of their own", action)
+        return well(part, "none of its own, as in development")
+    wrong = []
+    if operator_port in listening_everywhere():
+        wrong.append(f"port {operator_port} listens on every address of this machine")
+        action = "Give `matchfeed serve` an --operator-host that only operators reach, or a firewall's rule."
+    try:
+        async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
+            response = await client.get(f"{public_url.rstrip('/')}/ops/v1/alerts")
+    except httpx.HTTPError:
+        return judged(part, wrong, "", action) if wrong else unknown(part, f"{public_url} is silent", action)
+    if response.status_code in _REFUSED:
+        wrong.append(f"{public_url}/ops/v1 answers")
+    return judged(part, wrong, f"port {operator_port}; {public_url} does not know its addresses", action)
+
+
+def listening_everywhere() -> set[int]:
+    """The ports on which something on this machine listens on every address; none where that is unknown."""
+    lines = [line.split() for file in _TCP if file.exists() for line in file.read_text().splitlines()[1:]]
+    addresses = [words[1].split(":") for words in lines if words[3] == _LISTENING]
+    return {int(port, 16) for address, port in addresses if address in _ANY_ADDRESS}
