@@ -20,8 +20,8 @@ from app.store.prepared import prepared
 from app.store.query_functions import writing
 from app.store.sql import any_of, literals, same
 from app.store.statements import combined_writes
-from app.store.tables.alert import Alert as AlertTable
 from app.store.tables.match import Match
+from app.store.tables.operations import Alert as AlertTable
 from app.store.transaction import Row, Tx
 
 log = get_logger(__name__)

@@ -9,7 +9,7 @@ from piccolo.query import Insert, Select
 
 from app.store.prepared import prepared
 from app.store.sql import any_of
-from app.store.tables.key import Audit
+from app.store.tables.tenant import Audit
 from app.store.transaction import Row, Tx
 
 _COLUMNS = (Audit.at, Audit.actor, Audit.action, Audit.subject, Audit.tenant_id, Audit.details)

@@ -10,7 +10,7 @@ from piccolo.query import Insert, Select, Update
 
 from app.store.prepared import prepared
 from app.store.query_functions import reading_row, reading_rows
-from app.store.tables.consent import ConsentRequest as ConsentTable
+from app.store.tables.operations import ConsentRequest as ConsentTable
 from app.store.transaction import Row, Tx
 
 

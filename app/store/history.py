@@ -18,10 +18,10 @@ from app.store.prepared import prepared
 from app.store.query_functions import reading_rows
 from app.store.sql import any_of, fails, holds, interval_columns, offered
 from app.store.statements import bulk_writes
-from app.store.tables.history import LedgerEntry as LedgerEntryTable
-from app.store.tables.history import Round as RoundTable
-from app.store.tables.history import TimelineEvent as EventTable
+from app.store.tables.match import LedgerEntry as LedgerEntryTable
 from app.store.tables.match import Match as MatchTable
+from app.store.tables.match import Round as RoundTable
+from app.store.tables.match import TimelineEvent as EventTable
 from app.store.transaction import Tx, Write
 
 Past = RoundTable | EventTable

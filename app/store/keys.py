@@ -15,7 +15,7 @@ from app.store.prepared import prepared
 from app.store.query_functions import reading_row, reading_rows
 from app.store.sql import NEWEST, any_of
 from app.store.statements import bulk_writes
-from app.store.tables.key import ApiKey
+from app.store.tables.tenant import ApiKey
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Tx
 

@@ -9,7 +9,7 @@ from piccolo.query import Insert, Select, Update
 from app.domain.user import LinkPurpose
 from app.store.prepared import prepared
 from app.store.query_functions import reading_row, writing
-from app.store.tables.user import PortalLink
+from app.store.tables.tenant import PortalLink
 from app.store.transaction import Row, Tx
 
 

@@ -14,8 +14,7 @@ from app.domain.market import MarketStatus
 from app.domain.status import Status
 from app.store.prepared import prepared
 from app.store.sql import OPEN_CODES, any_of, literals
-from app.store.tables.market import Market
-from app.store.tables.match import Match
+from app.store.tables.match import Market, Match
 from app.store.transaction import Tx
 
 

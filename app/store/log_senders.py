@@ -12,7 +12,7 @@ from app.store.query_functions import reading_ids
 from app.store.row_mapping import RowMapping
 from app.store.sql import holds, not_exists
 from app.store.statements import reads
-from app.store.tables.alert import Alert
+from app.store.tables.operations import Alert
 from app.store.tables.source import LogSender as LogSenderTable
 from app.store.transaction import Tx, Write
 

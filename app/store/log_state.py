@@ -17,7 +17,7 @@ from app.store.query_functions import reading_ids, reading_number, reading_rows
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import fails
 from app.store.statements import reads
-from app.store.tables.alert import Alert
+from app.store.tables.operations import Alert
 from app.store.tables.source import LogOffset, LogParked, LogPending
 from app.store.transaction import Row, Tx, Write
 

@@ -14,7 +14,7 @@ from app.store.query_functions import reading_ids
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
 from app.store.statements import reads
-from app.store.tables.market import Market as MarketTable
+from app.store.tables.match import Market as MarketTable
 from app.store.transaction import Row, Tx, Write
 
 _NOW = QueryString("9223372036854775807::bigint")  #: a place that is in the intervals without an end only

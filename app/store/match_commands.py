@@ -8,7 +8,7 @@ from piccolo.query import Insert, Select, Update
 
 from app.store.prepared import prepared
 from app.store.query_functions import reading_row, reading_rows
-from app.store.tables.command import MatchCommand
+from app.store.tables.operations import MatchCommand
 from app.store.transaction import Row, Write
 
 

@@ -26,16 +26,19 @@ from app.store.prepared import Statement, prepared
 from app.store.query_functions import reading_ids, reading_row, reading_rows, writing
 from app.store.sql import any_of, exists, literals
 from app.store.statements import combined_writes, session
-from app.store.tables.alert import Alert
 from app.store.tables.change import Change, PastFixture, PastSeq
-from app.store.tables.command import MatchCommand, OperatorCommand
-from app.store.tables.consent import ConsentRequest
-from app.store.tables.history import LedgerEntry, Round, TimelineEvent
-from app.store.tables.market import Market
+from app.store.tables.match import (
+    LedgerEntry,
+    Market,
+    MatchReference,
+    PlayerMap,
+    Round,
+    TeamMap,
+    TimelineEvent,
+)
 from app.store.tables.match import Match as MatchTable
-from app.store.tables.match import MatchReference
+from app.store.tables.operations import Alert, ConsentRequest, MatchCommand, OperatorCommand
 from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
-from app.store.tables.statistics import PlayerMap, TeamMap
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.transaction import Row, Tx, Write
 

@@ -7,7 +7,7 @@ import msgspec
 from piccolo.query import Insert, Select
 
 from app.store.prepared import prepared
-from app.store.tables.command import OperatorCommand
+from app.store.tables.operations import OperatorCommand
 from app.store.transaction import Tx
 
 

@@ -15,9 +15,9 @@ from app.store.prepared import prepared
 from app.store.query_functions import reading_rows
 from app.store.sql import any_of, holds
 from app.store.statements import bulk_writes, reads, session
-from app.store.tables.rating import RatingEvent as EventTable
-from app.store.tables.rating import TeamRating as TeamRatingTable
+from app.store.tables.reference import RatingEvent as EventTable
 from app.store.tables.reference import Team
+from app.store.tables.reference import TeamRating as TeamRatingTable
 from app.store.transaction import Row, Tx
 
 _LOCK = 7232654  #: the advisory lock for computing ratings

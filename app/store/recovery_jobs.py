@@ -36,9 +36,8 @@ from app.store.prepared import prepared
 from app.store.sql import NO_SLOT, literals, not_exists, now, same
 from app.store.statements import claims, session
 from app.store.tables.match import Match
-from app.store.tables.recovery import RecoveryJob as JobTable
-from app.store.tables.recovery import RecoverySlot
-from app.store.tables.tenant import Tenant
+from app.store.tables.tenant import RecoveryJob as JobTable
+from app.store.tables.tenant import RecoverySlot, Tenant
 from app.store.transaction import Row, Tx
 
 Values = dict[Column | str, Any]

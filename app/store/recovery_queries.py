@@ -20,8 +20,8 @@ from app.store.prepared import prepared
 from app.store.query_functions import reading_ids
 from app.store.sql import OPEN_CODES, any_of, booked, literals
 from app.store.statements import claims, reads
-from app.store.tables.history import LedgerEntry as Entry
-from app.store.tables.market import Market
+from app.store.tables.match import LedgerEntry as Entry
+from app.store.tables.match import Market
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 

@@ -26,12 +26,18 @@ from app.store.sql import holds, literals, now
 from app.store.statements import restoration as statements
 from app.store.statements import session, tenant_rows
 from app.store.tables.change import Change, PastSeq
-from app.store.tables.history import LedgerEntry
-from app.store.tables.key import ApiKey
+from app.store.tables.match import LedgerEntry
 from app.store.tables.match import Match as MatchTable
-from app.store.tables.recovery import RecoveryJob, RecoverySlot
-from app.store.tables.tenant import RefusedRecovery, TenantCursor
-from app.store.tables.user import PortalLink, PortalSession, PortalUser
+from app.store.tables.tenant import (
+    ApiKey,
+    PortalLink,
+    PortalSession,
+    PortalUser,
+    RecoveryJob,
+    RecoverySlot,
+    RefusedRecovery,
+    TenantCursor,
+)
 from app.store.tenant_rows import NO_MATCH
 from app.store.transaction import Tx
 

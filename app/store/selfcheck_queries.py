@@ -16,7 +16,7 @@ from app.store.matches import MatchPosition
 from app.store.prepared import prepared
 from app.store.sql import OPEN_CODES, any_of, booked, exists
 from app.store.statements import reads
-from app.store.tables.market import Market
+from app.store.tables.match import Market
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 

@@ -13,8 +13,8 @@ from app.domain.user import Session, User
 from app.store.prepared import prepared
 from app.store.query_functions import reading_optional_number, reading_row, reading_rows, writing
 from app.store.sql import any_of
+from app.store.tables.tenant import PortalSession, PortalUser
 from app.store.tables.tenant import Tenant as TenantTable
-from app.store.tables.user import PortalSession, PortalUser
 from app.store.tenants import joined_columns, read_joined
 from app.store.transaction import Tx
 from app.store.users import read_user, user_columns

@@ -12,7 +12,7 @@ from piccolo.querystring import QueryString
 
 from app.domain.market import CLOSED, OPEN
 from app.domain.types_off import Intervals
-from app.store.tables.columns import Json
+from app.store.tables.dialect import Json
 from app.store.tables.match import Match
 from app.store.tables.tenant import Unbooked
 

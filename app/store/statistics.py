@@ -14,7 +14,7 @@ from app.store.prepared import prepared
 from app.store.query_functions import reading_rows
 from app.store.sql import any_of
 from app.store.statements import bulk_writes, reads
-from app.store.tables.statistics import PlayerMap, TeamMap
+from app.store.tables.match import PlayerMap, TeamMap
 from app.store.transaction import Row, Tx
 
 EVER = 2**62  #: later than anything

@@ -19,7 +19,7 @@ from app.kit.errors import Unavailable
 from app.store.prepared import prepared
 from app.store.query_functions import writing
 from app.store.statements import timeline as statements
-from app.store.tables.timeline import DatabaseTimeline
+from app.store.tables.operations import DatabaseTimeline
 from app.store.transaction import Tx
 
 _ROW = 1

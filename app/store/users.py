@@ -15,8 +15,8 @@ from app.kit.errors import Conflict, NotFound
 from app.store.prepared import prepared
 from app.store.query_functions import reading_row, reading_rows
 from app.store.sql import NEWEST, holds
+from app.store.tables.tenant import PortalUser
 from app.store.tables.tenant import Tenant as TenantTable
-from app.store.tables.user import PortalUser
 from app.store.tenants import joined_columns, read_joined
 from app.store.transaction import Row, Tx
 

@@ -31,7 +31,7 @@ from app.store import keys, markets, matches, stream_queries
 from app.store.connections import Store, open_store
 from app.store.keys import Key
 from app.store.prepared import Statement, compiled, prepared
-from app.store.tables.market import Market as MarketTable
+from app.store.tables.match import Market as MarketTable
 from app.store.transaction import Tx, Write
 from scripts import services
 from scripts.bench.own_data import database, issue_key

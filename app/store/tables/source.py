@@ -1,3 +1,5 @@
+"""The logs of matches: how far each was read, and who sends it."""
+
 from piccolo.columns import UUID, BigInt, Boolean, Bytea, Text
 from piccolo.table import Table
 

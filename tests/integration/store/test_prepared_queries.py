@@ -21,8 +21,7 @@ from app.store.log_state import ParkedBatch
 from app.store.match_commands import ExecutedCommand
 from app.store.matches import DEPENDENT_TABLES
 from app.store.prepared import Statement
-from app.store.tables.history import Round, TimelineEvent
-from app.store.tables.statistics import PlayerMap, TeamMap
+from app.store.tables.match import PlayerMap, Round, TeamMap, TimelineEvent
 from app.store.timeline import Change
 
 _EITHER = (False, True)
