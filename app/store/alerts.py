@@ -16,10 +16,9 @@ from piccolo.query.functions import Count
 
 from app.domain.status import Status
 from app.kit.logging import get_logger
-from app.store.prepared import prepared
-from app.store.query_functions import writing
+from app.store.prepared import prepared, writing
 from app.store.sql import any_of, literals, same
-from app.store.statements import combined_writes
+from app.store.statements import writes
 from app.store.tables.match import Match
 from app.store.tables.operations import Alert as AlertTable
 from app.store.transaction import Row, Tx
@@ -152,7 +151,7 @@ def _listing(
 async def begin(tx: Tx, about: AlertSubject, detail: str, now: int) -> bool:
     """Open an alert, or update the open one's detail; whether it is new."""
     new = await tx.value(
-        combined_writes.BEGIN_ALERT, about.kind, about.match_id, about.tenant, about.subject, detail, now
+        writes.BEGIN_ALERT, about.kind, about.match_id, about.tenant, about.subject, detail, now
     )
     if new:
         log.warning("alert", **_named(about), detail=detail)

@@ -14,7 +14,7 @@ import msgspec
 
 from app.domain.match import Match
 from app.store import notifications
-from app.store.statements import session
+from app.store.statements import server
 from app.store.transaction import Tx
 
 #: NOTIFY channel of every version: what responses show has changed. The payload is a match's id and row
@@ -49,12 +49,12 @@ def match_payload(match: Match) -> str:
 async def notify_timestamps(tx: Tx, matches: Iterable[Match]) -> None:
     """Notify that these matches have a new timestamp, and are otherwise as they were."""
     payloads = [match_payload(match) for match in matches]
-    await tx.execute(session.NOTIFY_ALL, CHANNEL, payloads)
+    await tx.execute(server.NOTIFY_ALL, CHANNEL, payloads)
 
 
 async def notify_removed(tx: Tx, match_ids: Collection[UUID]) -> None:
     """Notify that these matches have been removed."""
-    await tx.execute(session.NOTIFY_ALL, CHANNEL, [f"{match_id} " for match_id in match_ids])
+    await tx.execute(server.NOTIFY_ALL, CHANNEL, [f"{match_id} " for match_id in match_ids])
 
 
 async def notify_all(tx: Tx) -> None:

@@ -18,11 +18,10 @@ from piccolo.query.functions import Coalesce, Max, Min
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.kit.errors import NotFound
-from app.store.prepared import prepared
-from app.store.query_functions import reading_number, writing
+from app.store.prepared import prepared, reading_number, writing
 from app.store.sql import literals
 from app.store.statements import change_log as statements
-from app.store.statements import session
+from app.store.statements import server
 from app.store.tables.change import Change, PastFixture, PastSeq
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
@@ -156,7 +155,7 @@ async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
     Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
     newest seqs of open matches' entities to `past_seq`, where `stream_queries` reads them until
     `prune_seqs`."""
-    if not await tx.value(session.TRY_LOCK, _PRUNE_LOCK):
+    if not await tx.value(server.TRY_LOCK, _PRUNE_LOCK):
         return 0
     deleted: int = await tx.value(statements.PRUNE, before, limit)
     return deleted

@@ -8,8 +8,7 @@ import msgspec
 from piccolo.columns import Column
 from piccolo.query import Insert, Select, Update
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows
+from app.store.prepared import prepared, reading_row, reading_rows
 from app.store.tables.operations import ConsentRequest as ConsentTable
 from app.store.transaction import Row, Tx
 

@@ -15,10 +15,9 @@ from piccolo.query import Count, Select, Update
 from piccolo.query.functions import Count as CountOf
 from piccolo.querystring import QueryString
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_number, reading_rows
+from app.store.prepared import prepared, reading_number, reading_rows
 from app.store.sql import LOSING, any_of, holds, now
-from app.store.statements import bulk_writes, claims, reads
+from app.store.statements import claims, reads, writes
 from app.store.tables.tenant import Tenant, TenantCursor
 from app.store.transaction import Tx
 
@@ -124,7 +123,7 @@ async def renew(tx: Tx, holder: str, lease: int) -> dict[UUID, int]:
 async def checkpoint(tx: Tx, holder: str, checkpoints: Mapping[UUID, Checkpoint]) -> set[UUID]:
     """Move cursors, by tenant; the tenants whose cursor moved: the leases of the others are lost."""
     columns = zip(*(msgspec.structs.astuple(each) for each in checkpoints.values()), strict=True)
-    updated = await tx.fetch(bulk_writes.CHECKPOINT, holder, list(checkpoints), *map(list, columns))
+    updated = await tx.fetch(writes.CHECKPOINT, holder, list(checkpoints), *map(list, columns))
     return {row["tenant_id"] for row in updated}
 
 
@@ -139,7 +138,7 @@ async def save_reports(tx: Tx, holder: str, reports: Mapping[UUID, TenantReport]
     if not reports:
         return set()
     columns = zip(*(msgspec.structs.astuple(each) for each in reports.values()), strict=True)
-    updated = await tx.fetch(bulk_writes.SAVE_REPORTS, holder, list(reports), *map(list, columns))
+    updated = await tx.fetch(writes.SAVE_REPORTS, holder, list(reports), *map(list, columns))
     return {row["tenant_id"] for row in updated}
 
 

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from piccolo.query import Select, Update
 
-from app.store.prepared import prepared
-from app.store.query_functions import writing
+from app.store.prepared import prepared, writing
 from app.store.sql import now
 from app.store.tables.tenant import TenantCursor
 from app.store.transaction import Tx

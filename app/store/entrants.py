@@ -19,7 +19,7 @@ from app.domain.soccer import SoccerCompetitor, SoccerTournament
 from app.store import cache_invalidation
 from app.store.prepared import prepared
 from app.store.sql import any_of
-from app.store.statements import bulk_writes, reads, session
+from app.store.statements import reads, server, writes
 from app.store.tables import reference as tables
 from app.store.transaction import Tx
 
@@ -75,7 +75,7 @@ def folded(name: str) -> str:
 
 async def lock(tx: Tx, table: EntrantTable[E]) -> None:
     """Lock the table against inserts by others until the transaction ends; reading is not blocked."""
-    await tx.execute(session.lock_table(table.name))
+    await tx.execute(server.lock_table(table.name))
 
 
 async def highest(tx: Tx, table: EntrantTable[E]) -> int:
@@ -95,7 +95,7 @@ async def put(tx: Tx, table: EntrantTable[E], values: Iterable[E]) -> None:
     rows = [(one.id, folded(one.name), _parent(table, one), _encode(one)) for one in values]
     if rows:
         columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(bulk_writes.save_entrants(table.name), *columns)
+        await tx.execute(writes.save_entrants(table.name), *columns)
         await cache_invalidation.notify_all(tx)
 
 

@@ -15,8 +15,7 @@ from piccolo.query import Count, Select
 
 from app.domain.tenant import Tenant
 from app.store.changes import ChangeRow
-from app.store.prepared import prepared
-from app.store.query_functions import reading_optional_number
+from app.store.prepared import prepared, reading_optional_number
 from app.store.sql import TO_ONE_TENANT, booked_then, interval_columns
 from app.store.statements import envelopes as statements
 from app.store.tables.change import Change

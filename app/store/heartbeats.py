@@ -7,8 +7,7 @@ from piccolo.query import Delete, Insert, Select, Update
 from piccolo.query.functions import Coalesce, Max
 from piccolo.querystring import QueryString
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_number, reading_optional_number, writing
+from app.store.prepared import prepared, reading_number, reading_optional_number, writing
 from app.store.sql import now as database_now
 from app.store.tables.operations import WorkerBeat
 from app.store.transaction import Tx

@@ -14,10 +14,9 @@ from piccolo.querystring import QueryString
 from app.domain.match import Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals
-from app.store.prepared import prepared
-from app.store.query_functions import reading_rows
+from app.store.prepared import prepared, reading_rows
 from app.store.sql import any_of, fails, holds, interval_columns, offered
-from app.store.statements import bulk_writes
+from app.store.statements import writes
 from app.store.tables.match import LedgerEntry as LedgerEntryTable
 from app.store.tables.match import Match as MatchTable
 from app.store.tables.match import Round as RoundTable
@@ -50,11 +49,11 @@ def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[Tim
     """The statements that write finished rounds and timeline events, replacing those already written."""
     played = _columns([(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds])
     happened = _columns([(e.id, e.map, e.round, e.void, _encode(e)) for e in events])
-    writes = (
-        Write(bulk_writes.SAVE_ROUNDS, (match_id, *played)),
-        Write(bulk_writes.SAVE_EVENTS, (match_id, *happened)),
+    found = (
+        Write(writes.SAVE_ROUNDS, (match_id, *played)),
+        Write(writes.SAVE_EVENTS, (match_id, *happened)),
     )
-    return [write for write, rows in zip(writes, (played, happened), strict=True) if rows]
+    return [write for write, rows in zip(found, (played, happened), strict=True) if rows]
 
 
 def _columns(rows: list[tuple[object, ...]]) -> list[list[object]]:

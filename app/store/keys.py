@@ -11,10 +11,9 @@ from piccolo.query import Insert, Select, Update
 from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
 from app.store import notifications, tenants
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows
+from app.store.prepared import prepared, reading_row, reading_rows
 from app.store.sql import NEWEST, any_of
-from app.store.statements import bulk_writes
+from app.store.statements import writes
 from app.store.tables.tenant import ApiKey
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Tx
@@ -126,7 +125,7 @@ async def save(tx: Tx, key: Key) -> None:
 
 async def record_last_used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
     """Write when keys were last used (ms); without a notification, since no rights change."""
-    await tx.execute(bulk_writes.RECORD_LAST_USED, list(last_used), list(last_used.values()))
+    await tx.execute(writes.RECORD_LAST_USED, list(last_used), list(last_used.values()))
 
 
 @prepared

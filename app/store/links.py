@@ -7,8 +7,7 @@ import msgspec
 from piccolo.query import Insert, Select, Update
 
 from app.domain.user import LinkPurpose
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, writing
+from app.store.prepared import prepared, reading_row, writing
 from app.store.tables.tenant import PortalLink
 from app.store.transaction import Row, Tx
 

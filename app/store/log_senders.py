@@ -7,8 +7,7 @@ from uuid import UUID
 import msgspec
 from piccolo.query import Delete, Select
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids
+from app.store.prepared import prepared, reading_ids
 from app.store.row_mapping import RowMapping
 from app.store.sql import holds, not_exists
 from app.store.statements import reads

@@ -12,8 +12,7 @@ from piccolo.querystring import QueryString
 from app.store import log_senders
 from app.store.alerts import AlertKind
 from app.store.log_senders import LogSender
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids, reading_number, reading_rows
+from app.store.prepared import prepared, reading_ids, reading_number, reading_rows
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import fails
 from app.store.statements import reads

@@ -16,8 +16,7 @@ from app.domain.market import Market, MarketKey, MarketStatus, market_name
 from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
 from app.domain.types_off import Intervals, off_at_seq, suspended
-from app.store.prepared import prepared
-from app.store.query_functions import reading_optional_number
+from app.store.prepared import prepared, reading_optional_number
 from app.store.sql import any_of, interval_columns, literals, offered
 from app.store.tables.change import Change
 from app.store.tenant_rows import TENANT_MARKET, tenant_market_key

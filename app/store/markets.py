@@ -9,8 +9,7 @@ from piccolo.querystring import QueryString
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.domain.types_off import Intervals, markets_in_list, off_now
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids
+from app.store.prepared import prepared, reading_ids
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
 from app.store.statements import reads

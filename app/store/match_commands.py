@@ -6,8 +6,7 @@ from uuid import UUID
 import msgspec
 from piccolo.query import Insert, Select, Update
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows
+from app.store.prepared import prepared, reading_row, reading_rows
 from app.store.tables.operations import MatchCommand
 from app.store.transaction import Row, Write
 

@@ -22,10 +22,9 @@ from app.domain.match import Match, Status
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import cache_invalidation
 from app.store.cache_invalidation import CHANNEL
-from app.store.prepared import Statement, prepared
-from app.store.query_functions import reading_ids, reading_row, reading_rows, writing
+from app.store.prepared import prepared, reading_ids, reading_row, reading_rows, writing
 from app.store.sql import any_of, exists, literals
-from app.store.statements import combined_writes, session
+from app.store.statements import server, writes
 from app.store.tables.change import Change, PastFixture, PastSeq
 from app.store.tables.match import (
     LedgerEntry,
@@ -40,7 +39,7 @@ from app.store.tables.match import Match as MatchTable
 from app.store.tables.operations import Alert, ConsentRequest, MatchCommand, OperatorCommand
 from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
 from app.store.tables.tenant import BookingGap, Unbooked
-from app.store.transaction import Row, Tx, Write
+from app.store.transaction import Row, Statement, Tx, Write
 
 _NAMING_MATCH = (
     Change,
@@ -92,7 +91,7 @@ def _match(row: Row) -> Match:
 
 async def next_number(tx: Tx) -> int:
     """A number that no match has; numbers of failed transactions are not reused."""
-    number: int = await tx.value(session.NEXT_MATCH_NUMBER)
+    number: int = await tx.value(server.NEXT_MATCH_NUMBER)
     return number
 
 
@@ -100,7 +99,7 @@ async def insert(tx: Tx, match: Match) -> None:
     """Add a new match; raises `Conflict` when its id or number is in use."""
     try:
         numbers = (match.last_stamp, match.last_seq)
-        await tx.execute(combined_writes.INSERT_MATCH, *_columns(match), *numbers, CHANNEL)
+        await tx.execute(writes.INSERT_MATCH, *_columns(match), *numbers, CHANNEL)
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"A match with id {match.id} or number {match.number} exists already.") from error
 
@@ -118,7 +117,7 @@ def save_statement(match: Match, reprice_at: int | None = None) -> Write:
     its row must be locked. `last_stamp` is written by `changes.append` and, for a recovery, by
     `recovery_queries.assign_timestamps`; `last_seq` by the first only. Raises `NotFound`."""
     args = (*_columns(match), reprice_at, CHANNEL)
-    return Write(combined_writes.SAVE_MATCH, args, missing=f"There is no match {match.id}.")
+    return Write(writes.SAVE_MATCH, args, missing=f"There is no match {match.id}.")
 
 
 def note_written(tx: Tx, match: Match, book: Book) -> None:

@@ -13,7 +13,7 @@ import asyncpg
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store.connections import Store
-from app.store.statements import session
+from app.store.statements import server
 from app.store.transaction import Tx, translate_errors
 
 GRANTS = "grants"  #: channel: a key or a tenant changed; the payload is its id
@@ -26,7 +26,7 @@ log = get_logger(__name__)
 
 async def notify(tx: Tx, channel: str, payload: str = "") -> None:
     """Notify the listeners of `channel`, if and when the transaction commits."""
-    await tx.execute(session.NOTIFY, channel, payload)
+    await tx.execute(server.NOTIFY, channel, payload)
 
 
 async def listen(
@@ -58,7 +58,7 @@ class NotifyListener:
 
     def __init__(self, connection: asyncpg.Connection, channel: str) -> None:
         self._connection = connection
-        self._probe = session.listening(channel)
+        self._probe = server.listening(channel)
         self._payloads: asyncio.Queue[str | None] = asyncio.Queue()
 
     def on_notification(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:

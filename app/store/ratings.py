@@ -11,10 +11,9 @@ from piccolo.query.functions import Coalesce, Max
 from piccolo.querystring import QueryString
 
 from app.domain.team_rating import DayForm, RatingEvent, TeamRating
-from app.store.prepared import prepared
-from app.store.query_functions import reading_rows
+from app.store.prepared import prepared, reading_rows
 from app.store.sql import any_of, holds
-from app.store.statements import bulk_writes, reads, session
+from app.store.statements import reads, server, writes
 from app.store.tables.reference import RatingEvent as EventTable
 from app.store.tables.reference import Team
 from app.store.tables.reference import TeamRating as TeamRatingTable
@@ -49,7 +48,7 @@ class StoredRating(Struct, frozen=True):
 
 async def lock(tx: Tx) -> None:
     """Let no other transaction compute ratings until this one ends."""
-    await tx.execute(session.LOCK, _LOCK)
+    await tx.execute(server.LOCK, _LOCK)
 
 
 async def events(tx: Tx, references: Collection[str]) -> dict[str, RatingEvent]:
@@ -63,7 +62,7 @@ async def put_events(tx: Tx, new: Iterable[RatingEvent]) -> None:
     rows = [(one.reference, one.at, one.series, *_teams(one), _encode(one)) for one in new]
     if rows:
         columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(bulk_writes.SAVE_RATING_EVENTS, *columns)
+        await tx.execute(writes.SAVE_RATING_EVENTS, *columns)
 
 
 def _teams(one: RatingEvent) -> tuple[int, int | None]:
@@ -97,7 +96,7 @@ async def forms_before(tx: Tx, series: Collection[str], at: int) -> dict[str, Da
 async def save_outcomes(tx: Tx, outcomes: Sequence[tuple[str, Struct]]) -> None:
     """Store what events made of ratings, by reference."""
     await tx.execute(
-        bulk_writes.SAVE_OUTCOMES,
+        writes.SAVE_OUTCOMES,
         [reference for reference, _ in outcomes],
         [_encode(outcome) for _, outcome in outcomes],
     )
@@ -114,7 +113,7 @@ async def save(tx: Tx, ratings: Mapping[int, TeamRating | None]) -> None:
     ]
     if rows:
         columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(bulk_writes.SAVE_RATINGS, *columns)
+        await tx.execute(writes.SAVE_RATINGS, *columns)
 
 
 async def of_teams(tx: Tx, teams: Iterable[int | None]) -> dict[int, StoredRating]:

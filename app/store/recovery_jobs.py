@@ -34,7 +34,7 @@ from app.store import audit, notifications
 from app.store.audit import AuditRecord
 from app.store.prepared import prepared
 from app.store.sql import NO_SLOT, literals, not_exists, now, same
-from app.store.statements import claims, session
+from app.store.statements import claims, server
 from app.store.tables.match import Match
 from app.store.tables.tenant import RecoveryJob as JobTable
 from app.store.tables.tenant import RecoverySlot, Tenant
@@ -173,7 +173,7 @@ async def holds_slot(tx: Tx, job: RecoveryJob) -> bool:
     same time after its first run began."""
     if job.request.match_id is not None and job.token == NO_SLOT:
         ends = (job.started_at or job.accepted_at) + SLOT_MILLIS
-        return bool(await tx.value(session.IS_AHEAD, ends))
+        return bool(await tx.value(server.IS_AHEAD, ends))
     held: bool = await tx.one_value(_holds_slot(job.tenant_id, job.request.slot, job.token))
     return held
 

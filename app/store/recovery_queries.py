@@ -16,8 +16,7 @@ from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry
 from app.store import cache_invalidation
 from app.store.matches import MatchPosition
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids
+from app.store.prepared import prepared, reading_ids
 from app.store.sql import OPEN_CODES, any_of, booked, literals
 from app.store.statements import claims, reads
 from app.store.tables.match import LedgerEntry as Entry

@@ -8,10 +8,9 @@ from uuid import UUID
 from piccolo.query import Insert, Select
 from piccolo.query.functions import Max
 
-from app.store.prepared import prepared
-from app.store.query_functions import writing
+from app.store.prepared import prepared, writing
 from app.store.sql import any_of, now
-from app.store.statements import bulk_writes
+from app.store.statements import writes
 from app.store.tables.tenant import RefusedRecovery, TenantCursor
 from app.store.transaction import Tx
 
@@ -35,7 +34,7 @@ async def due(tx: Tx, holder: str, tenants: Collection[UUID]) -> dict[UUID, int]
 async def delete(tx: Tx, notified: Mapping[UUID, int]) -> None:
     """Delete what was due until these times for these tenants, which have been notified."""
     if notified:
-        await tx.execute(bulk_writes.DELETE_REFUSED, list(notified), list(notified.values()))
+        await tx.execute(writes.DELETE_REFUSED, list(notified), list(notified.values()))
 
 
 @prepared

@@ -20,11 +20,10 @@ from app.domain.recovery import RecoveryState
 from app.kit.errors import Unavailable
 from app.store import changes, cursors, heartbeats
 from app.store.connections import SESSION_NAME
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids, reading_number, writing
+from app.store.prepared import prepared, reading_ids, reading_number, writing
 from app.store.sql import holds, literals, now
+from app.store.statements import change_log, server
 from app.store.statements import restoration as statements
-from app.store.statements import session, tenant_rows
 from app.store.tables.change import Change, PastSeq
 from app.store.tables.match import LedgerEntry
 from app.store.tables.match import Match as MatchTable
@@ -91,7 +90,7 @@ async def known_numbers(tx: Tx) -> KnownNumbers:
 async def last_numbers(tx: Tx) -> KnownNumbers:
     """`known_numbers`, and nobody else assigns any until the transaction ends. A transaction that locks
     matches must have locked them before."""
-    await tx.execute(tenant_rows.LOCK_LOG)
+    await tx.execute(change_log.LOCK_LOG)
     return await known_numbers(tx)
 
 
@@ -119,13 +118,13 @@ def unfinished(*, locked: bool = False) -> Select[Any]:
 @asynccontextmanager
 async def savepoint(tx: Tx) -> AsyncIterator[None]:
     """What the block has changed is rolled back when it raises an exception; the transaction goes on."""
-    await tx.execute(session.SAVEPOINT)
+    await tx.execute(server.SAVEPOINT)
     try:
         yield
     except Exception:
-        await tx.execute(session.ROLLBACK_TO_SAVEPOINT)
+        await tx.execute(server.ROLLBACK_TO_SAVEPOINT)
         raise
-    await tx.execute(session.RELEASE_SAVEPOINT)
+    await tx.execute(server.RELEASE_SAVEPOINT)
 
 
 @reading_number
@@ -148,9 +147,9 @@ async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: 
     broker; otherwise every feed process counts as a former holder of every tenant, since a lease that was
     acquired last may have been forgotten. Raises `Unavailable` if somebody else prunes the log.
     """
-    await tx.execute(tenant_rows.LOCK_LOG)
+    await tx.execute(change_log.LOCK_LOG)
     await tx.execute(statements.SET_NUMBERS, seq, match_number)
-    mark: int = await tx.value(tenant_rows.TAKE_NUMBER)
+    mark: int = await tx.value(change_log.TAKE_NUMBER)
     await tx.change(_mark(mark, at))
     while await changes.prune(tx, _ALL):
         pass

@@ -10,8 +10,7 @@ from piccolo.query import Delete, Insert, Select, Update
 
 from app.domain.tenant import Tenant
 from app.domain.user import Session, User
-from app.store.prepared import prepared
-from app.store.query_functions import reading_optional_number, reading_row, reading_rows, writing
+from app.store.prepared import prepared, reading_optional_number, reading_row, reading_rows, writing
 from app.store.sql import any_of
 from app.store.tables.tenant import PortalSession, PortalUser
 from app.store.tables.tenant import Tenant as TenantTable

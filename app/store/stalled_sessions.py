@@ -16,7 +16,7 @@ import msgspec
 from app.kit.logging import get_logger
 from app.kit.retry import retry_while_unavailable
 from app.store.connections import SESSION_NAME, Store
-from app.store.statements import session
+from app.store.statements import server
 from app.store.transaction import Tx, translate_errors
 
 _EVERY_SECONDS = 1.0
@@ -43,10 +43,10 @@ class StalledSessions:
     async def look(self, tx: Tx, now: float) -> int:
         """End the sessions that have waited at every look for so long; how many. `now` is in seconds, of any
         clock. Raises `Unavailable`."""
-        waits = [_Wait(**row) for row in await tx.fetch(session.WAIT_FOR_CLIENT, SESSION_NAME)]
+        waits = [_Wait(**row) for row in await tx.fetch(server.WAIT_FOR_CLIENT, SESSION_NAME)]
         self._first_seen = {wait: self._first_seen.get(wait, now) for wait in waits}
         stalled = [wait for wait, first in self._first_seen.items() if now - first >= _STALLED_SECONDS]
-        ended = [wait for wait in stalled if await tx.value(session.END, wait.pid, wait.since)]
+        ended = [wait for wait in stalled if await tx.value(server.END_SESSION, wait.pid, wait.since)]
         for wait in ended:
             log.warning("a stalled session was ended", pid=wait.pid, address=wait.address, wait=wait.event)
         return len(ended)

@@ -23,7 +23,7 @@ from app.store import changes
 from app.store.changes import ChangeRow
 from app.store.prepared import prepared
 from app.store.sql import any_of
-from app.store.statements import tenant_rows as statements
+from app.store.statements import change_log
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
@@ -58,8 +58,8 @@ def tenant_market_key(tenant_id: UUID, name: str) -> str:
 async def take_place(tx: Tx) -> int:
     """The seq of a place. Until the transaction ends nobody else writes to the change log, and what is read
     now is the state at that seq. A transaction that locks matches must have locked them before."""
-    await tx.execute(statements.LOCK_LOG)
-    seq: int = await tx.value(statements.TAKE_NUMBER)
+    await tx.execute(change_log.LOCK_LOG)
+    seq: int = await tx.value(change_log.TAKE_NUMBER)
     return seq
 
 
@@ -86,7 +86,7 @@ async def append(
             for own, one in group
         ]
     columns = (list(column) for column in zip(*rows, strict=True))
-    await tx.row(statements.APPEND_FOR_TENANT, *columns, rows[-1][0], changes.CHANNEL)
+    await tx.row(change_log.APPEND_FOR_TENANT, *columns, rows[-1][0], changes.CHANNEL)
     tx.reached = rows[-1][0], now
 
 

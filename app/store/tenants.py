@@ -14,12 +14,11 @@ from app.domain.tenant import Tenant
 from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
 from app.store import cache_invalidation, notifications
-from app.store.prepared import Statement, prepared
-from app.store.query_functions import reading_row, reading_rows, writing
+from app.store.prepared import prepared, reading_row, reading_rows, writing
 from app.store.sql import any_of, holds, not_exists
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.tables.tenant import Tenant as TenantTable
-from app.store.transaction import Row, Tx
+from app.store.transaction import Row, Statement, Tx
 
 _FIELDS = Tenant.__struct_fields__
 _COLUMNS = tuple(getattr(TenantTable, name) for name in _FIELDS)

@@ -16,9 +16,8 @@ from piccolo.query import Insert, Select, Update
 from piccolo.querystring import QueryString
 
 from app.kit.errors import Unavailable
-from app.store.prepared import prepared
-from app.store.query_functions import writing
-from app.store.statements import timeline as statements
+from app.store.prepared import prepared, writing
+from app.store.statements import server
 from app.store.tables.operations import DatabaseTimeline
 from app.store.transaction import Tx
 
@@ -77,7 +76,7 @@ class Change(msgspec.Struct, frozen=True):
 async def read(tx: Tx) -> ServerTimeline:
     """What this server says and stores; raises `Unavailable` where the schema lacks it."""
     try:
-        row = await tx.row(statements.READ)
+        row = await tx.row(server.TIMELINE)
     except asyncpg.UndefinedTableError as error:
         raise Unavailable("The schema is older than this version: run `matchfeed migrate` first.") from error
     assert row
@@ -95,7 +94,7 @@ async def forget(tx: Tx, session_name: str) -> None:
     """Have every process go on as on a new timeline, with connections that are examined anew: those of this
     name end, but for this one. To be committed before anybody goes on, since sequences show at once."""
     await tx.change(_forget())
-    await tx.execute(statements.END_SESSIONS, session_name)
+    await tx.execute(server.END_SESSIONS, session_name)
 
 
 async def lock(tx: Tx) -> ServerTimeline:

@@ -12,8 +12,7 @@ from piccolo.querystring import QueryString
 from app.domain.tenant import Tenant
 from app.domain.user import OperatorRole, Role, User
 from app.kit.errors import Conflict, NotFound
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows
+from app.store.prepared import prepared, reading_row, reading_rows
 from app.store.sql import NEWEST, holds
 from app.store.tables.tenant import PortalUser
 from app.store.tables.tenant import Tenant as TenantTable

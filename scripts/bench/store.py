@@ -30,9 +30,9 @@ from app.settings import Settings
 from app.store import keys, markets, matches, stream_queries
 from app.store.connections import Store, open_store
 from app.store.keys import Key
-from app.store.prepared import Statement, compiled, prepared
+from app.store.prepared import prepared
 from app.store.tables.match import Market as MarketTable
-from app.store.transaction import Tx, Write
+from app.store.transaction import Statement, Tx, Write, compiled
 from scripts import services
 from scripts.bench.own_data import database, issue_key
 
@@ -62,8 +62,8 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 def built(name: str, sql: str, query: Any, *args: Any, **fixed: Any) -> Subject:
-    """The subject of a query of the store, by the function that `prepared` or one of `query_functions` has
-    decorated; its constant takes the same arguments."""
+    """The subject of a query of the store, by the function that a decorator of `store.prepared` has
+    made; its constant takes the same arguments."""
     build = query.__wrapped__
     once = prepared(build)
     return Subject(

@@ -13,16 +13,16 @@ import app.store
 from app.domain.reach import Reach
 from app.domain.recovery import RecoveryState
 from app.domain.user import Session
-from app.store import alerts, consent_requests, entrants, prepared, query_functions, settlements, users
+from app.store import alerts, consent_requests, entrants, prepared, settlements, users
 from app.store.connections import Store
 from app.store.keys import Key
 from app.store.links import Link
 from app.store.log_state import ParkedBatch
 from app.store.match_commands import ExecutedCommand
 from app.store.matches import DEPENDENT_TABLES
-from app.store.prepared import Statement
 from app.store.tables.match import PlayerMap, Round, TeamMap, TimelineEvent
 from app.store.timeline import Change
+from app.store.transaction import Statement
 
 _EITHER = (False, True)
 _ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)
@@ -85,16 +85,16 @@ _COUNTS: dict[str, tuple[int, ...]] = {
 
 
 def queries() -> Iterator[tuple[str, Callable[..., Statement]]]:
-    """The functions of the store that `prepared` decorates, and those that `query_functions` does."""
+    """The functions of the store that `prepared` decorates, and those that run what they build."""
     for found in pkgutil.iter_modules(app.store.__path__):
-        if found.name in ("piccolo_conf", "prepared", "query_functions"):  # it reads settings; they decorate
+        if found.name in ("piccolo_conf", "prepared"):  # one reads settings, the other decorates
             continue
         for name, value in vars(importlib.import_module(f"app.store.{found.name}")).items():
             decorated_in = value.__code__.co_filename if inspect.isfunction(value) else ""
-            if decorated_in == prepared.__file__ and name[0] == "_":
-                yield f"{found.name}.{name}", value
-            elif decorated_in == query_functions.__file__ and hasattr(value, "__wrapped__"):
-                yield f"{found.name}.{name}", prepared.prepared(value.__wrapped__)
+            if decorated_in != prepared.__file__ or not hasattr(value, "__wrapped__"):
+                continue
+            runs = inspect.iscoroutinefunction(value)
+            yield f"{found.name}.{name}", prepared.prepared(value.__wrapped__) if runs else value
 
 
 def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement]:
