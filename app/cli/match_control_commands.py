@@ -23,7 +23,7 @@ from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operations.api.source_view import source_view
-from app.store import audit, log_senders, markets, matches
+from app.store import audit, log_state, markets, matches
 from app.store.consent_requests import ConsentRequest
 from app.trading.settlement_check import SettlementDifference
 
@@ -172,7 +172,7 @@ async def match_sources(match: str) -> None:
     """
     async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, match)
-        known = await log_senders.listing(tx, found.id)
+        known = await log_state.senders(tx, found.id)
     print_json([msgspec.to_builtins(source_view(found, each)) for each in known])
 
 

@@ -10,7 +10,7 @@ from app.ingest.config import IngestConfig
 from app.ingest.log_update import LogUpdate
 from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
-from app.store import log_senders, log_state, matches
+from app.store import log_state, matches
 from app.store.connections import Store
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx
@@ -62,7 +62,7 @@ async def _follow(
         state = offsets.forget_log(state)
     state = offsets.await_start_of_run(state, log_range) if log_range else state
     if log_range is not None and offsets.is_early(state, log_range):
-        senders = log_senders.save_statements(match.id, decision.changed, decision.forgotten)
+        senders = log_state.save_senders(match.id, decision.changed, decision.forgotten)
         await tx.write([log_state.save_statement(state), *senders])
         if not await log_state.has_room_for(tx, match.id, log_range):
             log.warning("log batch dropped: too many bytes wait already", match_id=str(match.id))

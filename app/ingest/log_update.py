@@ -16,7 +16,7 @@ from app.ingest.config import IngestConfig
 from app.ingest.source_selection import SourceDecision
 from app.kit import metrics
 from app.kit.logging import get_logger
-from app.store import log_senders, log_state
+from app.store import log_state
 from app.store.log_state import LogRange, LogState
 from app.store.transaction import Tx, Write
 
@@ -131,7 +131,7 @@ class LogUpdate:
             count = sender.unread_lines + len(self.unread)
             counted = replace(sender, unread_lines=count, unread_line=self.unread[-1])
             changed = (counted, *(each for each in changed if each is not sender))
-        return log_senders.save_statements(self.match.id, changed, decision.forgotten if decision else None)
+        return log_state.save_senders(self.match.id, changed, decision.forgotten if decision else None)
 
     def _end_doubts(self) -> None:
         """Clear doubts about the source. A gap's doubt ends before the first complete round after it, a

@@ -9,7 +9,7 @@ from app.ingest import offsets, source_selection
 from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.suspension import suspend_for_loss
-from app.store import alerts, log_senders, log_state, matches
+from app.store import alerts, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_state import LogRange, LogState, ParkedBatch
@@ -43,7 +43,7 @@ async def park(store: Store, batch: Batch, error: str, now: int, config: IngestC
         # wherever that begins.
         if decision.verdict in ("followed", "next_run"):
             await _skip(tx, replace(state, last_message_id=batch.id), offsets.range_of(batch))
-            await tx.write(log_senders.save_statements(match.id, decision.changed, decision.forgotten))
+            await tx.write(log_state.save_senders(match.id, decision.changed, decision.forgotten))
             await suspend_for_loss(tx, match, LOG_GAP, now)
         await _begin_alert(tx, match.id, batch.id, error, now)
 

@@ -15,10 +15,10 @@ from app.ingest.batch import Batch
 from app.ingest.config import IngestConfig
 from app.ingest.match_checks import for_each_match
 from app.ingest.source_selection import SourceDecision
-from app.store import alerts, log_senders, matches
+from app.store import alerts, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from app.store.log_senders import LogSender
+from app.store.log_state import LogSender
 from app.store.transaction import Tx
 
 
@@ -27,7 +27,7 @@ async def refuse(tx: Tx, match: Match, batch: Batch, decision: SourceDecision, n
     sender = decision.sender
     new = sender.state == "refused" and not sender.claims and not match.over and _claims(batch)
     sender = replace(sender, claims=sender.claims or new)
-    await tx.write(log_senders.save_statements(match.id, [sender]))
+    await tx.write(log_state.save_senders(match.id, [sender]))
     if not new:
         return
     detail = f"{source_selection.display_name(sender)} sends play and changes nothing: {sender.why}"
@@ -51,7 +51,7 @@ async def note_silence(store: Store, now: int, config: IngestConfig) -> int:
     at once, and must not put a match of a silent source back on offer.
     """
     async with store.autocommit() as tx:
-        claimed = await log_senders.matches_with_rivals(tx)
+        claimed = await log_state.matches_with_rivals(tx)
         found = await matches.by_ids(tx, claimed)
     silent = [match.id for match in found if silence.doubt_if_silent(match, now, config) is not match]
 
@@ -71,7 +71,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     """
     before = now - config.takeover_millis
     async with store.autocommit() as tx:
-        waiting = await log_senders.rival_sources_gone(tx, before)
+        waiting = await log_state.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
         doubted = silence.doubt_if_silent(match, now, config)
@@ -85,8 +85,8 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
 
 async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[MatchChange]]:
     """The match without the claims of senders that have been silent since `before` (ms)."""
-    known = await log_senders.listing(tx, match.id)
+    known = await log_state.senders(tx, match.id)
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]
-    await tx.write(log_senders.save_statements(match.id, [replace(each, claims=False) for each in gone]))
+    await tx.write(log_state.save_senders(match.id, [replace(each, claims=False) for each in gone]))
     await source_switch.end_rival_alerts(tx, match.id, now)
     return fold(match, [RivalsGone(at=now)])

@@ -93,11 +93,7 @@ def reading_optional_number(build: Build[P]) -> Run[P, int | None]:
 
 def reading_ids(build: Build[P]) -> Run[P, list[UUID]]:
     """Run a query whose only column has ids; those of all rows."""
-
-    async def ids(tx: Tx, statement: Statement) -> list[UUID]:
-        return [each for row in await tx.run(statement) for each in row.values()]
-
-    return _running(build, ids)
+    return reading(lambda rows: [each for row in rows for each in row.values()])(build)
 
 
 def reading_row(read: Callable[[Row], T]) -> Callable[[Build[P]], Run[P, T | None]]:
@@ -112,9 +108,14 @@ def reading_row(read: Callable[[Row], T]) -> Callable[[Build[P]], Run[P, T | Non
 
 def reading_rows(read: Callable[[Row], T]) -> Callable[[Build[P]], Run[P, list[T]]]:
     """Run a query; what `read` makes of each of its rows."""
+    return reading(lambda rows: [read(row) for row in rows])
 
-    async def every(tx: Tx, statement: Statement) -> list[T]:
-        return [read(row) for row in await tx.run(statement)]
+
+def reading(read: Callable[[list[Row]], T]) -> Callable[[Build[P]], Run[P, T]]:
+    """Run a query; what `read` makes of all its rows."""
+
+    async def every(tx: Tx, statement: Statement) -> T:
+        return read(await tx.run(statement))
 
     return lambda build: _running(build, every)
 

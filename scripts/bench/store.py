@@ -95,7 +95,6 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
             f"{_MARKETS} markets of a match",
             f"SELECT {_MARKET} FROM market WHERE match_id = $1",
             *(markets._of_match, match.id),
-            only_open=False,
         ),
         built("changes for the stream", _CHANGES, stream_queries._changes, 0, limit=500),
         Subject(

@@ -23,7 +23,7 @@ from app.operations.api.consent_view import ConsentView, consent_view
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.shared import OPERATOR
 from app.operations.api.source_view import SourceView, source_view
-from app.store import audit, log_senders, matches
+from app.store import audit, log_state, matches
 from app.store.audit import AuditRecord
 from app.store.consent_requests import ConsentRequest
 from app.wire.views.match import MatchView, basic_view
@@ -184,7 +184,7 @@ async def show_sources(
     """The senders of the match's log, in order of their first request; at most one is followed."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        known = await log_senders.listing(tx, match.id)
+        known = await log_state.senders(tx, match.id)
     return Single([source_view(match, each) for each in known])
 
 

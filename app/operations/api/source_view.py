@@ -4,7 +4,7 @@ import msgspec
 
 from app.domain.match import Match
 from app.kit.clock import iso_millis
-from app.store.log_senders import LogSender
+from app.store.log_state import LogSender
 
 
 class SourceView(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from app.sites.console.permissions import Permission, allowed
 from app.sites.console.records import with_market_names
 from app.sites.pages.market_names import players_of
 from app.sites.pages.rendering import page, texts_for
-from app.store import audit, log_senders, markets, match_commands, matches
+from app.store import audit, log_state, markets, match_commands, matches
 from app.store.match_commands import ExecutedCommand
 
 _RECORDS = 50
@@ -37,7 +37,7 @@ async def match_page(
     """The match as it stands; scripts keep it current."""
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
-        senders = await log_senders.listing(tx, match.id)
+        senders = await log_state.senders(tx, match.id)
         about = await audit.about(tx, str(match.id), _RECORDS)
         records = await with_market_names(tx, texts_for(request), about)
         executed = await match_commands.listing(tx, match.id, limit=_RECORDS)

@@ -28,7 +28,6 @@ _EITHER = (False, True)
 _ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)
 #: The values of keyword-only parameters, which a query's text depends on.
 _FORMS: dict[str, tuple[Any, ...]] = {
-    "are_open": _EITHER,
     "behind": (3,),
     "column": ("tenant_id", "subject"),
     "conditions": ((), *((name,) for name in settlements.CONDITIONS), tuple(settlements.CONDITIONS)),
@@ -43,7 +42,6 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "newest_first": _EITHER,
     "of_match": _EITHER,
     "of_node": _EITHER,
-    "only_open": _EITHER,
     "own": _EITHER,
     "reach": tuple(Reach),
     "result": (None, *settlements.LedgerResult),
