@@ -17,8 +17,8 @@ from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.matches import MAY_WAIT, execute
 from app.operations.api.preview_view import PreviewView, TradedMarket, preview_view, traded_market
 from app.operations.api.shared import OPERATOR, many
-from app.store import markets, match_commands, matches
-from app.store.match_commands import ExecutedCommand
+from app.store import markets, matches, operator_commands
+from app.store.operator_commands import ExecutedCommand
 from app.wire.views.match import MatchView
 from app.wire.views.meta import Many, Single
 
@@ -98,7 +98,7 @@ async def show_commands(
     """The commands that were executed on a match, newest first, with what each changed."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        found = await match_commands.listing(tx, match.id, limit=limit)
+        found = await operator_commands.listing(tx, match.id, limit=limit)
     return many([_executed(one) for one in found])
 
 

@@ -7,7 +7,7 @@ from app.commands.trading_commands import Undo
 from app.domain.user import OperatorRole
 from app.sites.console.command_forms import FORMS
 from app.sites.console.permissions import Permission, check
-from app.store import match_commands
+from app.store import operator_commands
 from app.store.transaction import Tx
 
 
@@ -21,6 +21,6 @@ async def check_may_give(tx: Tx, role: OperatorRole | None, match_id: UUID, comm
     allowed to give it."""
     check(role, permission_for(str(command.__struct_config__.tag)))
     if isinstance(command, Undo):
-        executed = await match_commands.get(tx, match_id, command.of)
+        executed = await operator_commands.get(tx, match_id, command.of)
         if executed is not None:
             check(role, permission_for(executed.name))

@@ -25,9 +25,9 @@ from app.sites.pages.positions import NEWEST, Before
 from app.sites.pages.price_history import Mark, Point, Suspension, price_history
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.texts import Texts
-from app.store import history, market_changes, markets, match_commands, matches, settlements
+from app.store import history, market_changes, markets, matches, operator_commands, settlements
 from app.store.market_changes import MarketChange
-from app.store.match_commands import ExecutedCommand
+from app.store.operator_commands import ExecutedCommand
 from app.store.transaction import Tx
 
 
@@ -171,7 +171,7 @@ async def market_plot(
 async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
     """What happened in the match, and what operators commanded."""
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
-    commands = await match_commands.listing(tx, match.id, limit=_COMMANDS)
+    commands = await operator_commands.listing(tx, match.id, limit=_COMMANDS)
     return facts_in_words(texts, match, rounds, events, commands)
 
 

@@ -23,8 +23,8 @@ from app.sites.console.permissions import Permission, allowed
 from app.sites.console.records import with_market_names
 from app.sites.pages.market_names import players_of
 from app.sites.pages.rendering import page, texts_for
-from app.store import audit, log_state, markets, match_commands, matches
-from app.store.match_commands import ExecutedCommand
+from app.store import audit, log_state, markets, matches, operator_commands
+from app.store.operator_commands import ExecutedCommand
 
 _RECORDS = 50
 _decode = msgspec.json.Decoder(AnyCommand).decode
@@ -40,7 +40,7 @@ async def match_page(
         senders = await log_state.senders(tx, match.id)
         about = await audit.about(tx, str(match.id), _RECORDS)
         records = await with_market_names(tx, texts_for(request), about)
-        executed = await match_commands.listing(tx, match.id, limit=_RECORDS)
+        executed = await operator_commands.listing(tx, match.id, limit=_RECORDS)
     return await moving_page(
         request,
         console.matches.of(match.id),
