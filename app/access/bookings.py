@@ -12,9 +12,8 @@ from app.domain.match import Match
 from app.domain.match_summary import summarize
 from app.domain.tenant import Tenant
 from app.domain.types_off import markets_in_list, off_now
-from app.store import audit, changes, markets, matches, recovery_queries, tenant_rows, tenants
-from app.store.changes import ChangeDraft
-from app.store.tenant_rows import BOOKING, Place
+from app.store import audit, changes, markets, matches, recovery_queries, tenants
+from app.store.changes import BOOKING, ChangeDraft, Place
 from app.store.transaction import Tx
 
 _encode = msgspec.json.Encoder().encode
@@ -42,13 +41,13 @@ async def _rebook(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool, now: int
     that its markets are those at the place that is taken next."""
     await recovery_queries.assign_timestamps(tx, [match_id], now)
     listed = await _listed(tx, tenant, match_id, booked)
-    place = await tenant_rows.take_place(tx)
+    place = await changes.take_place(tx)
     if booked:
         await tenants.book(tx, tenant.id, match_id, place)
     else:  # its last message is the group of rows that follows the place
         await tenants.unbook(tx, tenant.id, match_id, place + len(listed))
     changed = {match_id: listed} if listed else {}
-    await tenant_rows.append(tx, Place(place, BOOKING), tenant.id, changed, now)
+    await changes.append_for_tenant(tx, Place(place, BOOKING), tenant.id, changed, now)
 
 
 async def _listed(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool) -> Sequence[Market]:

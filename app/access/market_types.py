@@ -11,8 +11,8 @@ from app.domain.market import Market, MarketStatus
 from app.domain.tenant import Tenant
 from app.domain.types_off import TypeOff
 from app.kit.errors import Field, Invalid
-from app.store import audit, markets, recovery_queries, tenant_rows, tenants
-from app.store.tenant_rows import SWITCH, Place
+from app.store import audit, changes, markets, recovery_queries, tenants
+from app.store.changes import SWITCH, Place
 from app.store.transaction import Tx
 
 
@@ -67,7 +67,7 @@ async def _switch(tx: Tx, tenant: Tenant, type_ids: Sequence[int], on: bool, now
     """A fresh timestamp makes the messages about the switch newer than all before them. A match on which such
     a market is opened between the first read and the second keeps its timestamp, which is as new."""
     await recovery_queries.assign_timestamps(tx, list(await markets.open_of_types(tx, type_ids)), now)
-    seq = await tenant_rows.take_place(tx)
+    seq = await changes.take_place(tx)
     present = await markets.open_of_types(tx, type_ids)
     if on:
         intervals = _ended(tenant.types_off, type_ids, now, seq)
@@ -79,7 +79,7 @@ async def _switch(tx: Tx, tenant: Tenant, type_ids: Sequence[int], on: bool, now
         intervals = (*tenant.types_off, *begun)
         changed = _suspended(present)
     await tenants.save_types_off(tx, tenant.id, intervals)
-    await tenant_rows.append(tx, Place(seq, SWITCH), tenant.id, changed, now)
+    await changes.append_for_tenant(tx, Place(seq, SWITCH), tenant.id, changed, now)
     return msgspec.structs.replace(tenant, types_off=intervals)
 
 

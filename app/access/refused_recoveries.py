@@ -11,7 +11,7 @@ from uuid import UUID
 from app.domain.tenant import Grant
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import refused_recoveries
+from app.store import recovery_jobs
 from app.store.connections import Store
 
 log = get_logger(__name__)
@@ -31,7 +31,7 @@ class RefusedRecoveries:
             return
         try:
             async with self._store.autocommit() as tx:
-                await refused_recoveries.record(tx, grant.key_id, grant.tenant.id, seconds * 1000)
+                await recovery_jobs.record_refused(tx, grant.key_id, grant.tenant.id, seconds * 1000)
         except Unavailable as error:
             log.warning("a refused recovery was not recorded", error=error.detail)
             return

@@ -24,10 +24,9 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.retry import wait_for_event
 from app.store import changes, cursors, notifications, tenants
-from app.store.changes import ChangeRow
+from app.store.changes import BOOKING, SWITCH, ChangeRow
 from app.store.connections import Store
 from app.store.cursors import Checkpoint, LeasedTenant
-from app.store.tenant_rows import BOOKING, SWITCH
 from app.store.transaction import Tx
 
 _POLL_SECONDS = 0.25

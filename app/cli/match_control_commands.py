@@ -158,7 +158,7 @@ def _command(fields: dict[str, Any]) -> AnyCommand:
 async def match_audit(match: str, limit: int) -> None:
     """The audit records of MATCH: operators' commands on it, newest first."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
-        found = await audit.about(tx, str((await matches.by_ref(tx, match)).id), limit)
+        found = await audit.about(tx, str((await matches.by_ref(tx, match)).id), limit=limit)
     print_json([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
 
 

@@ -91,7 +91,7 @@ async def match_list(status: tuple[str, ...], limit: int) -> None:
         print_json(
             [
                 _match_view(each)
-                for each in await matches.listing(tx, statuses=statuses, limit=limit, newest_first=True)
+                for each in await matches.listing(tx, statuses, limit=limit, newest_first=True)
             ]
         )
 

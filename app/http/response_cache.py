@@ -2,7 +2,7 @@
 
 A body is stored under listener, path, query, format and what of the grant it depends on, and has a subject:
 a match, `MATCH_LISTS` or `NOTHING`. Each writer sends NOTIFY in its transaction
-(`store.cache_invalidation`), on which every body of that subject is dropped. A body whose reading began
+(`store.notifications`), on which every body of that subject is dropped. A body whose reading began
 before a notification is never stored after it. Nothing is stored or returned while the LISTEN connection is
 down. A cached body is therefore as old as a notification takes, at most; two seconds if the connection dies
 silently.
@@ -22,9 +22,9 @@ from litestar.types import Scope
 from app.domain.tenant import Grant
 from app.http.content_negotiation import Format
 from app.http.response_body import ResponseBody
-from app.store import cache_invalidation, notifications
-from app.store.cache_invalidation import MatchInvalidation
+from app.store import notifications
 from app.store.connections import Store
+from app.store.notifications import MatchInvalidation
 
 MATCH_LISTS = UUID(int=0)  #: the subject of lists of matches: changes with any of their rows
 NOTHING = UUID(int=1)  #: the subject of responses that depend on the key alone: never changes
@@ -64,9 +64,7 @@ class ResponseCache:
 
     async def run(self) -> None:
         """Listen for changes until cancelled."""
-        async for payload in notifications.listen(
-            self._store, cache_invalidation.CHANNEL, self.set_listening
-        ):
+        async for payload in notifications.listen(self._store, notifications.SHOWN, self.set_listening):
             self.invalidate(payload)
 
     def get(self, key: Key) -> ResponseBody | None:

@@ -35,7 +35,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import heartbeats, log_state, matches, ratings
 from app.store.connections import Store
-from app.store.stalled_sessions import end_stalled_regularly
+from app.store.server_state import end_stalled_regularly
 from app.store.transaction import Tx
 
 _AT_ONCE = 100  #: matches in one tick; the rest waits for the next

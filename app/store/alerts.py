@@ -131,14 +131,10 @@ async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: i
 
 
 @reading_row(_ROWS.read)
-def _lock(alert_id: int, kinds: Collection[str], /) -> Select[Any]:
-    found = (AlertTable.id == alert_id, any_of(AlertTable.kind, kinds))
-    return AlertTable.select(*_ROWS.columns).where(*found).lock_rows("UPDATE")
-
-
-async def lock(tx: Tx, alert_id: int) -> Alert | None:
-    """The alert with that id, locked until the transaction ends; None without one."""
-    return await _lock(tx, alert_id, list(AlertKind))
+def lock(alert_id: int, /) -> Select[Any]:
+    """The alert with that id, locked until the transaction ends; None without one of a known kind."""
+    known = AlertTable.kind.is_in(literals(list(AlertKind)))
+    return AlertTable.select(*_ROWS.columns).where(AlertTable.id == alert_id, known).lock_rows("UPDATE")
 
 
 async def save_handling(tx: Tx, alert: Alert) -> None:

@@ -13,8 +13,7 @@ from app.kit.logging import get_logger
 from app.store import servers
 from app.store.match_cache import LockedMatches, MatchCache
 from app.store.statements import server
-from app.store.timeline import Position
-from app.store.timeline_guard import Failover, TimelineGuard
+from app.store.timeline import Failover, Position, TimelineGuard
 from app.store.transaction import AWAY, Tx, call_translated, translate_errors
 
 

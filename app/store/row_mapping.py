@@ -54,10 +54,11 @@ class RowMapping(Generic[S]):
         known = {column._meta.name: column for column in table._meta.columns}
         stored = _enumerations(struct) | dict(stored or {})
         self._table, self._struct, self._key, self._beside = table, struct, key, beside
-        self._fields = [name for name in struct.__struct_fields__ if name in known and name not in beside]
-        self._of_row, self._of_struct = itemgetter(*self._fields), attrgetter(*self._fields)
+        others = {*beside, *(derived or {})}
+        self._fields = [name for name in struct.__struct_fields__ if name in known and name not in others]
         self._prefix = f"{table._meta.tablename}_"
-        self._of_joined = itemgetter(*(self._prefix + name for name in self._fields))
+        self._of_row, self._of_struct = _of(itemgetter, self._fields), _of(attrgetter, self._fields)
+        self._of_joined = _of(itemgetter, [self._prefix + name for name in self._fields])
         self._by_place = _places(struct)[: len(self._fields)] == self._fields
         self.columns: list[Column] = [known[name] for name in self._fields]
         self.names = ", ".join(map(_quoted, self._fields))
@@ -99,12 +100,13 @@ class RowMapping(Generic[S]):
         return self._update(*(values[name] for name in (*self._key, *changed)), names=changed)
 
     def _read(self, found: Iterable[Any]) -> S:
-        values = list(found)
-        for at, read in self._reads:
-            values[at] = read(values[at])
+        if self._reads:
+            found = list(found)
+            for at, read in self._reads:
+                found[at] = read(found[at])
         if self._by_place:
-            return self._struct(*values)
-        return self._struct(**dict(zip(self._fields, values, strict=True)))
+            return self._struct(*found)
+        return self._struct(**dict(zip(self._fields, found, strict=True)))
 
     def _values(self, one: S) -> list[object]:
         values = list(self._of_struct(one))
@@ -137,6 +139,12 @@ class RowMapping(Generic[S]):
             f" SELECT {', '.join((*given, '*'))} FROM unnest({', '.join(arrays)})"
             f" ON CONFLICT ({', '.join(map(_quoted, self._key))}) DO UPDATE SET {changes}"
         )
+
+
+def _of(getter: Callable[..., Callable[[Any], Any]], names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """What the getter has of several names, also where there is one only."""
+    get = getter(*names)
+    return get if len(names) > 1 else lambda one: (get(one),)
 
 
 def _enumerations(struct: type[msgspec.Struct]) -> dict[str, Stored]:

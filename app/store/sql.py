@@ -31,7 +31,7 @@ class _AnyOf(ComparisonOperator):
 #: Above every moment (Unix ms) and id, where a list begins that is newest first.
 NEWEST = 2**63 - 1, UUID(int=2**128 - 1)
 #: Entities of the rows that are published to one tenant alone, and of those that the stream sends nothing of
-#: where they have no frame; as `store.tenant_rows`.
+#: where they have no frame; as `store.changes`.
 TO_ONE_TENANT = "('tenant_market', 'feed_market')"
 WITHOUT_FRAME = "('match', 'market_type', 'tenant_market', 'booking', 'feed_market')"
 NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1

@@ -12,7 +12,7 @@ from piccolo.query import Delete, Insert, Select, Update
 from app.domain.tenant import Tenant
 from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
-from app.store import cache_invalidation, notifications
+from app.store import notifications
 from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import any_of, holds, not_exists
@@ -205,7 +205,7 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
     changed = bool(await tx.change(query))
     if changed:
         await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
-        await cache_invalidation.notify_all(tx)
+        await notifications.notify_shown(tx)
     return changed
 
 

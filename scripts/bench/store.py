@@ -27,7 +27,7 @@ from app.access.properties import KeyProperties
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.settings import Settings
-from app.store import keys, markets, matches, stream_queries
+from app.store import changes, keys, markets, matches
 from app.store.connections import Store, open_store
 from app.store.keys import Key
 from app.store.prepared import prepared
@@ -96,7 +96,7 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
             f"SELECT {_MARKET} FROM market WHERE match_id = $1",
             *(markets._of_match, match.id),
         ),
-        built("changes for the stream", _CHANGES, stream_queries._changes, 0, limit=500),
+        built("changes for the stream", _CHANGES, changes._after, 0, limit=500),
         Subject(
             f"write {_MARKETS} markets",
             lambda: Statement(bulk.sql, bulk.args),

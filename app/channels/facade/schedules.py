@@ -19,8 +19,8 @@ from app.http.auth import AuthenticatedRequest
 from app.http.reading import get
 from app.http.response import RenderedResponse
 from app.http.response_cache import MATCH_LISTS
-from app.store import match_entrants, schedules
-from app.store.schedules import ScheduleFilter
+from app.store import listings, match_entrants
+from app.store.listings import ScheduleFilter
 from app.wire.fields import Group
 from app.wire.xml import sport_events
 from app.wire.xml.dialect import Dialect
@@ -90,12 +90,12 @@ async def _schedule(
         left = tuple(status for status in wanted.statuses if status is Status.FINISHED)
         wanted = ScheduleFilter(left, wanted.since, wanted.until)
     async with facade.store.snapshot() as tx:
-        unbooked = await schedules.unbooked_digest(tx, grant.tenant.id)
+        unbooked = await listings.unbooked_digest(tx, grant.tenant.id)
         key = (facade.dialect, wanted, language, start, limit, unbooked)
         body = response_cache.get_shared(request.scope, key)
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
-        found = await schedules.listing(tx, grant.tenant.id, wanted, start=start, limit=limit)
+        found = await listings.schedule(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await match_entrants.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language, facade.dialect))
     response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
@@ -130,7 +130,7 @@ async def changes(
     since = facade.clock() - _RECENT_MILLIS if after is None else after
     grant = request.auth
     async with facade.store.autocommit() as tx:
-        found = await schedules.fixture_changes(
+        found = await listings.fixture_changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )
     return facade.respond(sport_events.fixture_changes([sport_events.FixtureChanged(*one) for one in found]))

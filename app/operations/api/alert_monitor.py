@@ -9,7 +9,7 @@ import asyncio
 from app.kit import metrics
 from app.kit.clock import Clock, iso_seconds
 from app.kit.retry import retry_while_unavailable
-from app.store import alerts, cursors, heartbeats, live_matches, log_state
+from app.store import alerts, cursors, heartbeats, listings, log_state
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import MessageLoss
@@ -48,7 +48,7 @@ class AlertMonitor:
                 await alerts.end(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), now)
             await alerts.end_for_matches_over(tx, now)
             count = await alerts.open_count(tx)
-            live = len(await live_matches.versions(tx))
+            live = len(await listings.live_versions(tx))
         for kind in AlertKind:
             metrics.alerts_open.labels(kind).set(count.get(kind, 0))
         for process in _PROCESSES:

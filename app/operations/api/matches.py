@@ -173,7 +173,7 @@ async def show_record(
     """What operators did to the match, newest first."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        records = await audit.about(tx, str(match.id), limit)
+        records = await audit.about(tx, str(match.id), limit=limit)
     return Single([_shown(record) for record in records])
 
 

@@ -64,7 +64,7 @@ async def show_ratings(
 ) -> Many[RatingView]:
     """The teams that are rated by results or given strengths, strongest first."""
     async with ops.store.autocommit() as tx:
-        return many([_view(one) for one in await ratings.listing(tx, limit)])
+        return many([_view(one) for one in await ratings.listing(tx, limit=limit)])
 
 
 def _view(one: StoredRating) -> RatingView:

@@ -180,7 +180,7 @@ async def show_audit(
     """Changes of a tenant, its keys and its bookings, newest first."""
     async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
-        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit)])
+        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit=limit)])
 
 
 @put("/ops/v1/tenants/{slug:str}/bookings/{match_id:str}", opt=OPERATOR)

@@ -22,7 +22,7 @@ from app.sites.console.site import CONSOLE
 from app.sites.pages.error_pages import sentences
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
-from app.store import alerts, match_names
+from app.store import alerts, listings
 
 _ROWS = 200
 
@@ -34,7 +34,7 @@ async def list_alerts(
     """The newest alerts."""
     async with console.store.snapshot() as tx:
         found = await alerts.listing(tx, limit=_ROWS)
-        names = await match_names.by_ids(tx, {each.match_id for each in found if each.match_id})
+        names = await listings.names_by_id(tx, {each.match_id for each in found if each.match_id})
     rows = [alert_row(each, names.get(each.match_id) if each.match_id else None) for each in found]
     return page(request, "alerts.html", rows=rows)
 

@@ -14,8 +14,7 @@ from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, Match, Side
 from app.store.alerts import Alert
 from app.store.consent_requests import ConsentRequest
-from app.store.live_matches import MarketCount
-from app.store.match_names import MatchName
+from app.store.listings import MarketCount, MatchName
 from app.trading.round_view import round_clock
 
 #: A source that has sent nothing for so long is shown with the time of its last lines.

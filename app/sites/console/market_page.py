@@ -25,8 +25,8 @@ from app.sites.pages.positions import NEWEST, Before
 from app.sites.pages.price_history import Mark, Point, Suspension, price_history
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.texts import Texts
-from app.store import history, market_changes, markets, matches, operator_commands, settlements
-from app.store.market_changes import MarketChange
+from app.store import envelopes, history, markets, matches, operator_commands, settlements
+from app.store.envelopes import MarketChange
 from app.store.operator_commands import ExecutedCommand
 from app.store.transaction import Tx
 
@@ -125,9 +125,7 @@ async def market_page(
     texts = texts_for(request)
     async with console.store.snapshot() as tx:
         match, market = await _market(tx, ref, name)
-        found = await market_changes.newest_of_all(
-            tx, match.id, market.key, before=before, limit=_CHANGES + 1
-        )
+        found = await envelopes.all_of_market(tx, match.id, market.key, before=before, limit=_CHANGES + 1)
         names = await names_of(tx, texts, [market.key])
         entries = await settlements.of_market(tx, match.id, *market.key)
         facts = await _facts(tx, texts, match)
@@ -157,7 +155,7 @@ async def market_plot(
     """What the plot shows, times in Unix ms."""
     async with console.store.snapshot() as tx:
         match, market = await _market(tx, ref, name)
-        found = await market_changes.newest_of_all(tx, match.id, market.key, before=NEWEST, limit=_POINTS + 1)
+        found = await envelopes.all_of_market(tx, match.id, market.key, before=NEWEST, limit=_POINTS + 1)
         happened = await _facts(tx, texts_for(request), match)
     complete = len(found) <= _POINTS
     locale = texts_for(request).locale

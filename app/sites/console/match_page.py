@@ -38,7 +38,7 @@ async def match_page(
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
         senders = await log_state.senders(tx, match.id)
-        about = await audit.about(tx, str(match.id), _RECORDS)
+        about = await audit.about(tx, str(match.id), limit=_RECORDS)
         records = await with_market_names(tx, texts_for(request), about)
         executed = await operator_commands.listing(tx, match.id, limit=_RECORDS)
     return await moving_page(

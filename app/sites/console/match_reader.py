@@ -15,9 +15,9 @@ from app.sites.console.live_rows import alert_row, live_row
 from app.sites.console.market_rows import market_rows
 from app.sites.console.row_feed import Tables
 from app.sites.pages.market_names import players_of
-from app.store import alerts, live_matches, markets, matches
+from app.store import alerts, listings, markets, matches
 from app.store.connections import Store
-from app.store.match_names import MatchName
+from app.store.listings import MatchName
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
 
@@ -68,7 +68,7 @@ class MatchReader:
             if match is None:
                 raise NotFound("There is no such match any more.")
             found = await markets.open_of_match(tx, match.id)
-            counts = await live_matches.market_counts(tx, [match.id])
+            counts = await listings.market_counts(tx, [match.id])
             opened = await alerts.listing(tx, match_id=match.id, ended=False)
             players = await players_of(tx, (each.key for each in found))
         about = MatchName(match.number, match.home, match.away)

@@ -9,7 +9,7 @@ from app.domain.catalogue import Locale
 from app.domain.market import Market
 from app.domain.suspension_reasons import in_words, market_reason_code
 from app.sites.pages.ledger_kinds import kind_of
-from app.store.market_changes import MarketChange
+from app.store.envelopes import MarketChange
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):

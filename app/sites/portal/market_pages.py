@@ -27,7 +27,7 @@ from app.sites.pages.price_history import PriceHistory, price_history
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
 from app.sites.portal.market_paths import market_path, markets_path
-from app.store import market_changes, markets
+from app.store import envelopes, markets
 from app.store.transaction import Tx
 
 _MARKETS, _CHANGES = 100, 100  #: rows of a page
@@ -99,8 +99,8 @@ async def market_history(
         match = await _match(tx, request, ref)
         market = await _market(tx, tenant, match, name)
         limit = _CHANGES + 1
-        found = await market_changes.newest(tx, tenant, match.id, market.key, before=before, limit=limit)
-        begins_at = await market_changes.begins_at(tx)
+        found = await envelopes.of_market(tx, tenant, match.id, market.key, before=before, limit=limit)
+        begins_at = await envelopes.begins_at(tx)
         names = await names_of(tx, texts_for(request), [market.key])
     shown = found[:_CHANGES]
     return page(
@@ -131,7 +131,7 @@ async def market_plot(
         match = await _match(tx, request, ref)
         market = await _market(tx, tenant, match, name)
         limit = _POINTS + 1
-        found = await market_changes.newest(tx, tenant, match.id, market.key, before=NEWEST, limit=limit)
+        found = await envelopes.of_market(tx, tenant, match.id, market.key, before=NEWEST, limit=limit)
     oldest_first = found[_POINTS - 1 :: -1] if len(found) > _POINTS else found[::-1]
     locale = texts_for(request).locale
     history = await run_in_thread(price_history, oldest_first, locale, complete=len(found) <= _POINTS)
@@ -155,7 +155,7 @@ async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
     return shown
 
 
-def _change_row(change: market_changes.MarketChange) -> ChangeRow:
+def _change_row(change: envelopes.MarketChange) -> ChangeRow:
     what = change.what
     if isinstance(what, LedgerEntry):
         return ChangeRow(change.at, None, what, kind_of(what))

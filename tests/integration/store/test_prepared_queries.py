@@ -67,7 +67,7 @@ _COUNTS: dict[str, tuple[int, ...]] = {
     "log_state._park": (len(ParkedBatch.__struct_fields__),),
     "recovery_jobs._insert": (8,),
     "statistics._add_team": (8,),
-    "stream_queries._changes": (1, 2),
+    "changes._after": (1, 2),
     "timeline._store": (1 + len(Change.__struct_fields__),),
     "users._save": (1 + len(users._CHANGEABLE) + len(users._CHECKS),),
 }
