@@ -70,17 +70,15 @@ def _read_event(row: Row) -> TimelineEvent:
 @reading_rows(_read_round)
 def rounds(match_id: UUID, /) -> Select[Any]:
     """Every finished round in playing order, void ones too."""
-    return _past(RoundTable).where(RoundTable.match_id == match_id).order_by(RoundTable.id)
+    query = RoundTable.select(RoundTable.void, RoundTable.body)
+    return query.where(RoundTable.match_id == match_id).order_by(RoundTable.id)
 
 
 @reading_rows(_read_event)
 def timeline(match_id: UUID, /) -> Select[Any]:
     """Every timeline event in order of occurrence, void ones too."""
-    return _past(EventTable).where(EventTable.match_id == match_id).order_by(EventTable.id)
-
-
-def _past(table: type[Past]) -> Select[Any]:
-    return table.select(table.match_id, table.void, table.body)
+    query = EventTable.select(EventTable.void, EventTable.body)
+    return query.where(EventTable.match_id == match_id).order_by(EventTable.id)
 
 
 async def of_matches(tx: Tx, ids: Collection[UUID]) -> dict[UUID, tuple[list[Round], list[TimelineEvent]]]:
@@ -126,7 +124,8 @@ def _mark(match_id: UUID, ids: Collection[int], *, table: type[Past], void: bool
 
 @prepared
 def _of_matches(ids: Collection[UUID], *, table: type[Past]) -> Select[Any]:
-    return _past(table).where(any_of(table.match_id, ids)).order_by(table.match_id, table.id)
+    columns = (table.match_id, table.void, table.body)
+    return table.select(*columns).where(any_of(table.match_id, ids)).order_by(table.match_id, table.id)
 
 
 @prepared

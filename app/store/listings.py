@@ -4,7 +4,6 @@ played; those in play; and names of matches, for lists that show something else 
 from collections.abc import Collection, Sequence
 from heapq import merge
 from itertools import islice
-from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -26,7 +25,6 @@ from app.store.tables.tenant import Unbooked
 from app.store.transaction import Row, Tx
 
 UNKNOWN_START = 2**63 - 1  #: the position of matches whose start is unknown
-_of_outline = itemgetter(*reads.OUTLINE)
 _decode = msgspec.json.Decoder(Match).decode
 
 
@@ -101,11 +99,25 @@ def _position(row: Row) -> ListPosition:
 
 
 def _outline(row: Row) -> Match:
-    values = dict(zip(reads.OUTLINE, _of_outline(row), strict=True))
-    values["status"] = Status(values["status"])
-    if row["map_name"]:
-        values["maps"] = (MapPlay(1, row["map_name"], "live"),)
-    return Match(**values)
+    """Field by field: a page is read often, and a dictionary of its fields takes half as long again."""
+    return Match(
+        id=row["id"],
+        number=row["number"],
+        home=row["home"],
+        away=row["away"],
+        event=row["event"],
+        best_of=row["best_of"],
+        status=Status(row["status"]),
+        scheduled_at=row["scheduled_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        score_home=row["score_home"],
+        score_away=row["score_away"],
+        maps=(MapPlay(1, row["map_name"], "live"),) if row["map_name"] else (),
+        home_id=row["home_id"],
+        away_id=row["away_id"],
+        tournament_id=row["tournament_id"],
+    )
 
 
 class ScheduleFilter(msgspec.Struct, frozen=True):

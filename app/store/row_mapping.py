@@ -72,7 +72,14 @@ class RowMapping(Generic[S]):
 
     def read(self, row: Row) -> S:
         """The struct of a row that has its columns; fields that are not stored have their defaults."""
-        return self._read(self._of_row(row))
+        found = self._of_row(row)
+        if self._reads:
+            found = list(found)
+            for at, read in self._reads:
+                found[at] = read(found[at])
+        if self._by_place:
+            return self._struct(*found)
+        return self._struct(**dict(zip(self._fields, found, strict=True)))
 
     def joined(self, table: Any) -> list[Column]:
         """`columns` of a join to the table, for `read_joined`."""
@@ -80,7 +87,7 @@ class RowMapping(Generic[S]):
 
     def read_joined(self, row: Row) -> S:
         """`read`, of a row that has the columns of `joined` beside others."""
-        return self._read(self._of_joined(row))
+        return self.read(dict(zip(self._fields, self._of_joined(row), strict=True)))
 
     def save(self, rows: Iterable[S], *beside: object) -> list[Write]:
         """The statement that inserts or updates the rows of these structs, none of which have one key; none
@@ -99,20 +106,13 @@ class RowMapping(Generic[S]):
         changed = names or tuple(self._changing)
         return self._update(*(values[name] for name in (*self._key, *changed)), names=changed)
 
-    def _read(self, found: Iterable[Any]) -> S:
-        if self._reads:
-            found = list(found)
-            for at, read in self._reads:
-                found[at] = read(found[at])
-        if self._by_place:
-            return self._struct(*found)
-        return self._struct(**dict(zip(self._fields, found, strict=True)))
-
     def _values(self, one: S) -> list[object]:
         values = list(self._of_struct(one))
         for at, write in self._writes:
             values[at] = write(values[at])
-        return values + [derive(one) for derive in self._derive]
+        if self._derive:
+            values += [derive(one) for derive in self._derive]
+        return values
 
     def _build_insert(self, *values: object) -> Insert[Any]:
         row: dict[str, Any] = dict(zip((*self._beside, *self._written), values, strict=True))

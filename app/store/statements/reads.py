@@ -32,14 +32,9 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 CURSOR_STATUS = f"{_CURSOR_STATUS}ORDER BY t.slug"
 #: The same of one tenant.
 CURSOR_STATUS_OF = f"{_CURSOR_STATUS}WHERE t.id = $1"
-#: The fields of a match in a list.
-OUTLINE = (
-    *("id", "number", "status", "home", "away", "event", "home_id", "away_id", "tournament_id"),
-    *("scheduled_at", "started_at", "finished_at", "best_of", "score_home", "score_away"),
-)
-_PAGE = f"""
-SELECT {", ".join(OUTLINE)}, map_name, sort_time FROM match
-WHERE in_lists AND status = $1 AND sort_time >= $2 AND sort_time <= $3"""
+_LISTED = "id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at, started_at"
+_LISTED += ", finished_at, best_of, score_home, score_away, map_name, sort_time"
+_PAGE = f"SELECT {_LISTED} FROM match WHERE in_lists AND status = $1 AND sort_time >= $2 AND sort_time <= $3"
 #: Pages of lists, the most frequent reads of clients: the position is a pair of columns, and the limit a
 #: parameter, so that one plan serves every size of page.
 PAGE_FORWARD = f"{_PAGE} AND (sort_time, number) > ($4, $5) ORDER BY sort_time, number LIMIT $6"
