@@ -45,9 +45,8 @@ class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """A one-time link that has not ended, by which a user sets a password: never the token, only its keyed
-    hash, is stored. One `without_second_factor` removes the user's second factor when it is
-    used. Times in Unix ms."""
+    """A one-time link that has not ended, by which a user sets a password. Only its token's keyed hash is
+    stored. One `without_second_factor` removes the user's second factor when it is used. Times in Unix ms."""
 
     id: UUID
     user_id: UUID

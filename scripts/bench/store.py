@@ -40,16 +40,12 @@ MOST_RATIO = 1.05
 _MARKETS = 20
 _KEY = f"""
 SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
-    t.slug, t.name, t.amqp, t.active AS tenant_active, t.probabilities
+    t.id, t.slug, t.name, t.amqp, t.active, t.probabilities, t.types_off, t.max_queues, t.named_vhost
 FROM api_key k JOIN tenant t ON t.id = k.tenant_id WHERE k.hash = $1
 """
 _STATE = "SELECT state, last_stamp, last_seq FROM match"
-_MARKET = """type_id, specifiers, status, odds, probability, "group", reason, result, void_reason_id,
-    rests_on, settled_by, opened_at, priced_at, offered_until"""
-_CHANGES = """
-SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body
-FROM change WHERE seq > $1 ORDER BY seq LIMIT 500
-"""
+_MARKET = f"SELECT {markets._ROWS.names} FROM market"
+_CHANGES = f"SELECT {changes.ROWS.names} FROM change WHERE seq > $1 ORDER BY seq LIMIT 500"
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -93,7 +89,7 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
         built("a match, locked", f"{_STATE} WHERE id = $1 FOR UPDATE", matches._lock, match.id, version=None),
         built(
             f"{_MARKETS} markets of a match",
-            f"SELECT {_MARKET} FROM market WHERE match_id = $1",
+            f"{_MARKET} WHERE match_id = $1",
             *(markets._of_match, match.id),
         ),
         built("changes for the stream", _CHANGES, changes._after, 0, limit=500),
