@@ -135,9 +135,13 @@ async def checkpoint(tx: Tx, holder: str, checkpoints: Mapping[UUID, Checkpoint]
     return {row["tenant_id"] for row in updated}
 
 
-async def release(tx: Tx, holder: str, tenants: Collection[UUID]) -> None:
+@writing
+def release(holder: str, tenants: Collection[UUID], /) -> Update[Any]:
     """Release the leases of `tenants`; no message to them may be unconfirmed any more."""
-    await tx.change(_release(holder, list(tenants)))
+    values: dict[Column | str, Any] = {TenantCursor.holder: None, TenantCursor.expires_at: now()}
+    return TenantCursor.update(values).where(
+        TenantCursor.holder == holder, any_of(TenantCursor.tenant_id, tenants)
+    )
 
 
 async def save_reports(tx: Tx, holder: str, reports: Mapping[UUID, TenantReport]) -> set[UUID]:
@@ -205,12 +209,4 @@ def _forget_former_holders(holder: str, tenant_id: UUID, epoch: int) -> Update[A
     values: dict[Column | str, Any] = {TenantCursor.former_holders: []}
     return TenantCursor.update(values).where(
         TenantCursor.tenant_id == tenant_id, TenantCursor.holder == holder, TenantCursor.epoch == epoch
-    )
-
-
-@prepared
-def _release(holder: str, tenants: Collection[UUID]) -> Update[Any]:
-    values: dict[Column | str, Any] = {TenantCursor.holder: None, TenantCursor.expires_at: now()}
-    return TenantCursor.update(values).where(
-        TenantCursor.holder == holder, any_of(TenantCursor.tenant_id, tenants)
     )

@@ -18,7 +18,7 @@ from piccolo.querystring import QueryString
 from app.domain.entrants import MAX_FILE_NUMBER, Category, Competitor, Player, Tournament
 from app.domain.soccer import SoccerCompetitor, SoccerTournament
 from app.store import notifications
-from app.store.prepared import prepared, reading_rows, writing
+from app.store.prepared import prepared, reading_number, reading_rows, writing
 from app.store.row_mapping import RowMapping
 from app.store.sql import any_of
 from app.store.statements import reads, server
@@ -91,14 +91,12 @@ async def lock(tx: Tx, table: EntrantTable[E]) -> None:
 
 async def highest(tx: Tx, table: EntrantTable[E]) -> int:
     """The highest number in use of those that files assign, 0 for none."""
-    number: int = await tx.one_value(_highest(rows=table.rows, own=False))
-    return number
+    return await _highest(tx, rows=table.rows, own=False)
 
 
 async def next_own(tx: Tx, table: EntrantTable[E]) -> int:
     """The next number above `MAX_FILE_NUMBER`; the table should be locked."""
-    number: int = await tx.one_value(_highest(rows=table.rows, own=True))
-    return number + 1
+    return await _highest(tx, rows=table.rows, own=True) + 1
 
 
 async def put(tx: Tx, table: EntrantTable[E], values: Iterable[E]) -> None:
@@ -203,7 +201,7 @@ def _decoded(table: EntrantTable[E], rows: Iterable[Row]) -> list[E]:
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
-@prepared
+@reading_number
 def _highest(*, rows: type[Rows], own: bool) -> Select[Any]:
     here = rows.id > MAX_FILE_NUMBER if own else rows.id <= MAX_FILE_NUMBER
     return rows.select(Coalesce(Max(rows.id), MAX_FILE_NUMBER if own else 0)).where(here)

@@ -138,10 +138,12 @@ async def schedule(
     return [_decode(row["state"]) for row in rows]
 
 
-async def unbooked_digest(tx: Tx, tenant_id: UUID) -> str:
+@reading(lambda rows: str(rows[0]["digest"]))
+def unbooked_digest(tenant_id: UUID, /) -> Select[Any]:
     """A digest of the matches that the tenant has unbooked: "" when it has booked all."""
-    found: str = await tx.one_value(_unbooked_digest(tenant_id))
-    return found
+    ids = "coalesce(md5(string_agg({}::text, ' ' ORDER BY {})), '')"
+    digest = QueryString(ids, Unbooked.match_id, Unbooked.match_id, alias="digest")
+    return Unbooked.select(digest).where(Unbooked.tenant_id == tenant_id)
 
 
 async def fixture_changes(
@@ -228,13 +230,6 @@ async def names_by_id(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchName]:
 @reading(lambda rows: {row["id"]: _NAMES.read(row) for row in rows})
 def _names_by_id(ids: Collection[UUID], /) -> Select[Any]:
     return MatchTable.select(MatchTable.id, *_NAMES.columns).where(any_of(MatchTable.id, ids))
-
-
-@prepared
-def _unbooked_digest(tenant_id: UUID) -> Select[Any]:
-    ids = "coalesce(md5(string_agg({}::text, ' ' ORDER BY {})), '')"
-    digest = QueryString(ids, Unbooked.match_id, Unbooked.match_id, alias="digest")
-    return Unbooked.select(digest).where(Unbooked.tenant_id == tenant_id)
 
 
 @prepared
