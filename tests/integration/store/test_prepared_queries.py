@@ -29,7 +29,6 @@ _ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)
 #: The values of keyword-only parameters, which a query's text depends on.
 _FORMS: dict[str, tuple[Any, ...]] = {
     "behind": (3,),
-    "column": ("tenant_id", "subject"),
     "conditions": ((), *((name,) for name in settlements.CONDITIONS), tuple(settlements.CONDITIONS)),
     "ended": (None, *_EITHER),
     "everything": _EITHER,
@@ -55,7 +54,6 @@ _FORMS: dict[str, tuple[Any, ...]] = {
 #: Tables of a kind that several functions name `table`, by the function's module and name.
 _TABLES: dict[str, tuple[Any, ...]] = {
     "history._mark": (Round, TimelineEvent),
-    "history._history": (Round, TimelineEvent),
     "history._of_matches": (Round, TimelineEvent),
     "matches._delete_dependent": tuple(DEPENDENT_TABLES),
     "statistics._delete": (TeamMap, PlayerMap),
