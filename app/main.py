@@ -16,45 +16,42 @@ from litestar.types import Scope
 from app.access import broker_sync
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
-from app.access.rate_limit import UnauthenticatedLimiter
+from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter
 from app.access.rate_limit import health as rate_state
-from app.access.refused_recoveries import RefusedRecoveries
 from app.access.sign_in import valid_sessions
 from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.facade import icon
+from app.channels.facade import catalogue
 from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
-from app.channels.feed import health as feed_health
+from app.channels.feed import process_watch as feed_health
 from app.channels.feed.asyncapi import feed
 from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.openapi import OpenApiDocuments, generate_documents
+from app.channels.rest.documents import OpenApiDocuments, generate_documents
 from app.channels.rest.routes import ROUTES as REST
 from app.channels.stream.asyncapi import stream_document
-from app.channels.stream.config import StreamConfig
-from app.channels.stream.routes import ROUTES as STREAM
+from app.channels.stream.poller import StreamConfig
+from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
-from app.http.listeners import Listener, ListenerFilter, listener_of
-from app.http.listening import Listening
-from app.http.request_body import StrictRequest
+from app.http.listeners import Application, Listener, ListenerFilter, listener_of
+from app.http.request_data import StrictRequest
 from app.http.request_guard import RequestGuard
-from app.http.response import ViewResponse
-from app.http.response_cache import ResponseCache
-from app.http.upgrade import Application
-from app.ingest import health as ingest_health
+from app.http.response import ResponseCache, ViewResponse
+from app.http.server import Listening
+from app.ingest import worker as ingest_health
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.ingest.routes import ROUTES as LOG_SINK
 from app.ingest.routes import LogSink
 from app.kit import logging
 from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
-from app.operations.api.alert_monitor import AlertMonitor, alerts_state
+from app.operations.api.alerts import AlertMonitor, alerts_state
 from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.routes import ROUTES as OPERATORS
 from app.operations.restoration.failover import DatabaseFailover
@@ -62,23 +59,20 @@ from app.recovery.request import RecoveryService
 from app.settings import Settings, load
 from app.sites.board.routes import ROUTES as BOARD
 from app.sites.board.routes import Board
-from app.sites.console.dependencies import ConsoleDependencies
-from app.sites.console.live_reader import LiveReader
-from app.sites.console.match_feeds import MatchFeeds
-from app.sites.console.moving_rows import render
+from app.sites.console.live_tables import LiveReader
+from app.sites.console.moving_pages import render
 from app.sites.console.routes import console_router
-from app.sites.console.row_feed import RowFeed
-from app.sites.console.site import CONSOLE
+from app.sites.console.row_feed import MatchFeeds, RowFeed
+from app.sites.console.site import CONSOLE, ConsoleDependencies
 from app.sites.pages import error_pages
-from app.sites.pages.open_streams import OpenStreams
-from app.sites.portal.delivery_reader import DeliveryReader
-from app.sites.portal.dependencies import PortalDependencies
+from app.sites.pages.event_streams import OpenStreams
+from app.sites.portal.dependencies import DeliveryReader, PortalDependencies
 from app.sites.portal.routes import portal_router
 from app.sites.portal.site import PORTAL
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
 from app.store.server_state import end_stalled_regularly
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer
@@ -356,7 +350,7 @@ def _facade(
         api_url=f"{address}/v1/",
         window_minutes=settings.recovery_window_minutes,
     )
-    icon_url = icon.icon_url(settings.public_url, settings.cs2_category_icon_url)
+    icon_url = catalogue.icon_url(settings.public_url, settings.cs2_category_icon_url)
     return FacadeDependencies(store, clock, producer, icon_url, dialect)
 
 

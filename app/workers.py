@@ -18,24 +18,22 @@ from app.access.key_logins import KeyLogins
 from app.amqp.lease import LeaseLost
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.feed.ingest_watchdog import IngestWatchdog
-from app.channels.feed.rest_watch import RestWatch
+from app.channels.feed.process_watch import IngestWatchdog, RestWatch
 from app.channels.feed.retention import RetentionConfig, prune_regularly
 from app.channels.feed.session import FeedConfig, FeedSession
 from app.ingest import worker
-from app.ingest.config import IngestConfig
+from app.ingest.log_update import IngestConfig
+from app.ingest.match_checks import suspend_everything
 from app.ingest.queues import IngestQueues, QueueConfig
-from app.ingest.suspension import suspend_everything
 from app.kit import garbage_collection, logging, metrics
-from app.kit.background import run_forever
+from app.kit.background import retry_while_unavailable, run_forever
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
-from app.kit.retry import retry_while_unavailable
 from app.operations.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
 from app.store.server_state import end_stalled_regularly
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 #: The matches that ingest need not read again: some 0.6 MB each at the end of a map.
 _CACHED_MATCHES = 256

@@ -8,8 +8,7 @@ import msgspec
 from app.domain import frame_types
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match
-from app.domain.match_summary import summarize
+from app.domain.match import Match, summarize
 from app.domain.tenant import Tenant
 from app.domain.types_off import markets_in_list, off_now
 from app.store import audit, changes, markets, matches, recovery_queries, tenants

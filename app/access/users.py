@@ -10,10 +10,10 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.access import passwords, portal_tokens
-from app.access.portal_tokens import Purpose
+from app.access import credentials
+from app.access.credentials import Purpose
 from app.access.second_factor import without_second_factor as stripped
-from app.domain.user import LinkPurpose, OperatorRole, Role, User
+from app.domain.tenant import LinkPurpose, OperatorRole, Role, User
 from app.kit.control_characters import has_control_characters
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, sessions, tenants, users
@@ -62,7 +62,7 @@ async def create_user(
     operator_role: OperatorRole | None = None,
 ) -> User:
     """A new user of the tenant, without a password yet; with an `operator_role` an operator
-    (`access.operators`).
+    (`access.users`).
 
     Raises `NotFound`, `Invalid` with the fields that do not fit, `Conflict` when an active user of any tenant
     has the address.
@@ -148,7 +148,7 @@ async def issue_link(
     if not record.user.active:
         raise _ended()
     await users.end_links(tx, user_id, now)
-    raw = portal_tokens.generate()
+    raw = credentials.new_token()
     link = Link(
         id=uuid4(),
         user_id=user_id,
@@ -157,7 +157,7 @@ async def issue_link(
         created_at=now,
         expires_at=now + LINK_MILLIS,
     )
-    await users.insert_link(tx, link, portal_tokens.keyed_hash(raw, Purpose.LINK, secret))
+    await users.insert_link(tx, link, credentials.token_hash(raw, Purpose.LINK, secret))
     how = {"purpose": link.purpose.value, "without_second_factor": without_second_factor}
     await audit_change(tx, by, now, "user.link", record.user, **how)
     return IssuedLink(raw, link.expires_at, link.purpose)
@@ -186,8 +186,8 @@ async def redeem_link(store: Store, raw: str, password: str, *, secret: str, now
     if found is None:
         raise _unusable()
     link, record = found
-    passwords.validate_password(password, record.user.email)
-    hashed = await passwords.hash_password(password)
+    credentials.validate_password(password, record.user.email)
+    hashed = await credentials.hash_password(password)
     async with store.transaction() as tx:
         # The user's row first, as everywhere: two transactions never wait for each other.
         record = await users.lock(tx, link.user_id)
@@ -207,9 +207,9 @@ async def redeem_link(store: Store, raw: str, password: str, *, secret: str, now
 
 
 async def _usable(tx: Tx, raw: str, secret: str, now: int) -> tuple[Link, UserRecord] | None:
-    if not portal_tokens.is_well_formed(raw):
+    if not credentials.is_token(raw):
         return None
-    link = await users.link_by_hash(tx, portal_tokens.keyed_hash(raw, Purpose.LINK, secret), now)
+    link = await users.link_by_hash(tx, credentials.token_hash(raw, Purpose.LINK, secret), now)
     record = await users.get(tx, link.user_id) if link else None
     return (link, record) if link and record and _may_sign_in(record) else None
 

@@ -18,12 +18,12 @@ from uuid import UUID
 
 import msgspec
 
-from app.amqp import routing
+from app.amqp import envelope
 from app.amqp.frames import AmqpMessage, marshal
 from app.domain.fixture import FixtureChange
 from app.domain.ids import match_urn
 from app.domain.market import Market, market_type
-from app.domain.match_summary import MatchSummary
+from app.domain.match import MatchSummary
 from app.domain.recovery import RecoveryRequest
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, Intervals, OffTypes, changed_market, off_at_seq, was_offered
@@ -182,12 +182,12 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         last, content = rows[-1], _match_message(rows, off)
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.live(content.name, last.number),
+            routing_key=envelope.live_key(content.name, last.number),
             body=content.body(self.product, probabilities=probabilities),
             message_id=_live_id(last),
             at=last.at,
             headers=_live_headers(last),
-            persistent=content.name not in routing.TRANSIENT,
+            persistent=content.name not in envelope.TRANSIENT_MESSAGES,
         )
 
     def replayed(
@@ -201,7 +201,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         """A message as the recovery `request` replays it."""
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.replayed(message.name, message.number, request.node_id),
+            routing_key=envelope.replayed_key(message.name, message.number, request.node_id),
             body=message.body(self.product, request.request_id, probabilities=probabilities),
             message_id=message_id,
             at=message.at,
@@ -212,7 +212,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         """The end of the recovery `request`, which must reach a queue."""
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.snapshot_complete(request.node_id),
+            routing_key=envelope.snapshot_complete_key(request.node_id),
             body=feed.snapshot_complete(self.product, at, request.request_id),
             message_id=message_id,
             at=at,
@@ -224,7 +224,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         """The message `alive`; not `subscribed`: messages may have been lost, and the client must recover."""
         return AmqpMessage(
             exchange=self.exchange,
-            routing_key=routing.ALIVE,
+            routing_key=envelope.ALIVE_KEY,
             body=feed.alive(self.product, at, subscribed),
             message_id=None,
             at=at,

@@ -12,17 +12,15 @@ from uuid import UUID
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline, LeaseLost
-from app.amqp.live_delay import LiveDelay
-from app.amqp.loss_notice import LossNotice
-from app.amqp.publishers import FeedPublishers
-from app.amqp.recent_envelopes import RecentEnvelopes
-from app.amqp.tenant_bindings import DETECTION_MILLIS
+from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
+from app.amqp.publishers import FeedPublishers, RecentEnvelopes
+from app.amqp.tenant_channels import LiveDelay
 from app.amqp.tenant_publisher import TenantPublisher
 from app.domain.types_off import Intervals, last_switch
+from app.kit.background import wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import wait_for_event
 from app.store import changes, cursors, notifications, tenants
 from app.store.changes import BOOKING, SWITCH, ChangeRow
 from app.store.connections import Store

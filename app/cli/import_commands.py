@@ -9,9 +9,8 @@ import msgspec
 from app.cli.runtime import actor, async_command, command_store, load_settings
 from app.commands import rating_import
 from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location
-from app.ingest.reference import importing, openfootball, profiles
-from app.ingest.reference.profiles import read_lines
-from app.ingest.reference.rows import Row
+from app.ingest import reference
+from app.ingest.reference import Row, read_lines
 from app.kit.clock import iso_millis, system_clock
 from app.kit.errors import Field, Invalid
 from app.store import ratings as stored_ratings
@@ -89,14 +88,16 @@ async def import_soccer(files: tuple[Path, ...]) -> None:
 @async_command
 async def import_cs2(files: tuple[Path, ...]) -> None:
     """Import categories, tournaments, teams and players from FILES (.jsonl), plain or .gz."""
-    rows = [row for file in files for row in profiles.read(file.name, _body(file), profiles.CS2)]
+    rows = [
+        row for file in files for row in reference.read_profiles(file.name, _body(file), reference.CS2_KINDS)
+    ]
     await _import(rows)
 
 
 def _soccer(file: Path) -> list[Row]:
     if ".jsonl" in file.suffixes:
-        return profiles.read(file.name, _body(file), profiles.SOCCER)
-    return openfootball.read(file.name, _body(file))
+        return reference.read_profiles(file.name, _body(file), reference.SOCCER_KINDS)
+    return reference.read_season(file.name, _body(file))
 
 
 def _body(file: Path) -> bytes:
@@ -109,6 +110,6 @@ def _body(file: Path) -> bytes:
 
 async def _import(rows: list[Row]) -> None:
     async with command_store(load_settings()) as store, store.transaction() as tx:
-        counts = await importing.import_rows(tx, rows, by=actor(), now=system_clock())
+        counts = await reference.import_rows(tx, rows, by=actor(), now=system_clock())
     for kind, count in counts.items():
         click.echo(f"{kind}: {count}")

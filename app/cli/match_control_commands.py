@@ -12,17 +12,17 @@ import msgspec
 
 from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
 from app.commands import consent
-from app.commands.match_commands import AnyCommand, OnMarket
-from app.commands.preview import Preview, preview
+from app.commands.execution import Preview, preview
+from app.commands.match_commands import OnMarket
 from app.commands.settlement_audit import audit_settlements
-from app.commands.trading_commands import OfMarket
+from app.commands.trading_commands import AnyCommand, OfMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
-from app.operations.api.source_view import source_view
+from app.operations.api.views import source_view
 from app.store import audit, log_state, markets, matches
 from app.store.consent_requests import ConsentRequest
 from app.trading.settlement_check import SettlementDifference

@@ -16,8 +16,8 @@ from app.domain.ids import match_urn
 from app.domain.match import Match, Status
 from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import iso_seconds, system_clock
-from app.sandbox.simulator.log_sender import LogSender, read_log
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import Pace
+from app.sandbox.simulator.service_client import LogSender, read_log
 from app.store import audit, log_state, matches
 from app.store.connections import Store
 

@@ -6,9 +6,9 @@ from uuid import UUID
 import click
 import msgspec
 
-from app.access import admin, bookings
-from app.access.market_types import TypeState, market_types_of, set_market_types
-from app.access.properties import KeyAlteration, KeyProperties
+from app.access import admin, feed_selection
+from app.access.api_keys import KeyAlteration, KeyProperties
+from app.access.feed_selection import TypeState, market_types_of, set_market_types
 from app.cli.runtime import actor, async_command, broker_config, command_store, load_settings, print_json
 from app.domain.scopes import BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM
@@ -279,6 +279,6 @@ async def unbook(slug: str, match: str) -> None:
 
 async def _set_booked(slug: str, match: str, booked: bool) -> None:
     async with command_store(load_settings()) as store, store.transaction() as tx:
-        changed = await bookings.set_booked(tx, slug, match, booked, by=actor(), now=system_clock())
+        changed = await feed_selection.set_booked(tx, slug, match, booked, by=actor(), now=system_clock())
     state = "booked" if booked else "not booked"
     click.echo(f"{match} is {state} for {slug}{'' if changed else ' (it was so already)'}")

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from app.commands import entrant_links, match_update
+from app.commands import match_entrants, match_update
 from app.domain import fixture
 from app.domain.match import Match, Status
 from app.domain.strength import require_strengths
@@ -13,7 +13,7 @@ from app.store import audit, matches, operator_commands
 from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.transaction import Tx
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -56,7 +56,7 @@ async def create_match(
             if known is not None:
                 return known
         match = _match(new, match_id, await matches.next_number(tx))
-        match = await entrant_links.resolve(tx, None, match, now)
+        match = await match_entrants.resolve(tx, None, match, now)
         details = msgspec.to_builtins(new)
         await audit.add(tx, AuditRecord(now, by, "match.create", str(match.id), None, details))
         return await match_update.react_and_write(

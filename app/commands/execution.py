@@ -11,14 +11,12 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import entrant_links, match_update, source_switch
-from app.commands.command_fields import Command
-from app.commands.command_state import CommandState, state_of
+from app.commands import match_entrants, match_update, source_switch
 from app.commands.effects import Effect, effect_of
-from app.commands.match_commands import AnyCommand, FollowSource, OnBets, RollBackMarket
+from app.commands.match_commands import Command, FollowSource, OnBets, RollBackMarket
 from app.commands.match_update import MatchUpdate
-from app.commands.trading_commands import Undo
-from app.commands.undo import undo_effect
+from app.commands.trading_commands import AnyCommand, Undo
+from app.commands.undo import CommandState, state_of, undo_effect
 from app.domain.market import MarketKey
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, void_windows
@@ -28,7 +26,7 @@ from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.operator_commands import ExecutedCommand, RecordedCommand
 from app.store.transaction import Tx, Write
-from app.trading.pricing_config import PricingConfig
+from app.trading.pricing import PricingConfig
 
 _encode_result = msgspec.json.encode
 
@@ -184,7 +182,7 @@ async def plan(
     await _check_revision(tx, match, command, sender)
     effect, extra_writes = await _effect(tx, command, match, now)
     await _check_window(tx, match.id, command)
-    after = await entrant_links.resolve(tx, match, effect.after, now)
+    after = await match_entrants.resolve(tx, match, effect.after, now)
     update = await match_update.prepare(
         tx,
         match,

@@ -20,8 +20,7 @@ import msgspec
 from litestar.types import Scope
 
 from app.domain.tenant import Grant
-from app.http.content_negotiation import Format
-from app.http.response_body import ResponseBody
+from app.http.representation import Format, ResponseBody
 from app.store import notifications
 from app.store.connections import Store
 from app.store.notifications import MatchInvalidation

@@ -4,10 +4,9 @@ from msgspec.structs import replace
 
 from app.domain.facts import SourceChanged
 from app.domain.match import Match
-from app.ingest import offsets, rival_sources, source_selection
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
-from app.ingest.log_update import LogUpdate
+from app.ingest import batches, match_checks, source_selection
+from app.ingest.batches import Batch
+from app.ingest.log_update import IngestConfig, LogUpdate
 from app.ingest.source_selection import SourceDecision
 from app.kit.logging import get_logger
 from app.store import log_state, matches
@@ -32,12 +31,12 @@ async def apply(
     async with store.transaction() as tx:
         match = await matches.lock(tx, batch.match_id)
         state = await log_state.get(tx, match.id)
-        log_range = offsets.range_of(batch)
-        if offsets.is_repeat(state, batch.id, log_range):
+        log_range = batches.range_of(batch)
+        if batches.is_repeat(state, batch.id, log_range):
             return "repeat"
         decision = source_selection.decide(state.known, batch, config.takeover_millis)
         if decision.verdict == "refused":
-            await rival_sources.refuse(tx, match, batch, decision, now)
+            await match_checks.refuse(tx, match, batch, decision, now)
             return "refused"
         return await _follow(tx, match, state, batch, decision, now, config, with_pending=with_pending)
 
@@ -54,14 +53,14 @@ async def _follow(
     with_pending: bool,
 ) -> str:
     """Apply a batch whose sender is followed, perhaps from this batch on."""
-    log_range = offsets.range_of(batch)
+    log_range = batches.range_of(batch)
     if decision.verdict == "taken_over":
         state = replace(state.of_another_run(batch.instance, None), has_gap=True)
-    another_log = log_range is not None and offsets.begins_another_log(state, log_range)
+    another_log = log_range is not None and batches.begins_another_log(state, log_range)
     if another_log:
-        state = offsets.forget_log(state)
-    state = offsets.await_start_of_run(state, log_range) if log_range else state
-    if log_range is not None and offsets.is_early(state, log_range):
+        state = batches.forget_log(state)
+    state = batches.await_start_of_run(state, log_range) if log_range else state
+    if log_range is not None and batches.is_early(state, log_range):
         senders = log_state.save_senders(match.id, decision.changed, decision.forgotten)
         await tx.write([log_state.save_statement(state), *senders])
         if not await log_state.has_room_for(tx, match.id, log_range):

@@ -11,8 +11,8 @@ from app.domain.doubts import LOG_GAP, MISSING_DATA, SILENT
 from app.domain.facts import DataComplete, DataLost, Fact, FreezeStarted, SilenceEnded
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, offsets, source_selection
-from app.ingest.config import IngestConfig
+from app.ingest import batches, cs2log, source_selection
+from app.ingest.log_update import IngestConfig
 from app.ingest.source_selection import SourceDecision
 from app.kit import metrics
 from app.kit.logging import get_logger
@@ -56,7 +56,7 @@ class LogUpdate:
         """Parse the next range; `has_offsets` when its sender sends them."""
         body = log_range.body
         if has_offsets:
-            self.state, body = offsets.advance(self.state, log_range)
+            self.state, body = batches.advance(self.state, log_range)
         reading = cs2log.read(body, log_range.arrived_at)
         metrics.log_lines.labels("known").inc(reading.known)
         metrics.log_lines.labels("unknown").inc(reading.unknown - len(reading.unread))
@@ -72,7 +72,7 @@ class LogUpdate:
     async def add_pending(self) -> None:
         """Add the pending ranges that are next now; drop those of an earlier run of the server."""
         waiting = await self.drop_obsolete()
-        while (pending := offsets.next_pending(self.state, waiting)) is not None:
+        while (pending := batches.next_pending(self.state, waiting)) is not None:
             waiting.remove(pending)
             await self.add_one_pending(pending)
 
@@ -84,7 +84,7 @@ class LogUpdate:
     async def drop_obsolete(self) -> list[LogRange]:
         """Drop the pending ranges of an earlier run of the server; the others."""
         waiting = await self._pending()
-        await self._drop(lost := offsets.obsolete(self.state, waiting))
+        await self._drop(lost := batches.obsolete(self.state, waiting))
         return [each for each in waiting if each not in lost]
 
     async def drop_pending(self) -> None:

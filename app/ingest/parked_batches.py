@@ -5,10 +5,10 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.domain.doubts import LOG_GAP
-from app.ingest import offsets, source_selection
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
-from app.ingest.suspension import suspend_for_loss
+from app.ingest import batches, source_selection
+from app.ingest.batches import Batch
+from app.ingest.log_update import IngestConfig
+from app.ingest.lost_lines import suspend_for_loss
 from app.store import alerts, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -42,7 +42,7 @@ async def park(store: Store, batch: Batch, error: str, now: int, config: IngestC
         # The lines of a refused sender are not missing. One that would take over does with its next batch,
         # wherever that begins.
         if decision.verdict in ("followed", "next_run"):
-            await _skip(tx, replace(state, last_message_id=batch.id), offsets.range_of(batch))
+            await _skip(tx, replace(state, last_message_id=batch.id), batches.range_of(batch))
             await tx.write(log_state.save_senders(match.id, decision.changed, decision.forgotten))
             await suspend_for_loss(tx, match, LOG_GAP, now)
         await _begin_alert(tx, match.id, batch.id, error, now)
@@ -68,7 +68,7 @@ async def park_pending(store: Store, match_id: UUID, pending: LogRange, error: s
 async def _skip(tx: Tx, state: LogState, log_range: LogRange | None) -> None:
     """Continue after the range as if it had been parsed."""
     if log_range is not None:
-        state, _ = offsets.advance(state, log_range)
+        state, _ = batches.advance(state, log_range)
     await tx.write([log_state.save_statement(replace(state, has_gap=True))])
 
 

@@ -10,9 +10,9 @@ from app.domain.changes import MatchChange
 from app.domain.facts import RivalSeen, RivalsGone
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import cs2log, silence, source_selection
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
+from app.ingest import cs2log, match_checks, source_selection
+from app.ingest.batches import Batch
+from app.ingest.log_update import IngestConfig
 from app.ingest.match_checks import for_each_match
 from app.ingest.source_selection import SourceDecision
 from app.store import alerts, log_state, matches
@@ -53,10 +53,10 @@ async def note_silence(store: Store, now: int, config: IngestConfig) -> int:
     async with store.autocommit() as tx:
         claimed = await log_state.matches_with_rivals(tx)
         found = await matches.by_ids(tx, claimed)
-    silent = [match.id for match in found if silence.doubt_if_silent(match, now, config) is not match]
+    silent = [match.id for match in found if match_checks.doubt_if_silent(match, now, config) is not match]
 
     async def note(tx: Tx, match: Match) -> None:
-        after = silence.doubt_if_silent(match, now, config)
+        after = match_checks.doubt_if_silent(match, now, config)
         if after is not match:
             await match_update.suspend_and_write(tx, match, after, (), reason=after.suspended, now=now)
 
@@ -74,7 +74,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
         waiting = await log_state.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
-        doubted = silence.doubt_if_silent(match, now, config)
+        doubted = match_checks.doubt_if_silent(match, now, config)
         after, changes = await _without_claims(tx, doubted, before, now)
         await match_update.react_and_write(
             tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.ingest.batch import Batch
+from app.ingest.batches import Batch
 from app.store.log_state import OTHERS, LogSender
 
 RESTART_MILLIS = 5_000  #: the least silence of a server that restarts

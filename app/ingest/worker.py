@@ -16,18 +16,17 @@ from uuid import UUID, uuid4
 
 from msgspec.structs import replace
 
-from app.commands import match_update, team_ratings
+from app.commands import match_entrants, match_update
 from app.domain.changes import DetailsChanged
 from app.domain.doubts import LOG_GAP
 from app.domain.facts import DataLost, EndOverdue
-from app.domain.map_end import end_due_at
+from app.domain.maps import end_due_at
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import consumer, offsets, pending_ranges, rival_sources, silence, suspension
-from app.ingest.config import IngestConfig
-from app.ingest.log_update import LogUpdate
+from app.ingest import batches, consumer, lost_lines, match_checks
+from app.ingest.consumer import PartitionAssignment
+from app.ingest.log_update import IngestConfig, LogUpdate
 from app.ingest.match_checks import for_each_locked, for_each_match
-from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import IngestQueues
 from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
@@ -47,7 +46,7 @@ async def refresh_ratings(store: Store, now: int, config: IngestConfig) -> int:
         ids = await ratings.matches_to_refresh(tx, _AT_ONCE)
 
     async def follow(tx: Tx, match: Match) -> None:
-        after = await team_ratings.with_current_ratings(tx, match, now)
+        after = await match_entrants.with_current_ratings(tx, match, now)
         rated = replace(after, ratings_version=match.ratings_version)
         changes = () if rated == match else (DetailsChanged(),)
         await match_update.react_and_write(
@@ -76,7 +75,7 @@ async def reprice_due(store: Store, clock: Clock, config: IngestConfig) -> int:
         due_at = end_due_at(match)
         if due_at is not None and due_at <= now:
             await _end_map(tx, match, now, config)
-        elif match.applied_late or silence.is_silent(match, now, config):
+        elif match.applied_late or match_checks.is_silent(match, now, config):
             await matches.set_reprice_at(tx, match.id, None)
         else:
             await match_update.reprice_and_write(tx, match, now=now, pricing=config.pricing)
@@ -118,7 +117,7 @@ async def _close_apart(store: Store, failed: Sequence[UUID], now: int, config: I
     done = await for_each_match(store, failed, close)
     for match_id in failed:
         try:
-            await pending_ranges.apply_each(store, match_id, now, config)
+            await lost_lines.apply_pending(store, match_id, now, config)
         except Unavailable:
             raise
         except Exception:
@@ -130,8 +129,8 @@ async def _close_gap(
     tx: Tx, match: Match, now: int, config: IngestConfig, *, with_pending: bool = True
 ) -> None:
     state = await log_state.get(tx, match.id)
-    first = offsets.first_pending(state, await log_state.pending(tx, match.id))
-    if first is None or not offsets.is_early(state, first):
+    first = batches.first_pending(state, await log_state.pending(tx, match.id))
+    if first is None or not batches.is_early(state, first):
         update = LogUpdate(tx, match, state)
     elif state.next_offset == 0 and match.map is None:
         # Before play nothing depends on the lines that a server wrote before it sent us its log.
@@ -187,10 +186,10 @@ async def tick(
             await heartbeats.record(tx, assignment.name, heartbeats.INGEST, now)
             assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _DEAD_MILLIS))
         await skip_missing(store, now, config)
-        await suspension.suspend_silent(store, now, config)
-        await suspension.resume_after_ingest_outage(store, now, config, queues_empty)
-        await rival_sources.note_silence(store, now, config)
-        await rival_sources.forget_rivals(store, now, config)
+        await match_checks.suspend_silent(store, now, config)
+        await match_checks.resume_after_ingest_outage(store, now, config, queues_empty)
+        await match_checks.note_silence(store, now, config)
+        await match_checks.forget_rivals(store, now, config)
         await refresh_ratings(store, now, config)
     except Unavailable as error:
         log.warning("the database is unavailable", error=error.detail)

@@ -21,10 +21,8 @@ from app.domain.tenant import Tenant
 from app.sandbox.demonstration import DemoUnavailable, RunningDemo
 from app.sandbox.simulator.anomalies import NONE, LogLine
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.log_sender import LogSender, SendConfig, sink_address
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.sandbox.simulator.operator_client import OperatorClient
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
+from app.sandbox.simulator.service_client import LogSender, OperatorClient, SendConfig, sink_address
 from app.store import changes, cursors, tenants
 from app.store.connections import Store, open_store
 

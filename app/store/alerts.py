@@ -13,7 +13,7 @@ import msgspec
 from piccolo.query import Delete, Select, Update
 from piccolo.query.functions import Count
 
-from app.domain.status import Status
+from app.domain.match import Status
 from app.kit.logging import get_logger
 from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping

@@ -15,8 +15,15 @@ from piccolo.query import Delete, Exists, Select
 from piccolo.query.functions import Coalesce, Max
 from piccolo.querystring import QueryString
 
-from app.domain.entrants import MAX_FILE_NUMBER, Category, Competitor, Player, Tournament
-from app.domain.soccer import SoccerCompetitor, SoccerTournament
+from app.domain.entrants import (
+    MAX_FILE_NUMBER,
+    Category,
+    Competitor,
+    Player,
+    SoccerCompetitor,
+    SoccerTournament,
+    Tournament,
+)
 from app.store import notifications
 from app.store.prepared import prepared, reading_number, reading_rows, writing
 from app.store.row_mapping import RowMapping

@@ -10,7 +10,7 @@ from piccolo.query import Delete, Select, Update
 from piccolo.query.functions import Coalesce, Max
 from piccolo.querystring import QueryString
 
-from app.domain.team_rating import DayForm, RatingEvent, TeamRating
+from app.domain.strength import DayForm, RatingEvent, TeamRating
 from app.store.prepared import prepared, reading, reading_rows, writing
 from app.store.row_mapping import RowMapping
 from app.store.sql import any_of, holds

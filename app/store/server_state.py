@@ -14,8 +14,8 @@ from datetime import datetime
 
 import msgspec
 
+from app.kit.background import retry_while_unavailable
 from app.kit.logging import get_logger
-from app.kit.retry import retry_while_unavailable
 from app.store.connections import SESSION_NAME, Store
 from app.store.statements import server
 from app.store.transaction import Tx, translate_errors

@@ -8,8 +8,7 @@ import msgspec
 from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 
-from app.domain.tenant import Tenant
-from app.domain.user import Session, User
+from app.domain.tenant import Session, Tenant, User
 from app.store import tenants
 from app.store.prepared import prepared, reading_optional_number, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping

@@ -15,9 +15,9 @@ from piccolo.columns.combination import WhereRaw
 from piccolo.query import Select
 from piccolo.querystring import QueryString
 
-from app.domain.reach import Reach
+from app.domain.match import Status
+from app.domain.scopes import Reach
 from app.domain.settlement import LedgerEntry
-from app.domain.status import Status
 from app.domain.types_off import Intervals, offered_entries
 from app.store.prepared import prepared
 from app.store.sql import any_of, interval_columns, not_exists, offered

@@ -10,8 +10,7 @@ from piccolo.columns import Column
 from piccolo.query import Select, Update
 from piccolo.querystring import QueryString
 
-from app.domain.tenant import Tenant
-from app.domain.user import LinkPurpose, Role, User
+from app.domain.tenant import LinkPurpose, Role, Tenant, User
 from app.kit.errors import Conflict, NotFound
 from app.store import tenants
 from app.store.prepared import prepared, reading_row, reading_rows, writing

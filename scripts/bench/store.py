@@ -20,10 +20,9 @@ from uuid import UUID, uuid4
 
 import click
 import msgspec
+from app.access.api_keys import KeyProperties, key_hash
 
 from app import settings as configuration
-from app.access.key_format import keyed_hash
-from app.access.properties import KeyProperties
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.settings import Settings
@@ -81,7 +80,7 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
         await matches.insert(tx, match)
         await tx.write(markets.save_statements(match.id, offered))
     raw = await issue_key(store, settings, KeyProperties(bundles=("cs2.stats",)))
-    digest = keyed_hash(raw, settings.secret_key)
+    digest = key_hash(raw, settings.secret_key)
     (bulk,) = markets.save_statements(match.id, offered)
     return [
         built("a key by its hash", _KEY, keys.by_hash, digest),

@@ -6,19 +6,17 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade import route_options
-from app.channels.facade.dependencies import FacadeDependencies
-from app.channels.facade.path_parameters import parse_day, parse_locale
+from app.channels.facade import dependencies
+from app.channels.facade.dependencies import FacadeDependencies, parse_day, parse_locale
 from app.domain import scopes
 from app.domain.catalogue import Locale
+from app.domain.entrants import MatchEntrants
 from app.domain.match import Match, Status
-from app.domain.match_entrants import MatchEntrants
 from app.domain.tenant import Grant
-from app.http import response_cache
+from app.http import response
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
-from app.http.response import RenderedResponse
-from app.http.response_cache import MATCH_LISTS
+from app.http.handlers import get
+from app.http.response import MATCH_LISTS, RenderedResponse
 from app.store import listings, match_entrants
 from app.store.listings import ScheduleFilter
 from app.wire.fields import Group
@@ -41,7 +39,7 @@ def _cached_per(grant: Grant) -> Hashable:
     return grant.finished_only, grant.tenant.id
 
 
-_LIST = route_options.cached(scopes.LIST, per=_cached_per)
+_LIST = dependencies.cached(scopes.LIST, per=_cached_per)
 
 
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
@@ -92,13 +90,13 @@ async def _schedule(
     async with facade.store.snapshot() as tx:
         unbooked = await listings.unbooked_digest(tx, grant.tenant.id)
         key = (facade.dialect, wanted, language, start, limit, unbooked)
-        body = response_cache.get_shared(request.scope, key)
+        body = response.get_shared(request.scope, key)
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
         found = await listings.schedule(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await match_entrants.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language, facade.dialect))
-    response_cache.put_shared(request.scope, key, body, MATCH_LISTS)
+    response.put_shared(request.scope, key, body, MATCH_LISTS)
     return RenderedResponse(body, invalidated_by=MATCH_LISTS)
 
 
@@ -115,7 +113,7 @@ def _rendered(
     )
 
 
-@get("/v1/sports/{locale:str}/fixtures/changes", opt=route_options.options(scopes.LIST))
+@get("/v1/sports/{locale:str}/fixtures/changes", opt=dependencies.options(scopes.LIST))
 async def changes(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],

@@ -17,36 +17,28 @@ from uuid import UUID
 
 import msgspec
 
-from app.amqp.alive import AlivePublisher, FeedStatus
+from app.amqp.alive import AlivePublisher, FeedStatus, QueueLosses
 from app.amqp.binding_tracker import BindingTracker
-from app.amqp.confirmed_channel import ConfirmedChannel
 from app.amqp.envelope import EnvelopeRenderer
-from app.amqp.lease import LeaseDeadline, LeaseLost
+from app.amqp.lease import LeaseDeadline, LeaseLost, LoginRefused, PublisherLogin
 from app.amqp.loss_notice import LossNotice
-from app.amqp.publisher_login import LoginRefused, PublisherLogin
 from app.amqp.publishers import FeedPublishers
-from app.amqp.queue_losses import QueueLosses
 from app.amqp.reconnect import keep_connected
 from app.amqp.relay import Relay
+from app.amqp.tenant_channels import ConfirmedChannel
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
+from app.broker.broker_users import create_publisher_user, expel_publisher, permit_publisher, publisher_user
 from app.broker.management import Management
-from app.broker.publisher_users import (
-    create_publisher_user,
-    expel_publisher,
-    permit_publisher,
-    publisher_user,
-)
 from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import update_connected, update_gauges
-from app.channels.feed.ingest_watchdog import IngestWatchdog
-from app.channels.feed.rest_watch import RestWatch
+from app.channels.feed.process_watch import IngestWatchdog, RestWatch
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
-from app.kit.retry import retry_while_unavailable
 from app.recovery.runner import RecoveryRunner
 from app.store import cursors, heartbeats, recovery_jobs, tenants
 from app.store.connections import Store

@@ -5,21 +5,19 @@ from typing import Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import RestDependencies, Window, visible_match
 from app.channels.rest.maps import in_pool, map_views
-from app.channels.rest.match_access import visible_match
-from app.channels.rest.parameters import Window
 from app.domain import catalogue, scopes
+from app.domain.analytics import window_start
 from app.domain.catalogue import MapInfo
 from app.domain.entrants import Competitor
 from app.domain.match import Match
-from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.store import entrants, listings, match_entrants, statistics
 from app.store.transaction import Tx
+from app.wire.views.meetings import Contender, PrematchView, SquadPlayer, picked, prematch_view
 from app.wire.views.meta import Single
-from app.wire.views.prematch import Contender, PrematchView, SquadPlayer, picked, prematch_view
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,), "query": ("time_filter",)}
 _MAPS = 5000  #: the newest maps of a team that are counted

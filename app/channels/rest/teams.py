@@ -7,27 +7,20 @@ from typing import Annotated, Any
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest import entrants as named
-from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.parameters import Cursor, Limit, Window, after_cursor, page
+from app.channels.rest import dependencies as named
+from app.channels.rest.dependencies import Cursor, Limit, RestDependencies, Window, after_cursor, page
 from app.domain import scopes
+from app.domain.analytics import window_start
 from app.domain.match import Match
-from app.domain.time_filter import window_start
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Field, Invalid
 from app.store import entrants, listings, statistics
 from app.store.transaction import Tx
 from app.wire.views.entrants import TeamView, named_player, team_view
 from app.wire.views.meetings import HeadToHeadView, head_to_head_view
 from app.wire.views.meta import Many, Single
-from app.wire.views.teams import (
-    ExtrasView,
-    TeamDetailView,
-    Venue,
-    extras_view,
-    team_detail_view,
-)
+from app.wire.views.profiles import ExtrasView, TeamDetailView, Venue, extras_view, team_detail_view
 
 _TEAM = "/cs2/v1/teams/{team_id:str}"
 _READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,), "query": ("time_filter",)}

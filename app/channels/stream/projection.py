@@ -5,10 +5,9 @@ from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
 
-from app.channels.stream.match_state import MatchState
-from app.channels.stream.updates import Update, apply_changes
+from app.channels.stream.updates import MatchState, Update, apply_changes
+from app.domain.entrants import TeamLogos
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.match_entrants import TeamLogos
 from app.domain.types_off import Intervals
 from app.store import changes, history, markets, match_entrants, matches, tenants
 from app.store.changes import FEED_MARKET, NO_MATCH, ChangeRow

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.channels.stream.match_state import (
+from app.channels.stream.updates import (
     MatchState,
     decode_entry,
     decode_event,

@@ -7,8 +7,8 @@ processes may run the monitor at once: an alert begins and ends once.
 import asyncio
 
 from app.kit import metrics
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, iso_seconds
-from app.kit.retry import retry_while_unavailable
 from app.store import alerts, cursors, heartbeats, listings, log_state
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store

@@ -7,16 +7,16 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from app.commands.match_commands import AnyCommand
-from app.commands.preview import preview
+from app.commands.execution import preview
+from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.matches import MAY_WAIT, execute
-from app.operations.api.preview_view import PreviewView, TradedMarket, preview_view, traded_market
-from app.operations.api.shared import OPERATOR, many
+from app.operations.api.commands import execute
+from app.operations.api.dependencies import OPERATOR, OperatorDependencies, many
+from app.operations.api.matches import MAY_WAIT
+from app.operations.api.views import PreviewView, TradedMarket, preview_view, traded_market
 from app.store import markets, matches, operator_commands
 from app.store.operator_commands import ExecutedCommand
 from app.wire.views.match import MatchView

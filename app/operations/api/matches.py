@@ -10,19 +10,16 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
 
 from app.commands import consent, creation
-from app.commands.command_fields import Command, Number, Overtime, Rounds, Strength
-from app.commands.match_commands import Cancel
+from app.commands.match_commands import Cancel, Command, Number, Overtime, Rounds, Strength
 from app.domain.match import Match
 from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.http.response import ViewResponse
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
-from app.operations.api.consent_view import ConsentView, consent_view
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.shared import OPERATOR
-from app.operations.api.source_view import SourceView, source_view
+from app.operations.api.dependencies import OPERATOR, OperatorDependencies
+from app.operations.api.views import ConsentView, SourceView, consent_view, source_view
 from app.store import audit, log_state, matches
 from app.store.audit import AuditRecord
 from app.store.consent_requests import ConsentRequest

@@ -12,10 +12,9 @@ from app.commands import rating_import
 from app.commands.rating_import import ImportCounts, Imported, ImportedResult, ImportedStrength, Location
 from app.domain.ids import competitor_urn
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_millis
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.shared import OPERATOR, audit_fields, many
+from app.operations.api.dependencies import OPERATOR, OperatorDependencies, audit_fields, many
 from app.store import ratings
 from app.store.ratings import StoredRating
 from app.wire.views.meta import Many, Single

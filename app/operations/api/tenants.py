@@ -13,14 +13,19 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta
 
-from app.access import admin, bookings
+from app.access import admin, feed_selection
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.clock import iso_seconds
-from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.key_views import Name, Text
-from app.operations.api.shared import OPERATOR, audit_fields, invalid_in_body, many
+from app.operations.api.dependencies import (
+    OPERATOR,
+    OperatorDependencies,
+    audit_fields,
+    invalid_in_body,
+    many,
+)
+from app.operations.api.keys import Name, Text
 from app.store import audit, tenants
 from app.store.audit import AuditRecord
 from app.wire.views.meta import Many, Single
@@ -194,7 +199,7 @@ async def set_booking(
     """Hide a match from a tenant, or show it again."""
     async with ops.store.transaction() as tx:
         by = request.auth.actor
-        await bookings.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
+        await feed_selection.set_booked(tx, slug, match_id, data.booked, by=by, now=ops.clock())
     return Single(data)
 
 

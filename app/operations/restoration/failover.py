@@ -12,7 +12,7 @@ from uuid import UUID
 
 from app.access.second_factor import last_usable_step
 from app.domain.doubts import DATABASE_FAILED_OVER
-from app.domain.published_numbers import match_number_at, seq_at
+from app.domain.ids import match_number_at, seq_at
 from app.kit.clock import Clock, iso_millis, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger

@@ -12,16 +12,14 @@ from litestar.params import FromPath
 
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Conflict, Field, Invalid
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.live_rows import alert_row
+from app.sites.console.live_tables import AlertRow
 from app.sites.console.moving_pages import moving_page
-from app.sites.console.permissions import Permission
-from app.sites.console.site import CONSOLE
-from app.sites.pages.error_pages import sentences
+from app.sites.console.site import CONSOLE, ConsoleDependencies, Permission
 from app.sites.pages.forms import Form
-from app.sites.pages.rendering import page, redirect
+from app.sites.pages.rendering import page, redirect, sentences
+from app.sites.pages.sessions import SignedInRequest
 from app.store import alerts, listings
 
 _ROWS = 200
@@ -35,7 +33,7 @@ async def list_alerts(
     async with console.store.snapshot() as tx:
         found = await alerts.listing(tx, limit=_ROWS)
         names = await listings.names_by_id(tx, {each.match_id for each in found if each.match_id})
-    rows = [alert_row(each, names.get(each.match_id) if each.match_id else None) for each in found]
+    rows = [AlertRow(each, names.get(each.match_id) if each.match_id else None) for each in found]
     return page(request, "alerts.html", rows=rows)
 
 

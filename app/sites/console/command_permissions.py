@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from app.commands.command_fields import Command
+from app.commands.match_commands import Command
 from app.commands.trading_commands import Undo
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS
-from app.sites.console.permissions import Permission, check
+from app.sites.console.site import Permission, check
 from app.store import operator_commands
 from app.store.transaction import Tx
 

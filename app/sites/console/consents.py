@@ -11,17 +11,15 @@ from app.commands import consent
 from app.commands.consent import ShownRequest
 from app.commands.match_commands import OnMarket
 from app.domain.match import Match
-from app.http.reading import get
+from app.http.handlers import get
 from app.kit.errors import Conflict, Refusal
-from app.sites.console.command_forms import CHOSEN
-from app.sites.console.command_permissions import check_may_give
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.effects import effect_values
-from app.sites.console.paths import consent_path, market_path, match_path
-from app.sites.pages.error_pages import sentences
+from app.sites.console.command_forms import CHOSEN, check_may_give
+from app.sites.console.commands import effect_values
+from app.sites.console.site import ConsoleDependencies, consent_path, market_path, match_path
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import names_of
-from app.sites.pages.rendering import page, redirect, texts_for
+from app.sites.pages.rendering import page, redirect, sentences, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.store import consent_requests, listings, matches
 from app.store.consent_requests import ConsentRequest, ConsentState
 from app.store.transaction import Tx

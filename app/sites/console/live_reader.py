@@ -10,7 +10,7 @@ import msgspec
 
 from app.domain.match import Match
 from app.kit.clock import Clock
-from app.sites.console.live_rows import AlertRow, alert_row, consent_row, live_row
+from app.sites.console.live_tables import AlertRow, ConsentRow, live_row
 from app.sites.console.row_feed import Tables
 from app.store import alerts, consent_requests, listings, matches
 from app.store.alerts import Alert
@@ -54,7 +54,7 @@ class LiveReader:
         return {
             MATCHES: {str(row.number): row for row in rows},
             ALERTS: _alert_rows(opened, names),
-            CONSENTS: {str(each.id): consent_row(each, names[each.match_id]) for each in waiting},
+            CONSENTS: {str(each.id): ConsentRow(each, names[each.match_id]) for each in waiting},
         }
 
     async def _update(self, tx: Tx) -> None:
@@ -92,6 +92,6 @@ def _by_match(opened: Iterable[Alert]) -> dict[UUID, list[Alert]]:
 
 def _alert_rows(opened: Iterable[Alert], names: dict[UUID, MatchName]) -> dict[str, AlertRow]:
     return {
-        str(alert.id): alert_row(alert, names.get(alert.match_id) if alert.match_id else None)
+        str(alert.id): AlertRow(alert, names.get(alert.match_id) if alert.match_id else None)
         for alert in opened
     }

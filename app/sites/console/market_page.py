@@ -8,22 +8,22 @@ from litestar import Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.domain.map_play import Team
 from app.domain.market import CLOSED, Market
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.player import Team
 from app.domain.settlement import void_windows
-from app.domain.user import OperatorRole
-from app.http.reading import get
+from app.domain.tenant import OperatorRole
+from app.http.handlers import get
+from app.kit.background import run_in_thread
 from app.kit.errors import NotFound
-from app.kit.threads import run_in_thread
 from app.sites.console.command_forms import CommandForm, forms_for
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.paths import market_path, match_path
-from app.sites.pages.ledger_kinds import kind_of
+from app.sites.console.site import ConsoleDependencies, market_path, match_path
+from app.sites.pages.forms import NEWEST, Before
+from app.sites.pages.market_history import Mark, Point, Suspension, price_history
 from app.sites.pages.market_names import key_of_name, names_of
-from app.sites.pages.positions import NEWEST, Before
-from app.sites.pages.price_history import Mark, Point, Suspension, price_history
 from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.pages.settlements import kind_of
 from app.sites.pages.texts import Texts
 from app.store import envelopes, history, markets, matches, operator_commands, settlements
 from app.store.envelopes import MarketChange

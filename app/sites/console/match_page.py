@@ -8,21 +8,19 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
-from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
-from app.domain.user import OperatorRole
-from app.http.reading import get
+from app.domain.tenant import OperatorRole
+from app.http.handlers import get
 from app.sites.console.command_forms import FORMS, forms_for
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
-from app.sites.console.market_rows import market_rows
-from app.sites.console.moving_pages import changes_response, moving_page, variant_of
-from app.sites.console.moving_rows import CLOSED, render
-from app.sites.console.paths import match_path
-from app.sites.console.permissions import Permission, allowed
-from app.sites.console.records import with_market_names
+from app.sites.console.match_tables import market_rows
+from app.sites.console.moving_pages import CLOSED, changes_response, moving_page, render, variant_of
+from app.sites.console.reports import with_market_names
+from app.sites.console.site import ConsoleDependencies, Permission, allowed, match_path
 from app.sites.pages.market_names import players_of
 from app.sites.pages.rendering import page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.store import audit, log_state, markets, matches, operator_commands
 from app.store.operator_commands import ExecutedCommand
 

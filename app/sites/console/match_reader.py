@@ -10,9 +10,8 @@ from app.domain.market import Book
 from app.domain.match import Match
 from app.kit.clock import Clock
 from app.kit.errors import NotFound
-from app.sites.console.live_reader import ALERTS
-from app.sites.console.live_rows import alert_row, live_row
-from app.sites.console.market_rows import market_rows
+from app.sites.console.live_tables import ALERTS, AlertRow, live_row
+from app.sites.console.match_tables import market_rows
 from app.sites.console.row_feed import Tables
 from app.sites.pages.market_names import players_of
 from app.store import alerts, listings, markets, matches
@@ -75,7 +74,7 @@ class MatchReader:
         book: Book = {each.key: each for each in found}
         now = self._clock()
         return {
-            ALERTS: {str(each.id): alert_row(each, about) for each in opened},
+            ALERTS: {str(each.id): AlertRow(each, about) for each in opened},
             STATE: {str(match.number): live_row(match, counts[match.id], opened, now)},
             INPUTS: input_rows(match, now),
             MARKETS: market_rows(book, match, players, closed=False),

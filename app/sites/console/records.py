@@ -9,11 +9,12 @@ from litestar.di import NamedDependency
 from litestar.params import FromQuery
 
 from app.domain.market import MarketKey
-from app.http.reading import get
-from app.sites.console.dependencies import ConsoleDependencies, SignedInRequest
+from app.http.handlers import get
+from app.sites.console.site import ConsoleDependencies
+from app.sites.pages.forms import position
 from app.sites.pages.market_names import names_of
-from app.sites.pages.positions import position
 from app.sites.pages.rendering import page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
 from app.store import audit, matches
 from app.store.audit import AuditRecord

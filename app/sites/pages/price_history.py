@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from app.domain.catalogue import Locale
 from app.domain.market import Market
 from app.domain.suspension_reasons import in_words, market_reason_code
-from app.sites.pages.ledger_kinds import kind_of
+from app.sites.pages.settlements import kind_of
 from app.store.envelopes import MarketChange
 
 

@@ -17,16 +17,17 @@ from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
 from app.domain.types_off import market_in_list, off_now
-from app.http.reading import get
+from app.http.handlers import get
+from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid, NotFound
-from app.kit.threads import run_in_thread
-from app.sites.pages.ledger_kinds import kind_of
+from app.sites.pages.forms import NEWEST, Before
+from app.sites.pages.market_history import PriceHistory, price_history
 from app.sites.pages.market_names import key_of_name, names_of
-from app.sites.pages.positions import NEWEST, Before
-from app.sites.pages.price_history import PriceHistory, price_history
 from app.sites.pages.rendering import HEADERS, page, texts_for
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
-from app.sites.portal.market_paths import market_path, markets_path
+from app.sites.pages.sessions import SignedInRequest
+from app.sites.pages.settlements import kind_of
+from app.sites.portal.dependencies import PortalDependencies
+from app.sites.portal.site import market_path, markets_path
 from app.store import envelopes, markets
 from app.store.transaction import Tx
 

@@ -17,15 +17,16 @@ from app.access.reach import reach_of
 from app.access.selfcheck import BODY_BYTES, compare, expected_digest
 from app.domain import scopes
 from app.domain.ids import match_number
-from app.domain.reach import Reach
+from app.domain.scopes import Reach
 from app.domain.selfcheck import DifferenceKind
-from app.http.reading import get
+from app.http.handlers import get
+from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
-from app.kit.threads import run_in_thread
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
-from app.sites.portal.dependencies import PortalDependencies, SignedInRequest
+from app.sites.portal.dependencies import PortalDependencies
 from app.store import listings
 from app.store.listings import MatchName
 from app.wire.views.selfcheck import DifferenceView, Digest, SelfCheckView

@@ -33,11 +33,11 @@ class Player(_Entrants, Table, tablename="player", db=DIALECT):
 
 
 class SoccerCompetitor(_Entrants, Table, tablename="soccer_competitor", db=DIALECT):
-    """`domain.soccer.SoccerCompetitor`, found by number, by case-folded name."""
+    """`domain.entrants.SoccerCompetitor`, found by number, by case-folded name."""
 
 
 class SoccerTournament(_Entrants, Table, tablename="soccer_tournament", db=DIALECT):
-    """`domain.soccer.SoccerTournament`, found by number, by case-folded name."""
+    """`domain.entrants.SoccerTournament`, found by number, by case-folded name."""
 
 
 class NameTrigram(Table, tablename="name_trigram", db=DIALECT):
@@ -51,7 +51,7 @@ class NameTrigram(Table, tablename="name_trigram", db=DIALECT):
 
 
 class RatingEvent(Table, tablename="rating_event", db=DIALECT):
-    """`domain.team_rating.RatingEvent` in `body`; `outcome` is what it made of its teams' ratings."""
+    """`domain.strength.RatingEvent` in `body`; `outcome` is what it made of its teams' ratings."""
 
     reference = Text(primary_key=True)
     at = BigInt()
@@ -63,7 +63,7 @@ class RatingEvent(Table, tablename="rating_event", db=DIALECT):
 
 
 class TeamRating(Table, tablename="team_rating", db=DIALECT):
-    """`domain.team_rating.TeamRating` of each team that has had an event; it `stands` while the team has one.
+    """`domain.strength.TeamRating` of each team that has had an event; it `stands` while the team has one.
     `version` is larger each time that it is computed."""
 
     team_id = Integer(primary_key=True)

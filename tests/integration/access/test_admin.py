@@ -1,10 +1,10 @@
 from uuid import uuid4
 
 import pytest
+from app.access.api_keys import KeyAlteration, KeyProperties
 
-from app.access import admin, bookings
+from app.access import admin, feed_selection
 from app.access.grants import Grants
-from app.access.properties import KeyAlteration, KeyProperties
 from app.kit.errors import Conflict, Forbidden, Invalid, NotFound
 from app.store import audit, keys, tenants
 from app.store.connections import Store
@@ -116,13 +116,13 @@ async def test_booking_per_tenant(store: Store, story: Story) -> None:
         acme = await admin.create_tenant(tx, "acme", "Acme", **BY)
         beta = await admin.create_tenant(tx, "beta", "Beta", **BY)
         ref = f"od:match:{match.number}"
-        assert not await bookings.set_booked(tx, "acme", ref, True, **BY)
-        assert await bookings.set_booked(tx, "acme", ref, False, **BY)
-        assert not await bookings.set_booked(tx, "acme", str(match.id), False, **BY)
+        assert not await feed_selection.set_booked(tx, "acme", ref, True, **BY)
+        assert await feed_selection.set_booked(tx, "acme", ref, False, **BY)
+        assert not await feed_selection.set_booked(tx, "acme", str(match.id), False, **BY)
         assert (await tenants.unbooked(tx)).keys() == {(acme.id, match.id)}
         assert await tenants.booked(tx, acme.id, [match.id]) == set()
         assert await tenants.booked(tx, beta.id, [match.id]) == {match.id}
-        assert await bookings.set_booked(tx, "acme", ref, True, **BY)
+        assert await feed_selection.set_booked(tx, "acme", ref, True, **BY)
         assert not await tenants.unbooked(tx)
     assert await actions(store) == ["tenant.create", "match.unbook", "match.book"]
 
@@ -135,8 +135,8 @@ async def test_unknown_tenants_keys_and_matches_are_not_found(store: Store) -> N
             admin.revoke_key(tx, uuid4(), **BY),
             admin.rotate_key(tx, uuid4(), secret=SECRET, **BY),
             admin.set_tenant_active(tx, "nobody", True, **BY),
-            bookings.set_booked(tx, "nobody", "od:match:1", True, **BY),
-            bookings.set_booked(tx, "acme", "od:match:1", True, **BY),
+            feed_selection.set_booked(tx, "nobody", "od:match:1", True, **BY),
+            feed_selection.set_booked(tx, "acme", "od:match:1", True, **BY),
         ):
             with pytest.raises(NotFound):
                 await work

@@ -4,8 +4,8 @@ import asyncio
 from uuid import uuid4
 
 import pytest
+from app.access.feed_selection import set_booked
 
-from app.access.bookings import set_booked
 from app.channels.feed import retention
 from app.channels.feed.retention import RetentionConfig
 from app.domain.market import MarketStatus

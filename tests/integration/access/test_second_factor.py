@@ -6,7 +6,7 @@ import pytest
 from app.access import second_factor, users
 from app.access.second_factor import MAX_WRONG_CODES, Enrolment
 from app.access.sign_in import SecondFactorRequired, SignInRefused
-from app.domain.user import Role, User
+from app.domain.tenant import Role, User
 from app.kit.errors import Conflict, Invalid
 from app.store import audit
 from app.store import users as stored

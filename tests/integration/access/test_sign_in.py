@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from app.access import admin, passwords, sign_in, users
+from app.access import admin, credentials, sign_in, users
 from app.access.sign_in import ABSOLUTE_MILLIS, IDLE_MILLIS, PER_ADDRESS, PER_EMAIL, SignInRefused
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.kit.errors import Invalid, NotFound, TooManyRequests
 from app.store import audit
 from app.store import sessions as stored
@@ -41,7 +41,7 @@ WRONG = "wrong horse battery"
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The stored hashes that passwords are compared with, in order."""
     seen: list[str] = []
-    matches = passwords._matches
+    matches = credentials._matches
 
     def recorded(stored: str, password: str) -> bool:
         seen.append(stored)
@@ -319,7 +319,7 @@ async def test_a_password_that_changes_meanwhile_opens_no_session(
 ) -> None:
     """Between the check of a password and the session, the password changes or the user ends."""
     reader = await person(store, some_email(), Role.READER)
-    verify: Callable[..., object] = passwords.verify_password
+    verify: Callable[..., object] = credentials.verify_password
 
     async def end_meanwhile(stored: str | None, password: str) -> bool:
         matched = await verify(stored, password)  # type: ignore[misc]

@@ -7,7 +7,7 @@ import pytest
 
 from app.access import admin, users
 from app.access.users import LINK_MILLIS
-from app.domain.user import LinkPurpose, Role
+from app.domain.tenant import LinkPurpose, Role
 from app.kit.errors import Conflict, Invalid, NotFound
 from app.store import audit
 from app.store.connections import Store

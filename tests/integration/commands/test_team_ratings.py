@@ -13,14 +13,13 @@ from app.commands.rating_import import ImportCounts, Imported, ImportedResult, I
 from app.domain.changes import DetailsChanged, MatchCancelled
 from app.domain.entrants import Competitor
 from app.domain.match import MapPlay, Match, Status, Team
-from app.domain.team_rating import ENOUGH_MAPS, MILLIS_OF_DAY, TeamRating
+from app.domain.strength import ENOUGH_MAPS, MILLIS_OF_DAY, TeamRating
 from app.ingest import worker
-from app.ingest.config import IngestConfig
+from app.ingest.log_update import IngestConfig
 from app.kit.errors import Invalid
 from app.store import entrants, matches, ratings
 from app.store.connections import Store
-from app.trading.rating_history import RatingHistory
-from app.trading.ratings import rating_model
+from app.trading.ratings import RatingHistory, rating_model
 from tests.support import stored
 from tests.support.matches import execute
 

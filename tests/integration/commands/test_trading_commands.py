@@ -8,8 +8,8 @@ import pytest
 
 from app.commands import match_commands as c
 from app.commands import trading_commands as t
-from app.commands.command_fields import Command
-from app.commands.preview import preview
+from app.commands.execution import preview
+from app.commands.match_commands import Command
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.domain.trading_controls import MARKET_SUSPENDED, NO_CONTROLS, ClosedType, SuspendedMarket

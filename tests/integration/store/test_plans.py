@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.reach import Reach
+from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
 from app.store import (
     changes,

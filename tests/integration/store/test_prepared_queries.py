@@ -12,8 +12,8 @@ import pytest
 from piccolo.columns import Array
 
 import app.store
-from app.domain.reach import Reach
 from app.domain.recovery import RecoveryState
+from app.domain.scopes import Reach
 from app.store import entrants, prepared, settlements, users
 from app.store.connections import Store
 from app.store.log_state import ParkedBatch

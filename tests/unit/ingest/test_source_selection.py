@@ -4,10 +4,10 @@ sender is followed."""
 from uuid import UUID
 
 import pytest
+from app.ingest.batches import Batch
 from msgspec.structs import replace
 
 from app.ingest import source_selection
-from app.ingest.batch import Batch
 from app.store.log_state import OTHERS, LogSender, State
 
 

@@ -2,9 +2,9 @@
 
 from app.access import admin
 from app.channels.stream.projection import Projection
+from app.domain.ids import match_number_at, number_in_match_at, seq_at
 from app.domain.market import MarketStatus
 from app.domain.match import Status
-from app.domain.published_numbers import match_number_at, number_in_match_at, seq_at
 from app.kit.clock import system_clock
 from app.store import changes, cursors, history
 from app.store.connections import Store

@@ -9,10 +9,9 @@ import pytest
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS
-from app.sites.console.paths import market_path
-from app.sites.console.permissions import Permission, allowed
+from app.sites.console.site import Permission, allowed, market_path
 from app.store import log_state
 from app.store.connections import Store
 from app.store.log_state import LogSender

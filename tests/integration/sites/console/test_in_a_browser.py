@@ -10,10 +10,10 @@ from app.domain import changes as c
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Doubt, MapPlay, Match, Round
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.main import create_app
 from app.settings import Settings
-from app.sites.console.paths import market_path, match_path
+from app.sites.console.site import market_path, match_path
 from app.store import alerts, log_state
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from app.domain.match import Match, Status
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.store import audit, tenants
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn

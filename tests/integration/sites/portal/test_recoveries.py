@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
-from app.domain.user import Role
+from app.domain.tenant import Role
 from app.kit.clock import system_clock
 from app.store import audit, recovery_jobs, tenants
 from app.store.connections import Store
