@@ -72,7 +72,7 @@ from app.sites.portal.routes import portal_router
 from app.sites.portal.site import PORTAL
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
-from app.store.stalled_sessions import end_stalled_regularly
+from app.store.server_state import end_stalled_regularly
 from app.trading.pricing import PricingConfig
 from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect

@@ -32,7 +32,7 @@ from app.kit.errors import Unavailable
 from app.operations.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
-from app.store.stalled_sessions import end_stalled_regularly
+from app.store.server_state import end_stalled_regularly
 from app.trading.pricing import PricingConfig
 
 #: The matches that ingest need not read again: some 0.6 MB each at the end of a map.

@@ -19,9 +19,8 @@ from app.domain.match import Match, summarize
 from app.domain.tenant import Tenant
 from app.domain.types_off import TypeOff, markets_in_list, off_now
 from app.kit.errors import Field, Invalid
-from app.store import audit, changes, markets, matches, recovery_queries, tenant_rows, tenants
-from app.store.changes import ChangeDraft
-from app.store.tenant_rows import BOOKING, SWITCH, Place
+from app.store import audit, changes, markets, matches, recovery_queries, tenants
+from app.store.changes import BOOKING, SWITCH, ChangeDraft, Place
 from app.store.transaction import Tx
 
 _encode = msgspec.json.Encoder().encode
@@ -49,13 +48,13 @@ async def _rebook(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool, now: int
     that its markets are those at the place that is taken next."""
     await recovery_queries.assign_timestamps(tx, [match_id], now)
     listed = await _listed(tx, tenant, match_id, booked)
-    place = await tenant_rows.take_place(tx)
+    place = await changes.take_place(tx)
     if booked:
         await tenants.book(tx, tenant.id, match_id, place)
     else:  # its last message is the group of rows that follows the place
         await tenants.unbook(tx, tenant.id, match_id, place + len(listed))
     changed = {match_id: listed} if listed else {}
-    await tenant_rows.append(tx, Place(place, BOOKING), tenant.id, changed, now)
+    await changes.append_for_tenant(tx, Place(place, BOOKING), tenant.id, changed, now)
 
 
 async def _listed(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool) -> Sequence[Market]:
@@ -132,7 +131,7 @@ async def _switch(tx: Tx, tenant: Tenant, type_ids: Sequence[int], on: bool, now
     """A fresh timestamp makes the messages about the switch newer than all before them. A match on which such
     a market is opened between the first read and the second keeps its timestamp, which is as new."""
     await recovery_queries.assign_timestamps(tx, list(await markets.open_of_types(tx, type_ids)), now)
-    seq = await tenant_rows.take_place(tx)
+    seq = await changes.take_place(tx)
     present = await markets.open_of_types(tx, type_ids)
     if on:
         intervals = _ended(tenant.types_off, type_ids, now, seq)
@@ -144,7 +143,7 @@ async def _switch(tx: Tx, tenant: Tenant, type_ids: Sequence[int], on: bool, now
         intervals = (*tenant.types_off, *begun)
         changed = _suspended(present)
     await tenants.save_types_off(tx, tenant.id, intervals)
-    await tenant_rows.append(tx, Place(seq, SWITCH), tenant.id, changed, now)
+    await changes.append_for_tenant(tx, Place(seq, SWITCH), tenant.id, changed, now)
     return msgspec.structs.replace(tenant, types_off=intervals)
 
 

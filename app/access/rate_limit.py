@@ -24,7 +24,7 @@ from app.kit.clock import Clock
 from app.kit.errors import BadRequest, Forbidden, TooManyRequests, Unauthenticated, Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import rate_limit_unchecked, unauthenticated
-from app.store import refused_recoveries
+from app.store import recovery_jobs
 from app.store.connections import Store
 from app.store.counters import WINDOW_MILLIS, Counters
 
@@ -174,7 +174,7 @@ class RefusedRecoveries:
             return
         try:
             async with self._store.autocommit() as tx:
-                await refused_recoveries.record(tx, grant.key_id, grant.tenant.id, seconds * 1000)
+                await recovery_jobs.record_refused(tx, grant.key_id, grant.tenant.id, seconds * 1000)
         except Unavailable as error:
             log.warning("a refused recovery was not recorded", error=error.detail)
             return

@@ -20,12 +20,11 @@ from app.access.second_factor import without_second_factor as stripped
 from app.domain.tenant import LinkPurpose, OperatorRole, Role, Tenant, User
 from app.kit.control_characters import has_control_characters
 from app.kit.errors import Conflict, Field, Invalid, NotFound
-from app.store import audit, links, sessions, tenants, users
+from app.store import audit, sessions, tenants, users
 from app.store.audit import AuditRecord
 from app.store.connections import Store
-from app.store.links import Link
 from app.store.transaction import Tx
-from app.store.users import UserRecord
+from app.store.users import Link, UserRecord
 
 LINK_MILLIS = 24 * 3_600_000
 _MAX_EMAIL, _MAX_NAME = 254, 100
@@ -131,7 +130,7 @@ async def end_user(
     ended = msgspec.structs.replace(record.user, active=False)
     await users.save(tx, msgspec.structs.replace(record, user=ended))
     await sessions.end_all(tx, user_id)
-    await links.end_all(tx, user_id, now)
+    await users.end_links(tx, user_id, now)
     await audit_change(tx, by, now, "user.end", ended)
     return ended
 
@@ -154,7 +153,7 @@ async def issue_link(
     record = await users.lock_in_tenant(tx, tenant_id, user_id)
     if not record.user.active:
         raise _ended()
-    await links.end_all(tx, user_id, now)
+    await users.end_links(tx, user_id, now)
     raw = credentials.new_token()
     link = Link(
         id=uuid4(),
@@ -164,7 +163,7 @@ async def issue_link(
         created_at=now,
         expires_at=now + LINK_MILLIS,
     )
-    await links.insert(tx, link, credentials.token_hash(raw, Purpose.LINK, secret))
+    await users.insert_link(tx, link, credentials.token_hash(raw, Purpose.LINK, secret))
     how = {"purpose": link.purpose.value, "without_second_factor": without_second_factor}
     await audit_change(tx, by, now, "user.link", record.user, **how)
     return IssuedLink(raw, link.expires_at, link.purpose)
@@ -198,7 +197,7 @@ async def redeem_link(store: Store, raw: str, password: str, *, secret: str, now
     async with store.transaction() as tx:
         # The user's row first, as everywhere: two transactions never wait for each other.
         record = await users.lock(tx, link.user_id)
-        if not _may_sign_in(record) or not await links.end(tx, link.id, now):
+        if not _may_sign_in(record) or not await users.end_link(tx, link.id, now):
             raise _unusable()
         if link.without_second_factor:
             record = stripped(record)
@@ -216,7 +215,7 @@ async def redeem_link(store: Store, raw: str, password: str, *, secret: str, now
 async def _usable(tx: Tx, raw: str, secret: str, now: int) -> tuple[Link, UserRecord] | None:
     if not credentials.is_token(raw):
         return None
-    link = await links.by_hash(tx, credentials.token_hash(raw, Purpose.LINK, secret), now)
+    link = await users.link_by_hash(tx, credentials.token_hash(raw, Purpose.LINK, secret), now)
     record = await users.get(tx, link.user_id) if link else None
     return (link, record) if link and record and _may_sign_in(record) else None
 

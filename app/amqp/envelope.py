@@ -29,8 +29,7 @@ from app.domain.recovery import RecoveryRequest
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, Intervals, OffTypes, changed_market, off_at_seq, was_offered
 from app.kit.logging import get_logger
-from app.store.changes import ChangeRow
-from app.store.tenant_rows import PUBLISHED, decode_tenant_market, tenant_of
+from app.store.changes import PUBLISHED, ChangeRow, decode_tenant_market, tenant_of
 from app.wire.xml import feed
 
 MATCH_MESSAGES = frozenset(

@@ -22,10 +22,9 @@ from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import changes, cursors, notifications, tenants
-from app.store.changes import ChangeRow
+from app.store.changes import BOOKING, SWITCH, ChangeRow
 from app.store.connections import Store
 from app.store.cursors import LeasedTenant
-from app.store.tenant_rows import BOOKING, SWITCH
 from app.store.transaction import Tx
 
 _POLL_SECONDS = 0.25

@@ -44,7 +44,7 @@ async def import_file(file: Path) -> None:
 async def list_ratings(limit: int) -> None:
     """Print the rated teams, strongest first."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
-        found = await stored_ratings.listing(tx, limit)
+        found = await stored_ratings.listing(tx, limit=limit)
     for one in found:
         rating = one.rating
         click.echo(

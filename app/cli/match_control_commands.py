@@ -24,7 +24,7 @@ from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operations.api.views import source_view
-from app.store import audit, consent_requests, log_senders, markets, matches
+from app.store import audit, consent_requests, log_state, markets, matches
 from app.store.consent_requests import ConsentRequest, ConsentState
 from app.trading.settlement_check import SettlementDifference
 
@@ -159,7 +159,7 @@ def _command(fields: dict[str, Any]) -> AnyCommand:
 async def match_audit(match: str, limit: int) -> None:
     """The audit records of MATCH: operators' commands on it, newest first."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
-        found = await audit.about(tx, str((await matches.by_ref(tx, match)).id), limit)
+        found = await audit.about(tx, str((await matches.by_ref(tx, match)).id), limit=limit)
     print_json([msgspec.to_builtins(each) | {"at": iso_millis(each.at)} for each in found])
 
 
@@ -173,7 +173,7 @@ async def match_sources(match: str) -> None:
     """
     async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, match)
-        known = await log_senders.listing(tx, found.id)
+        known = await log_state.senders(tx, found.id)
     print_json([msgspec.to_builtins(source_view(found, each)) for each in known])
 
 

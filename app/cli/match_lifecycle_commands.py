@@ -18,7 +18,7 @@ from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import iso_seconds, system_clock
 from app.sandbox.simulator.match_simulation import Pace
 from app.sandbox.simulator.service_client import LogSender, read_log
-from app.store import audit, log_senders, matches
+from app.store import audit, log_state, matches
 from app.store.connections import Store
 
 _PROGRESS_LINES = 500
@@ -91,7 +91,7 @@ async def match_list(status: tuple[str, ...], limit: int) -> None:
         print_json(
             [
                 _match_view(each)
-                for each in await matches.listing(tx, statuses=statuses, limit=limit, newest_first=True)
+                for each in await matches.listing(tx, statuses, limit=limit, newest_first=True)
             ]
         )
 
@@ -116,7 +116,7 @@ async def send_log(
     settings = load_settings()
     async with command_store(settings) as store, store.autocommit() as tx:
         found = await matches.by_ref(tx, ref)
-        senders = await log_senders.listing(tx, found.id)
+        senders = await log_state.senders(tx, found.id)
     current = next((one for one in senders if one.state == "followed"), None)
     if current is not None and server != current.server:
         raise click.ClickException(

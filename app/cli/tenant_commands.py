@@ -146,7 +146,7 @@ async def tenant_audit(slug: str, limit: int) -> None:
     """The audit records of the tenant SLUG, its keys and bookings, newest first."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
         owner = await tenants.by_slug(tx, slug)
-        records = await audit.listing(tx, owner.id, limit)
+        records = await audit.listing(tx, owner.id, limit=limit)
     print_json([msgspec.to_builtins(record) | {"at": iso_seconds(record.at)} for record in records])
 
 

@@ -9,7 +9,7 @@ from app.domain import fixture
 from app.domain.match import Match, Status
 from app.domain.strength import require_strengths
 from app.kit.errors import Conflict
-from app.store import audit, match_references, matches
+from app.store import audit, matches, operator_commands
 from app.store.audit import AuditRecord
 from app.store.connections import Store
 from app.store.transaction import Tx
@@ -66,12 +66,12 @@ async def create_match(
 
 async def _created_before(tx: Tx, new: NewMatch, match_id: UUID) -> Match | None:
     """The match that was created with this reference; None when the reference now belongs to `match_id`."""
-    known_id, known = await match_references.record_once(tx, new.reference or "", match_id, _encode(new))
-    if known_id == match_id:
+    known = await operator_commands.bind_reference(tx, new.reference or "", match_id, _encode(new))
+    if known.match_id == match_id:
         return None
-    if msgspec.json.decode(known, type=NewMatch) != new:
+    if msgspec.json.decode(known.request, type=NewMatch) != new:
         raise Conflict(f"Reference {new.reference!r} belongs to a match that was created with other fields.")
-    return await matches.get(tx, known_id)
+    return await matches.get(tx, known.match_id)
 
 
 def _match(new: NewMatch, match_id: UUID, number: int) -> Match:

@@ -24,12 +24,11 @@ from app.domain.market import Market, MarketKey
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, void_windows
 from app.kit.errors import Conflict, Field, Invalid
-from app.store import audit, history, match_commands, matches, operator_commands
+from app.store import audit, history, matches, operator_commands
 from app.store.audit import AuditRecord
 from app.store.changes import ChangeDraft, envelope_of
 from app.store.connections import Store
-from app.store.match_commands import ExecutedCommand
-from app.store.operator_commands import RecordedCommand
+from app.store.operator_commands import ExecutedCommand, RecordedCommand
 from app.store.transaction import Tx, Write
 from app.trading.pricing import PricingConfig
 
@@ -224,9 +223,9 @@ async def carry_out(tx: Tx, planned: Plan, sender: Sender) -> Match:
         after=_encode(planned.after),
         consent_by=sender.consent_by,
     )
-    await tx.write([match_commands.add_statement(after.id, executed)])
+    await tx.write([operator_commands.add_statement(after.id, executed)])
     if planned.undone is not None:
-        await tx.write([match_commands.undone_statement(after.id, planned.undone, after.revision)])
+        await tx.write([operator_commands.undone_statement(after.id, planned.undone, after.revision)])
     return await match_update.write(tx, update, planned.extra_writes)
 
 
@@ -238,7 +237,7 @@ async def _check_revision(tx: Tx, match: Match, command: Command, sender: Sender
     if seen > match.revision:
         what = f"The match is at revision {match.revision}."
         raise Invalid(Field(("body", "revision"), what, "in_the_future", seen))
-    later = await match_commands.newest_of_others(tx, match.id, seen, sender.person)
+    later = await operator_commands.newest_of_others(tx, match.id, seen, sender.person)
     if later is not None:
         raise Conflict(
             f"{later.actor} sent {later.name} since (revision {later.revision}; yours is {seen}). "

@@ -10,9 +10,9 @@ from app.domain.facts import RivalsGone, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.kit.errors import Conflict, Field, Invalid
-from app.store import alerts, log_senders, log_state
+from app.store import alerts, log_state
 from app.store.alerts import AlertKind
-from app.store.log_senders import OTHERS, LogSender
+from app.store.log_state import OTHERS, LogSender
 from app.store.transaction import Tx, Write
 
 
@@ -26,7 +26,7 @@ async def follow(
     """
     if match.over:
         raise Conflict(f"The match is {match.status}: no log is followed any more.")
-    known = await log_senders.listing(tx, match.id)
+    known = await log_state.senders(tx, match.id)
     chosen = next((each for each in known if each.source == name), None)
     if chosen is None or name == OTHERS:
         raise Invalid(
@@ -60,7 +60,7 @@ def _senders(match_id: UUID, known: Sequence[LogSender], chosen: LogSender) -> l
         )
     ]
     followed = replace(chosen, state="followed", claims=False, why="")
-    return log_senders.save_statements(match_id, [followed, *others])
+    return log_state.save_senders(match_id, [followed, *others])
 
 
 async def _next_byte_of(tx: Tx, match: Match, chosen: LogSender) -> list[Write]:

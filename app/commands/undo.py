@@ -22,7 +22,7 @@ from app.domain.match import Match
 from app.domain.settlement import void_windows
 from app.domain.trading_controls import NO_CONTROLS, TradingControls, taken_back
 from app.kit.errors import Conflict, NotFound
-from app.store import history, match_commands
+from app.store import history, operator_commands
 from app.store.transaction import Tx
 from app.trading.engine import Reaction
 from app.trading.rules import NOT_PLAYED
@@ -57,7 +57,7 @@ _decode_state = msgspec.json.Decoder(CommandState).decode
 
 async def undo(tx: Tx, command: Undo, match: Match) -> Effect:
     """The effect of taking back the command of an earlier revision. Raises `NotFound`, `Conflict`."""
-    executed = await match_commands.get(tx, match.id, command.of)
+    executed = await operator_commands.get(tx, match.id, command.of)
     if executed is None:
         raise NotFound(f"No command on this match has the revision {command.of}.")
     if executed.undone_by is not None:

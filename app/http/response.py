@@ -12,7 +12,7 @@ the subject whose changes invalidate the response (a match, `MATCH_LISTS` or `NO
 `response.as_json(view, invalidated_by=match.id)`; without one the response is not stored.
 
 A body is stored under listener, path, query, format and what of the grant it depends on. Each writer sends
-NOTIFY in its transaction (`store.cache_invalidation`), on which every body of that subject is dropped. A body
+NOTIFY in its transaction (`store.notifications`), on which every body of that subject is dropped. A body
 whose reading began before a notification is never stored after it. Nothing is stored or returned while the
 LISTEN connection is down. A cached body is therefore as old as a notification takes, at most; two seconds if
 the connection dies silently.
@@ -34,9 +34,9 @@ from litestar.types import Receive, Scope, Send
 
 from app.domain.tenant import Grant
 from app.http.representation import Format, ResponseBody, response_format, send_body
-from app.store import cache_invalidation, notifications
-from app.store.cache_invalidation import MatchInvalidation
+from app.store import notifications
 from app.store.connections import Store
+from app.store.notifications import MatchInvalidation
 from app.wire import mechanical
 
 T = TypeVar("T")
@@ -145,9 +145,7 @@ class ResponseCache:
 
     async def run(self) -> None:
         """Listen for changes until cancelled."""
-        async for payload in notifications.listen(
-            self._store, cache_invalidation.CHANNEL, self.set_listening
-        ):
+        async for payload in notifications.listen(self._store, notifications.SHOWN, self.set_listening):
             self.invalidate(payload)
 
     def get(self, key: Key) -> ResponseBody | None:

@@ -29,7 +29,7 @@ from app.ingest.batches import Batch
 from app.ingest.source_selection import SourceDecision
 from app.kit import metrics
 from app.kit.logging import get_logger
-from app.store import alerts, log_senders, log_state, matches
+from app.store import alerts, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_state import LogRange, LogState
@@ -100,7 +100,7 @@ async def _follow(
         state = batches.forget_log(state)
     state = batches.await_start_of_run(state, log_range) if log_range else state
     if log_range is not None and batches.is_early(state, log_range):
-        senders = log_senders.save_statements(match.id, decision.changed, decision.forgotten)
+        senders = log_state.save_senders(match.id, decision.changed, decision.forgotten)
         await tx.write([log_state.save_statement(state), *senders])
         if not await log_state.has_room_for(tx, match.id, log_range):
             log.warning("log batch dropped: too many bytes wait already", match_id=str(match.id))
@@ -130,7 +130,7 @@ async def _refuse(tx: Tx, match: Match, batch: Batch, decision: SourceDecision, 
     new = sender.state == "refused" and not sender.claims and not match.over
     new = new and source_selection.sends_play(cs2log.read(batch.body, batch.arrived_at).facts)
     sender = replace(sender, claims=sender.claims or new)
-    await tx.write(log_senders.save_statements(match.id, [sender]))
+    await tx.write(log_state.save_senders(match.id, [sender]))
     if not new:
         return
     detail = f"{source_selection.display_name(sender)} sends play and changes nothing: {sender.why}"
@@ -232,7 +232,7 @@ class LogUpdate:
             count = sender.unread_lines + len(self.unread)
             counted = replace(sender, unread_lines=count, unread_line=self.unread[-1])
             changed = (counted, *(each for each in changed if each is not sender))
-        return log_senders.save_statements(self.match.id, changed, decision.forgotten if decision else None)
+        return log_state.save_senders(self.match.id, changed, decision.forgotten if decision else None)
 
     def _end_doubts(self) -> None:
         """Clear doubts about the source. A gap's doubt ends before the first complete round after it, a

@@ -22,7 +22,7 @@ from app.ingest.log_update import IngestConfig, LogUpdate
 from app.ingest.match_checks import for_each_match
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import alerts, log_senders, log_state, matches
+from app.store import alerts, log_state, matches
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_state import LogRange, LogState, ParkedBatch
@@ -160,7 +160,7 @@ async def park(store: Store, batch: Batch, error: str, now: int, config: IngestC
         # wherever that begins.
         if decision.verdict in ("followed", "next_run"):
             await _skip(tx, replace(state, last_message_id=batch.id), batches.range_of(batch))
-            await tx.write(log_senders.save_statements(match.id, decision.changed, decision.forgotten))
+            await tx.write(log_state.save_senders(match.id, decision.changed, decision.forgotten))
             await suspend_for_loss(tx, match, now)
         await _begin_alert(tx, match.id, batch.id, error, now)
 

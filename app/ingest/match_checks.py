@@ -31,7 +31,7 @@ from app.kit.background import wait_for_event
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import log_senders, markets, matches, ratings
+from app.store import log_state, markets, matches, ratings
 from app.store.connections import Store
 from app.store.transaction import Tx
 
@@ -184,7 +184,7 @@ async def note_silence(store: Store, now: int, config: IngestConfig) -> int:
     at once, and must not put a match of a silent source back on offer.
     """
     async with store.autocommit() as tx:
-        claimed = await log_senders.matches_with_rivals(tx)
+        claimed = await log_state.matches_with_rivals(tx)
         found = await matches.by_ids(tx, claimed)
     silent = [match.id for match in found if doubt_if_silent(match, now, config) is not match]
 
@@ -204,7 +204,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     """
     before = now - config.takeover_millis
     async with store.autocommit() as tx:
-        waiting = await log_senders.rival_sources_gone(tx, before)
+        waiting = await log_state.rival_sources_gone(tx, before)
 
     async def forget(tx: Tx, match: Match) -> None:
         doubted = doubt_if_silent(match, now, config)
@@ -218,9 +218,9 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
 
 async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[MatchChange]]:
     """The match without the claims of senders that have been silent since `before` (ms)."""
-    known = await log_senders.listing(tx, match.id)
+    known = await log_state.senders(tx, match.id)
     gone = [each for each in known if each.claims and each.state == "refused" and each.last_seen < before]
-    await tx.write(log_senders.save_statements(match.id, [replace(each, claims=False) for each in gone]))
+    await tx.write(log_state.save_senders(match.id, [replace(each, claims=False) for each in gone]))
     await source_switch.end_rival_alerts(tx, match.id, now)
     return fold(match, [RivalsGone(at=now)])
 

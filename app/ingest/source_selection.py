@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.ingest.batches import Batch
-from app.store.log_senders import OTHERS, LogSender
+from app.store.log_state import OTHERS, LogSender
 
 RESTART_MILLIS = 5_000  #: the least silence of a server that restarts
 MAX_SENDERS = 20  #: senders recorded for a match

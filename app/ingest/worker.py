@@ -19,7 +19,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import heartbeats, log_state
 from app.store.connections import Store
-from app.store.stalled_sessions import end_stalled_regularly
+from app.store.server_state import end_stalled_regularly
 
 log = get_logger(__name__)
 _TICK_SECONDS = 1.0

@@ -23,7 +23,7 @@ from app.sandbox.simulator.anomalies import NONE, LogLine
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
 from app.sandbox.simulator.service_client import LogSender, OperatorClient, SendConfig, sink_address
-from app.store import changes, demo_cursors, tenants
+from app.store import changes, cursors, tenants
 from app.store.connections import Store, open_store
 
 _DOWN_SECONDS, _CONSUMER_DOWN_SECONDS = 25.0, 10.0
@@ -223,12 +223,12 @@ async def _withhold(target: FaultTarget, publish: Callable[[list[Envelope]], lis
         async with _store(target) as store:
             async with store.autocommit() as tx:
                 tenant = await tenants.by_slug(tx, target.tenant)
-                cursor = await demo_cursors.position(tx, tenant.id)
+                cursor = await cursors.position(tx, tenant.id)
                 newest = await changes.head(tx)
             envelopes = await _envelopes(target, store, tenant, cursor, newest)
             await _publish(target, publish(envelopes))
             async with store.transaction() as tx:
-                await demo_cursors.skip(tx, tenant.id, newest)
+                await cursors.skip(tx, tenant.id, newest)
     finally:
         target.demo.allow_restart("feed")
     return len(envelopes)

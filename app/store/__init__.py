@@ -12,5 +12,5 @@ SQL in `statements`, each with its reason; a test finds SQL anywhere else.
 Invariants: a match's row is locked before anything of the match is written, and written by every transaction
 that changes the match or its markets (`match_cache` relies on it); `changes.append` is a transaction's last
 statement; a change-log number is visible only when every lower one is; the ledger is only appended to; no
-process uses a promoted server before the service has gone on from it (`timeline_guard`).
+process uses a promoted server before the service has gone on from it (`timeline`).
 """

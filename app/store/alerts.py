@@ -10,19 +10,18 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 from piccolo.query.functions import Count
 
 from app.domain.match import Status
 from app.kit.logging import get_logger
-from app.store.prepared import prepared
-from app.store.query_functions import writing
+from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
+from app.store.row_mapping import RowMapping
 from app.store.sql import any_of, literals, same
-from app.store.statements import combined_writes
-from app.store.tables.alert import Alert as AlertTable
+from app.store.statements import writes
 from app.store.tables.match import Match
-from app.store.transaction import Row, Tx
+from app.store.tables.operations import Alert as AlertTable
+from app.store.transaction import Tx
 
 log = get_logger(__name__)
 _ABOUT = (AlertTable.kind, AlertTable.match_id, AlertTable.tenant, AlertTable.subject)
@@ -100,59 +99,13 @@ class Alert(msgspec.Struct, frozen=True):
         return AlertSubject(self.kind, self.match_id, self.tenant, self.subject)
 
 
-_COLUMNS = tuple(getattr(AlertTable, name) for name in Alert.__struct_fields__)
-
-
-@prepared
-def _end(kind: str, match_id: UUID | None, tenant: str, subject: str, now: int) -> Update[Any]:
-    about = (
-        AlertTable.kind == kind,
-        same(AlertTable.match_id, match_id),
-        AlertTable.tenant == tenant,
-        AlertTable.subject == subject,
-    )
-    return AlertTable.update({AlertTable.ended_at: now}).where(_OPEN, *about)
-
-
-@prepared
-def _of_matches_over() -> Select[Any]:
-    over = _MATCH.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
-    return AlertTable.select(*_ABOUT).where(_OPEN, over, AlertTable.kind.not_in(literals(_OUTLIVING)))
-
-
-@prepared
-def _open_count() -> Select[Any]:
-    return AlertTable.select(AlertTable.kind, Count()).where(_OPEN).group_by(AlertTable.kind)
-
-
-@prepared
-def _one(alert_id: int, kinds: Collection[str]) -> Select[Any]:
-    found = (AlertTable.id == alert_id, any_of(AlertTable.kind, kinds))
-    return AlertTable.select(*_COLUMNS).where(*found).lock_rows("UPDATE")
-
-
-@prepared
-def _set_handling(alert_id: int, *values: object) -> Update[Any]:
-    changed: dict[Column | str, Any] = dict(zip(_HANDLING, values, strict=True))
-    return AlertTable.update(changed).where(AlertTable.id == alert_id)
-
-
-@prepared
-def _listing(
-    kinds: Collection[str], match_id: UUID | None, *, of_match: bool, ended: bool | None, limit: int
-) -> Select[Any]:
-    query = AlertTable.select(*_COLUMNS).where(any_of(AlertTable.kind, kinds))
-    if of_match:
-        query = query.where(AlertTable.match_id == match_id)
-    if ended is not None:
-        query = query.where(AlertTable.ended_at.is_not_null() if ended else _OPEN)
-    return query.order_by(AlertTable.id, ascending=False).limit(limit)
+_ROWS = RowMapping(AlertTable, Alert)
 
 
 async def begin(tx: Tx, about: AlertSubject, detail: str, now: int) -> bool:
     """Open an alert, or update the open one's detail; whether it is new."""
     new = await tx.value(
-        combined_writes.BEGIN_ALERT, about.kind, about.match_id, about.tenant, about.subject, detail, now
+        writes.BEGIN_ALERT, about.kind, about.match_id, about.tenant, about.subject, detail, now
     )
     if new:
         log.warning("alert", **_named(about), detail=detail)
@@ -177,29 +130,35 @@ async def sync(tx: Tx, kind: AlertKind, present: dict[AlertSubject, str], now: i
             await begin(tx, about, detail, now)
 
 
-async def lock(tx: Tx, alert_id: int) -> Alert | None:
-    """The alert with that id, locked until the transaction ends; None without one."""
-    row = await tx.first(_one(alert_id, list(AlertKind)))
-    return _alert(row) if row else None
+@reading_row(_ROWS.read)
+def lock(alert_id: int, /) -> Select[Any]:
+    """The alert with that id, locked until the transaction ends; None without one of a known kind."""
+    known = AlertTable.kind.is_in(literals(list(AlertKind)))
+    return AlertTable.select(*_ROWS.columns).where(AlertTable.id == alert_id, known).lock_rows("UPDATE")
 
 
 async def save_handling(tx: Tx, alert: Alert) -> None:
     """Write who has seen, taken and ended the alert, and when."""
-    await tx.change(_set_handling(alert.id, *(getattr(alert, name) for name in _HANDLING)))
+    await tx.change(_ROWS.update(alert, *_HANDLING))
 
 
 async def end_for_matches_over(tx: Tx, now: int) -> None:
     """End the open alerts of finished and cancelled matches, except those that wait for an operator's
     decision, whether or not the match is over."""
-    over = await tx.run(_of_matches_over())
-    for row in over:
-        await end(tx, AlertSubject(**dict(row) | {"kind": AlertKind(row["kind"])}), now)
+    for about in await _of_matches_over(tx):
+        await end(tx, about, now)
 
 
-async def open_count(tx: Tx) -> dict[AlertKind, int]:
+@reading_rows(lambda row: AlertSubject(**dict(row) | {"kind": AlertKind(row["kind"])}))
+def _of_matches_over() -> Select[Any]:
+    over = _MATCH.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
+    return AlertTable.select(*_ABOUT).where(_OPEN, over, AlertTable.kind.not_in(literals(_OUTLIVING)))
+
+
+@reading(lambda rows: {kind: row["count"] for row in rows if (kind := _KNOWN_KINDS.get(row["kind"]))})
+def open_count() -> Select[Any]:
     """How many alerts of each kind are open; kinds without any are omitted."""
-    rows = await tx.run(_open_count())
-    return {kind: row["count"] for row in rows if (kind := _KNOWN_KINDS.get(row["kind"]))}
+    return AlertTable.select(AlertTable.kind, Count()).where(_OPEN).group_by(AlertTable.kind)
 
 
 @writing
@@ -220,13 +179,32 @@ async def listing(
     rows = await tx.run(
         _listing(list(kinds), match_id, of_match=match_id is not None, ended=ended, limit=limit)
     )
-    return [_alert(row) for row in rows]
-
-
-def _alert(row: Row) -> Alert:
-    return Alert(**dict(row) | {"kind": AlertKind(row["kind"])})
+    return [_ROWS.read(row) for row in rows]
 
 
 def _named(about: AlertSubject) -> dict[str, str]:
     fields = {"match_id": about.match_id, "tenant": about.tenant, "subject": about.subject}
     return {"kind": str(about.kind)} | {name: str(value) for name, value in fields.items() if value}
+
+
+@prepared
+def _end(kind: str, match_id: UUID | None, tenant: str, subject: str, now: int) -> Update[Any]:
+    about = (
+        AlertTable.kind == kind,
+        same(AlertTable.match_id, match_id),
+        AlertTable.tenant == tenant,
+        AlertTable.subject == subject,
+    )
+    return AlertTable.update({AlertTable.ended_at: now}).where(_OPEN, *about)
+
+
+@prepared
+def _listing(
+    kinds: Collection[str], match_id: UUID | None, *, of_match: bool, ended: bool | None, limit: int
+) -> Select[Any]:
+    query = AlertTable.select(*_ROWS.columns).where(any_of(AlertTable.kind, kinds))
+    if of_match:
+        query = query.where(AlertTable.match_id == match_id)
+    if ended is not None:
+        query = query.where(AlertTable.ended_at.is_not_null() if ended else _OPEN)
+    return query.order_by(AlertTable.id, ascending=False).limit(limit)

@@ -3,11 +3,22 @@
 A row's `seq` is assigned under one lock that is held until its transaction is visible, so that a reader that
 has read up to a seq has read all below it: one integer is a safe cursor. Rows of one feed envelope are
 consecutive and share `envelope_seq` (the highest of their seqs) and the timestamp `at`.
+
+Rows for one tenant alone are what it learns when a market type is switched for it, when it gives a match
+back, and when it books one again.
+
+    what happens for the tenant          its place (of no match)     the markets that it sees differently then
+    a market type is switched            `SWITCH`                    `TENANT_MARKET`, on every channel
+    a match is given back, or booked     `BOOKING`                   `FEED_MARKET`, on the AMQP feed only
+
+The seq of the first row is the place. After it follows for each match a group of rows, one for each market.
+Their keys begin with the tenant's id. They have neither a frame nor a message, so that nobody else publishes
+them, and they are in no match's `prev_seq`.
 """
 
-from collections.abc import Sequence
-from itertools import groupby
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count, groupby
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -15,25 +26,31 @@ import msgspec
 from piccolo.query import Delete, Select
 from piccolo.query.functions import Coalesce, Max, Min
 
+from app.domain.market import Market, market_name
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, VoidWindow
 from app.kit.errors import NotFound
-from app.store.prepared import prepared
-from app.store.query_functions import reading_number, writing
-from app.store.sql import literals
+from app.store.prepared import prepared, reading_number, writing
+from app.store.row_mapping import RowMapping
+from app.store.sql import any_of, literals
 from app.store.statements import change_log as statements
-from app.store.statements import session
+from app.store.statements import reads, server
 from app.store.tables.change import Change, PastFixture, PastSeq
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
+SWITCH, TENANT_MARKET = "market_type", "tenant_market"  #: the rows' `entity`, for a switch of market types
+BOOKING, FEED_MARKET = "booking", "feed_market"  #: the same for a booking
+PUBLISHED = frozenset({TENANT_MARKET, FEED_MARKET})  #: rows that are published to their tenant over AMQP
+NO_MATCH = UUID(int=0)  #: `match_id` of a place
+_OF_ONE_TENANT = frozenset({SWITCH, BOOKING}) | PUBLISHED
 CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
 
 
 class ChangeDraft(msgspec.Struct, frozen=True):
     """A change without a seq yet.
 
-    `entity`: match, round, event, scoreboard, market or settlement (`store.tenant_rows` has more);
+    `entity`: match, round, event, scoreboard, market or settlement (the rows for one tenant have others);
     `key` names it within the match. `frame` is the WebSocket frame's type or "", `message` the feed message
     that carries it or "". `body` is the domain struct as msgspec's JSON: Market, TimelineEvent; of a match
     MatchSummary, or FixtureChange under `fixture_change`; of a round RoundLive when it begins, else Round; of
@@ -69,6 +86,26 @@ class ChangeRow(msgspec.Struct, frozen=True, gc=False):
     arrived_at: int = 0
 
 
+class Place(NamedTuple):
+    """Where in the change log something happens for a tenant: `entity` is `SWITCH` or `BOOKING`."""
+
+    seq: int
+    entity: str
+
+
+decode_tenant_market = msgspec.json.Decoder(Market).decode  #: the market as the tenant sees it, of a body
+
+
+def tenant_of(row: ChangeRow) -> UUID | None:
+    """The only tenant that learns of this change; None: it is for all."""
+    return UUID(row.key.partition(" ")[0]) if row.entity in _OF_ONE_TENANT else None
+
+
+def tenant_market_key(tenant_id: UUID, name: str) -> str:
+    """The key of a tenant's own row about the market called `name`."""
+    return f"{tenant_id} {name}"
+
+
 class _DraftPosition(NamedTuple):
     """A draft's position among those appended with it: its own index, that of its envelope's last draft, that
     of the previous envelope's last draft (-1: in an earlier transaction), and the number of envelopes up to
@@ -80,6 +117,8 @@ class _DraftPosition(NamedTuple):
     envelopes: int
 
 
+ROWS = RowMapping(Change, ChangeRow, ("seq",))
+EntityKey = tuple[UUID, str, str]  #: match, kind of entity, a market's key
 _PRUNE_LOCK = 7232653  #: the advisory lock for pruning
 _encode = msgspec.json.Encoder().encode
 
@@ -119,6 +158,41 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
     return msgspec.structs.replace(match, last_stamp=row["last_stamp"], last_seq=row["last_seq"])
 
 
+async def take_place(tx: Tx) -> int:
+    """The seq of a place. Until the transaction ends nobody else writes to the change log, and what is read
+    now is the state at that seq. A transaction that locks matches must have locked them before."""
+    await tx.execute(statements.LOCK_LOG)
+    seq: int = await tx.value(statements.TAKE_NUMBER)
+    return seq
+
+
+async def append_for_tenant(
+    tx: Tx, place: Place, tenant_id: UUID, changed: Mapping[UUID, Sequence[Market]], now: int
+) -> None:
+    """Write what happens for a tenant at `place`, and the markets that it sees differently then, by match.
+    They have the match's last timestamp. Must be the transaction's last statement, as every other writer
+    waits for it."""
+    market = TENANT_MARKET if place.entity == SWITCH else FEED_MARKET
+    rows: list[tuple[Any, ...]] = [
+        (place.seq, NO_MATCH, 0, place.entity, str(tenant_id), now, place.seq, 0, b"{}")
+    ]
+    numbers = count(place.seq + 1)
+    for match in await tx.run(_positions(list(changed))):
+        group = [(next(numbers), one) for one in changed[match["id"]]]
+        rows += [
+            (
+                *(own, match["id"], match["number"], market),
+                tenant_market_key(tenant_id, market_name(*one.key)),
+                *(match["last_stamp"], group[-1][0], match["last_seq"]),
+                _encode(one),
+            )
+            for own, one in group
+        ]
+    columns = (list(column) for column in zip(*rows, strict=True))
+    await tx.row(statements.APPEND_FOR_TENANT, *columns, rows[-1][0], CHANNEL)
+    tx.reached = rows[-1][0], now
+
+
 async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
     """The changes with a higher seq than `after`, in order: the next `limit` rows, and the rest of the last
     one's envelope; none when there is nothing new."""
@@ -130,6 +204,33 @@ async def read(tx: Tx, after: int, limit: int) -> list[ChangeRow]:
     if rows:
         tx.reached = rows[-1].seq, rows[-1].at
     return rows
+
+
+async def after(tx: Tx, seq: int, match_id: UUID | None, limit: int) -> list[ChangeRow]:
+    """At most `limit` changes of one match, or of all, with a higher seq than `seq`, in order."""
+    whose = () if match_id is None else (match_id,)
+    found = [ROWS.read(row) for row in await tx.run(_after(seq, *whose, limit=limit))]
+    if found:
+        tx.reached = found[-1].seq, found[-1].at
+    return found
+
+
+async def switched(tx: Tx, seq: int) -> bool:
+    """Whether a market type was switched for a tenant, or a booking changed, after the change `seq`."""
+    return bool(await after(tx, seq, NO_MATCH, 1))
+
+
+async def streamed_matches(tx: Tx) -> list[UUID]:
+    """The matches that are live or have an active or suspended market."""
+    rows = await tx.fetch(reads.STREAMED_MATCHES)
+    return [row["id"] for row in rows]
+
+
+async def newest_seqs(tx: Tx, ids: Collection[UUID]) -> dict[EntityKey, int]:
+    """The newest seq of each entity of these matches: each market by its key, everything else by kind. A
+    change without a frame of its own counts as a change of the match."""
+    rows = await tx.fetch(reads.NEWEST_SEQS, list(ids))
+    return {(row["match_id"], row["kind"], row["key"]): row["seq"] for row in rows}
 
 
 @reading_number
@@ -154,9 +255,9 @@ async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
     """Delete the oldest changes, of before `before` (ms), whole envelopes only and fewer than `limit`; the
     newest envelope always stays, so that `head` never falls. How many: none while another process prunes.
     Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
-    newest seqs of open matches' entities to `past_seq`, where `stream_queries` reads them until
+    newest seqs of open matches' entities to `past_seq`, where `newest_seqs` reads them until
     `prune_seqs`."""
-    if not await tx.value(session.TRY_LOCK, _PRUNE_LOCK):
+    if not await tx.value(server.TRY_LOCK, _PRUNE_LOCK):
         return 0
     deleted: int = await tx.value(statements.PRUNE, before, limit)
     return deleted
@@ -175,6 +276,20 @@ def prune_seqs() -> Delete:
         MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
     )
     return PastSeq.delete().where(PastSeq.match_id.is_in(over))
+
+
+@prepared
+def _positions(match_ids: Collection[UUID]) -> Select[Any]:
+    query = MatchTable.select(MatchTable.id, MatchTable.number, MatchTable.last_stamp, MatchTable.last_seq)
+    return query.where(any_of(MatchTable.id, match_ids)).order_by(MatchTable.number)
+
+
+@prepared
+def _after(seq: int, *of_match: UUID, limit: int) -> Select[Any]:
+    query = Change.select(*ROWS.columns).where(Change.seq > seq)
+    for match_id in of_match:
+        query = query.where(Change.match_id == match_id)
+    return query.order_by(Change.seq).limit(limit)
 
 
 @prepared

@@ -12,9 +12,8 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import servers
 from app.store.match_cache import LockedMatches, MatchCache
-from app.store.statements import session
-from app.store.timeline import Position
-from app.store.timeline_guard import Failover, TimelineGuard
+from app.store.statements import server
+from app.store.timeline import Failover, Position, TimelineGuard
 from app.store.transaction import AWAY, Tx, call_translated, translate_errors
 
 
@@ -186,7 +185,7 @@ class Store:
     async def check(self) -> None:
         """Run a query; raises `Unavailable` when the database does not respond."""
         async with self.autocommit() as tx:
-            await tx.value(session.CHECK)
+            await tx.value(server.CHECK)
 
     async def dedicated(self) -> asyncpg.Connection:
         """A connection outside the pool, which the caller closes (`notifications` listens on one)."""

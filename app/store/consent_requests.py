@@ -5,13 +5,12 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from piccolo.columns import Column
-from piccolo.query import Insert, Select, Update
+from piccolo.query import Insert, Select
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows
-from app.store.tables.consent import ConsentRequest as ConsentTable
-from app.store.transaction import Row, Tx
+from app.store.prepared import prepared, reading_row, reading_rows
+from app.store.row_mapping import RowMapping
+from app.store.tables.operations import ConsentRequest as ConsentTable
+from app.store.transaction import Tx
 
 
 class ConsentState(StrEnum):
@@ -58,7 +57,7 @@ class ConsentRequest(msgspec.Struct, frozen=True):
         return ConsentState.WAITING if now < self.expires_at else ConsentState.EXPIRED
 
 
-_COLUMNS = tuple(ConsentTable._meta.get_column_by_name(name) for name in ConsentRequest.__struct_fields__)
+_ROWS = RowMapping(ConsentTable, ConsentRequest)
 _DECISION = ("outcome", "decided_at", "decided_by", "reason", "revision")
 
 
@@ -78,68 +77,58 @@ async def add(
     values = (match_id, command, actor, person, reference, fingerprint, at, expires_at)
     row = await tx.first(_add(*values))
     assert row is not None
-    return ConsentRequest(**row)
+    return _ROWS.read(row)
 
 
-def _request(row: Row) -> ConsentRequest:
-    return ConsentRequest(**row)
-
-
-@reading_row(_request)
+@reading_row(_ROWS.read)
 def get(request_id: int, /) -> Select[Any]:
-    return ConsentTable.select(*_COLUMNS).where(ConsentTable.id == request_id)
+    return ConsentTable.select(*_ROWS.columns).where(ConsentTable.id == request_id)
 
 
-@reading_row(_request)
+@reading_row(_ROWS.read)
 def lock(request_id: int, /) -> Select[Any]:
     """`get`; the request is locked until the transaction ends."""
-    return ConsentTable.select(*_COLUMNS).where(ConsentTable.id == request_id).lock_rows("UPDATE")
+    return ConsentTable.select(*_ROWS.columns).where(ConsentTable.id == request_id).lock_rows("UPDATE")
 
 
-@reading_row(_request)
+@reading_row(_ROWS.read)
 def by_reference(person: str, reference: str, /) -> Select[Any]:
     """The request of a person's command with that id of theirs."""
     own = (ConsentTable.person == person, ConsentTable.reference == reference)
-    return ConsentTable.select(*_COLUMNS).where(*own)
+    return ConsentTable.select(*_ROWS.columns).where(*own)
 
 
 async def listing(tx: Tx, *, match_id: UUID | None = None, limit: int) -> list[ConsentRequest]:
     """At most `limit` requests, newest first; optionally of one match."""
     query = _newest(limit=limit) if match_id is None else _of_match(match_id, limit=limit)
-    return [ConsentRequest(**row) for row in await tx.run(query)]
+    return [_ROWS.read(row) for row in await tx.run(query)]
 
 
-@reading_rows(_request)
+@reading_rows(_ROWS.read)
 def waiting(now: int, /) -> Select[Any]:
     """The requests that wait at `now` (Unix ms), oldest first."""
     undecided = (ConsentTable.outcome.is_null(), ConsentTable.expires_at > now)
-    return ConsentTable.select(*_COLUMNS).where(*undecided).order_by(ConsentTable.id)
+    return ConsentTable.select(*_ROWS.columns).where(*undecided).order_by(ConsentTable.id)
 
 
 async def save_decision(tx: Tx, request: ConsentRequest) -> None:
     """Write who has decided what, and when."""
-    await tx.change(_decide(request.id, *(getattr(request, name) for name in _DECISION)))
+    await tx.change(_ROWS.update(request, *_DECISION))
 
 
 @prepared
 def _add(*values: object) -> Insert[Any]:
     names = "match_id command actor person reference fingerprint at expires_at"
     row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
-    return ConsentTable.insert(ConsentTable(**row, reason="")).returning(*_COLUMNS)
+    return ConsentTable.insert(ConsentTable(**row, reason="")).returning(*_ROWS.columns)
 
 
 @prepared
 def _newest(*, limit: int) -> Select[Any]:
-    return ConsentTable.select(*_COLUMNS).order_by(ConsentTable.id, ascending=False).limit(limit)
+    return ConsentTable.select(*_ROWS.columns).order_by(ConsentTable.id, ascending=False).limit(limit)
 
 
 @prepared
 def _of_match(match_id: UUID, *, limit: int) -> Select[Any]:
-    query = ConsentTable.select(*_COLUMNS).where(ConsentTable.match_id == match_id)
+    query = ConsentTable.select(*_ROWS.columns).where(ConsentTable.match_id == match_id)
     return query.order_by(ConsentTable.id, ascending=False).limit(limit)
-
-
-@prepared
-def _decide(request_id: int, *values: object) -> Update[Any]:
-    changed: dict[Column | str, Any] = dict(zip(_DECISION, values, strict=True))
-    return ConsentTable.update(changed).where(ConsentTable.id == request_id)

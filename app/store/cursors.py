@@ -12,13 +12,13 @@ from uuid import UUID
 import msgspec
 from piccolo.columns import Column
 from piccolo.query import Count, Select, Update
+from piccolo.query.functions import Coalesce, Max
 from piccolo.query.functions import Count as CountOf
 from piccolo.querystring import QueryString
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_number, reading_rows
+from app.store.prepared import prepared, reading, reading_number, reading_rows, writing
 from app.store.sql import LOSING, any_of, holds, now
-from app.store.statements import bulk_writes, claims, reads
+from app.store.statements import claims, reads, writes
 from app.store.tables.tenant import Tenant, TenantCursor
 from app.store.transaction import Tx
 
@@ -115,22 +115,33 @@ async def forget_former_holders(tx: Tx, holder: str, tenant: LeasedTenant) -> No
     await tx.change(_forget_former_holders(holder, tenant.tenant_id, tenant.epoch))
 
 
-async def renew(tx: Tx, holder: str, lease: int) -> dict[UUID, int]:
+@reading(lambda rows: {row["tenant_id"]: row["epoch"] for row in rows})
+def renew(holder: str, lease: int, /) -> Update[Any]:
     """Extend all leases of `holder` by `lease` ms from now; its tenants with their epochs. An expired lease
     is lost, whether or not another process has acquired it."""
-    return {row["tenant_id"]: row["epoch"] for row in await tx.run(_renew(holder, lease))}
+    served = Tenant.select(Tenant.id).where(holds(Tenant.amqp), holds(Tenant.active))
+    return (
+        TenantCursor.update({TenantCursor.expires_at: now() + lease})
+        .where(TenantCursor.holder == holder, TenantCursor.expires_at >= now())
+        .where(TenantCursor.tenant_id.is_in(served))
+        .returning(TenantCursor.tenant_id, TenantCursor.epoch)
+    )
 
 
 async def checkpoint(tx: Tx, holder: str, checkpoints: Mapping[UUID, Checkpoint]) -> set[UUID]:
     """Move cursors, by tenant; the tenants whose cursor moved: the leases of the others are lost."""
     columns = zip(*(msgspec.structs.astuple(each) for each in checkpoints.values()), strict=True)
-    updated = await tx.fetch(bulk_writes.CHECKPOINT, holder, list(checkpoints), *map(list, columns))
+    updated = await tx.fetch(writes.CHECKPOINT, holder, list(checkpoints), *map(list, columns))
     return {row["tenant_id"] for row in updated}
 
 
-async def release(tx: Tx, holder: str, tenants: Collection[UUID]) -> None:
+@writing
+def release(holder: str, tenants: Collection[UUID], /) -> Update[Any]:
     """Release the leases of `tenants`; no message to them may be unconfirmed any more."""
-    await tx.change(_release(holder, list(tenants)))
+    values: dict[Column | str, Any] = {TenantCursor.holder: None, TenantCursor.expires_at: now()}
+    return TenantCursor.update(values).where(
+        TenantCursor.holder == holder, any_of(TenantCursor.tenant_id, tenants)
+    )
 
 
 async def save_reports(tx: Tx, holder: str, reports: Mapping[UUID, TenantReport]) -> set[UUID]:
@@ -139,7 +150,7 @@ async def save_reports(tx: Tx, holder: str, reports: Mapping[UUID, TenantReport]
     if not reports:
         return set()
     columns = zip(*(msgspec.structs.astuple(each) for each in reports.values()), strict=True)
-    updated = await tx.fetch(bulk_writes.SAVE_REPORTS, holder, list(reports), *map(list, columns))
+    updated = await tx.fetch(writes.SAVE_REPORTS, holder, list(reports), *map(list, columns))
     return {row["tenant_id"] for row in updated}
 
 
@@ -154,10 +165,12 @@ def losses() -> Select[Any]:
     ).where(*_SERVED, QueryString(LOSING))
 
 
-async def silent_count(tx: Tx, millis: int) -> tuple[int, int]:
+@reading(lambda rows: (rows[0]["silent"], rows[0]["all"]))
+def silent_count(millis: int, /) -> Select[Any]:
     """How many tenants have received no `alive` for `millis`, and how many tenants the feed has."""
-    (row,) = await tx.run(_silent(millis))
-    return row["silent"], row["all"]
+    overdue = (TenantCursor.last_alive_at < now() - millis).querystring
+    silent = QueryString("count(*) FILTER (WHERE {})", overdue, alias="silent")
+    return TenantCursor.select(CountOf(alias="all"), silent).where(*_SERVED)
 
 
 @reading_number
@@ -177,15 +190,18 @@ async def status_of(tx: Tx, tenant_id: UUID) -> CursorStatus | None:
     return CursorStatus(**row) if row else None
 
 
-@prepared
-def _renew(holder: str, lease: int) -> Update[Any]:
-    served = Tenant.select(Tenant.id).where(holds(Tenant.amqp), holds(Tenant.active))
-    return (
-        TenantCursor.update({TenantCursor.expires_at: now() + lease})
-        .where(TenantCursor.holder == holder, TenantCursor.expires_at >= now())
-        .where(TenantCursor.tenant_id.is_in(served))
-        .returning(TenantCursor.tenant_id, TenantCursor.epoch)
-    )
+@reading_number
+def position(tenant_id: UUID, /) -> Select[Any]:
+    """The tenant's cursor: the seq up to which changes have been published to it."""
+    return TenantCursor.select(Coalesce(Max(TenantCursor.seq), 0)).where(TenantCursor.tenant_id == tenant_id)
+
+
+@writing
+def skip(tenant_id: UUID, to: int, /) -> Update[Any]:
+    """Move a tenant's cursor ahead without publishing, for the fault menu of `sandbox`: never in a production
+    service. No process may hold its lease."""
+    behind = (TenantCursor.seq < to, TenantCursor.expires_at < now())
+    return TenantCursor.update({TenantCursor.seq: to}).where(TenantCursor.tenant_id == tenant_id, *behind)
 
 
 @prepared
@@ -194,18 +210,3 @@ def _forget_former_holders(holder: str, tenant_id: UUID, epoch: int) -> Update[A
     return TenantCursor.update(values).where(
         TenantCursor.tenant_id == tenant_id, TenantCursor.holder == holder, TenantCursor.epoch == epoch
     )
-
-
-@prepared
-def _release(holder: str, tenants: Collection[UUID]) -> Update[Any]:
-    values: dict[Column | str, Any] = {TenantCursor.holder: None, TenantCursor.expires_at: now()}
-    return TenantCursor.update(values).where(
-        TenantCursor.holder == holder, any_of(TenantCursor.tenant_id, tenants)
-    )
-
-
-@prepared
-def _silent(millis: int) -> Select[Any]:
-    overdue = (TenantCursor.last_alive_at < now() - millis).querystring
-    silent = QueryString("count(*) FILTER (WHERE {})", overdue, alias="silent")
-    return TenantCursor.select(CountOf(alias="all"), silent).where(*_SERVED)

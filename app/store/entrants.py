@@ -6,6 +6,7 @@ Most of it is imported from files. An entrant that a match names before any file
 """
 
 from collections.abc import Callable, Collection, Iterable
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -23,16 +24,16 @@ from app.domain.entrants import (
     SoccerTournament,
     Tournament,
 )
-from app.store import cache_invalidation
-from app.store.prepared import prepared
+from app.store import notifications
+from app.store.prepared import prepared, reading_number, reading_rows, writing
+from app.store.row_mapping import RowMapping
 from app.store.sql import any_of
-from app.store.statements import bulk_writes, reads, session
+from app.store.statements import reads, server
 from app.store.tables import reference as tables
-from app.store.transaction import Tx
+from app.store.transaction import Row, Tx
 
 Entrant = Category | Tournament | Competitor | Player | SoccerCompetitor | SoccerTournament
 E = TypeVar("E", bound=Entrant)
-_encode = msgspec.json.Encoder().encode
 Rows = (
     tables.Category
     | tables.Tournament
@@ -80,30 +81,36 @@ def folded(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
+def _mapping(table: EntrantTable[Any]) -> RowMapping[Any]:
+    parent = attrgetter(table.parent) if table.parent else lambda _: None
+    found = {"folded": lambda one: folded(one.name), "parent": parent, "body": msgspec.json.Encoder().encode}
+    return RowMapping(table.rows, table.type, derived=found)
+
+
+_ALL = (CATEGORIES, TOURNAMENTS, TEAMS, PLAYERS, SOCCER_COMPETITORS, SOCCER_TOURNAMENTS)
+_MAPPINGS = {table.name: _mapping(table) for table in _ALL}
+
+
 async def lock(tx: Tx, table: EntrantTable[E]) -> None:
     """Lock the table against inserts by others until the transaction ends; reading is not blocked."""
-    await tx.execute(session.lock_table(table.name))
+    await tx.execute(server.lock_table(table.name))
 
 
 async def highest(tx: Tx, table: EntrantTable[E]) -> int:
     """The highest number in use of those that files assign, 0 for none."""
-    number: int = await tx.one_value(_highest(rows=table.rows, own=False))
-    return number
+    return await _highest(tx, rows=table.rows, own=False)
 
 
 async def next_own(tx: Tx, table: EntrantTable[E]) -> int:
     """The next number above `MAX_FILE_NUMBER`; the table should be locked."""
-    number: int = await tx.one_value(_highest(rows=table.rows, own=True))
-    return number + 1
+    return await _highest(tx, rows=table.rows, own=True) + 1
 
 
 async def put(tx: Tx, table: EntrantTable[E], values: Iterable[E]) -> None:
     """Insert these values, replacing those with their numbers."""
-    rows = [(one.id, folded(one.name), _parent(table, one), _encode(one)) for one in values]
-    if rows:
-        columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(bulk_writes.save_entrants(table.name), *columns)
-        await cache_invalidation.notify_all(tx)
+    if saved := _MAPPINGS[table.name].save(values):
+        await tx.write(saved)
+        await notifications.notify_shown(tx)
 
 
 async def get(tx: Tx, table: EntrantTable[E], number: int) -> E | None:
@@ -116,7 +123,7 @@ async def get(tx: Tx, table: EntrantTable[E], number: int) -> E | None:
 async def by_ids(tx: Tx, table: EntrantTable[E], numbers: Collection[int]) -> list[E]:
     """Those of these numbers that exist, by number."""
     rows = await tx.run(_by_ids(list(numbers), rows=table.rows))
-    return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
+    return _decoded(table, rows)
 
 
 async def by_number(tx: Tx, table: EntrantTable[E], numbers: Iterable[int | None]) -> dict[int | None, E]:
@@ -129,18 +136,25 @@ async def named(tx: Tx, table: EntrantTable[E], names: Collection[str]) -> list[
     """All entrants with one of these names, ignoring case, by number. Those that a match named first are
     omitted once a file has imported one of the same name."""
     rows = await tx.fetch(reads.entrants_named(table.name), list(map(folded, names)))
-    return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
+    return _decoded(table, rows)
 
 
-async def of_accounts(tx: Tx, accounts: Collection[int]) -> list[Player]:
+@reading_rows(lambda row: msgspec.json.decode(row["body"], type=Player))
+def of_accounts(accounts: Collection[int], /) -> Select[Any]:
     """The players with these Steam accounts, by number."""
-    rows = await tx.run(_of_accounts(list(accounts)))
-    return [msgspec.json.decode(row["body"], type=Player) for row in rows]
+    rows = tables.Player
+    return rows.select(rows.body).where(_has_account(accounts)).order_by(rows.id)
 
 
-async def delete_own_players(tx: Tx, accounts: Collection[int]) -> None:
+@writing
+def delete_own_players(accounts: Collection[int], /) -> Delete:
     """Delete those players with these Steam accounts whom a match named first: files have them now."""
-    await tx.change(_delete_own_players(list(accounts)))
+    rows = tables.Player
+    return rows.delete().where(WhereRaw("{}", _has_account(accounts)), rows.id > MAX_FILE_NUMBER)
+
+
+def _has_account(accounts: Collection[int]) -> QueryString:
+    return QueryString("({}->>'account')::bigint = ANY({})", tables.Player.body, accounts)
 
 
 async def listing(
@@ -158,7 +172,7 @@ async def listing(
             limit=limit,
         )
     )
-    return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
+    return _decoded(table, rows)
 
 
 async def is_public(tx: Tx, table: EntrantTable[E], number: int) -> bool:
@@ -187,15 +201,14 @@ async def children(tx: Tx, table: EntrantTable[E], parent: int, *, finished_only
     """The children of `parent`: a team's players, a category's tournaments; `finished_only` is that of
     `listing`."""
     rows = await tx.run(_children(parent, table=table, finished_only=finished_only))
+    return _decoded(table, rows)
+
+
+def _decoded(table: EntrantTable[E], rows: Iterable[Row]) -> list[E]:
     return [msgspec.json.decode(row["body"], type=table.type) for row in rows]
 
 
-def _parent(table: EntrantTable[E], value: E) -> int | None:
-    parent: int | None = getattr(value, table.parent) if table.parent else None
-    return parent
-
-
-@prepared
+@reading_number
 def _highest(*, rows: type[Rows], own: bool) -> Select[Any]:
     here = rows.id > MAX_FILE_NUMBER if own else rows.id <= MAX_FILE_NUMBER
     return rows.select(Coalesce(Max(rows.id), MAX_FILE_NUMBER if own else 0)).where(here)
@@ -209,22 +222,6 @@ def _get(number: int, *, rows: type[Rows]) -> Select[Any]:
 @prepared
 def _by_ids(numbers: Collection[int], *, rows: type[Rows]) -> Select[Any]:
     return rows.select(rows.body).where(any_of(rows.id, numbers)).order_by(rows.id)
-
-
-@prepared
-def _of_accounts(accounts: Collection[int]) -> Select[Any]:
-    rows = tables.Player
-    return rows.select(rows.body).where(_has_account(accounts)).order_by(rows.id)
-
-
-@prepared
-def _delete_own_players(accounts: Collection[int]) -> Delete:
-    rows = tables.Player
-    return rows.delete().where(WhereRaw("{}", _has_account(accounts)), rows.id > MAX_FILE_NUMBER)
-
-
-def _has_account(accounts: Collection[int]) -> QueryString:
-    return QueryString("({}->>'account')::bigint = ANY({})", tables.Player.body, accounts)
 
 
 @prepared

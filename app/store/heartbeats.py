@@ -7,10 +7,9 @@ from piccolo.query import Delete, Insert, Select, Update
 from piccolo.query.functions import Coalesce, Max
 from piccolo.querystring import QueryString
 
-from app.store.prepared import prepared
-from app.store.query_functions import reading_number, reading_optional_number, writing
+from app.store.prepared import prepared, reading, reading_number, reading_optional_number, writing
 from app.store.sql import now as database_now
-from app.store.tables.worker import WorkerBeat
+from app.store.tables.operations import WorkerBeat
 from app.store.transaction import Tx
 
 INGEST = "ingest"
@@ -48,9 +47,11 @@ def latest(kind: str, /) -> Select[Any]:
     return WorkerBeat.select(Coalesce(Max(WorkerBeat.at), 0)).where(WorkerBeat.kind == kind)
 
 
-async def alive_since(tx: Tx, kind: str, since: int) -> dict[str, bool]:
+@reading(lambda rows: {row["worker"]: row["reaches_broker"] for row in rows})
+def alive_since(kind: str, since: int, /) -> Select[Any]:
     """The workers of `kind` with a heartbeat since then (ms), each with whether it reached the broker."""
-    return {row["worker"]: row["reaches_broker"] for row in await tx.run(_alive_since(kind, since))}
+    workers = WorkerBeat.select(WorkerBeat.worker, WorkerBeat.reaches_broker)
+    return workers.where(WorkerBeat.kind == kind, WorkerBeat.at >= since)
 
 
 @writing
@@ -89,9 +90,3 @@ def _expire(kind: str, before: int) -> Delete:
 @prepared
 def _expire_web() -> Delete:
     return WorkerBeat.delete().where(WorkerBeat.kind == _WEB, WorkerBeat.at < database_now() - _EXPIRES_AFTER)
-
-
-@prepared
-def _alive_since(kind: str, since: int) -> Select[Any]:
-    workers = WorkerBeat.select(WorkerBeat.worker, WorkerBeat.reaches_broker)
-    return workers.where(WorkerBeat.kind == kind, WorkerBeat.at >= since)

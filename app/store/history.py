@@ -14,19 +14,20 @@ from piccolo.querystring import QueryString
 from app.domain.match import Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals
-from app.store.prepared import prepared
-from app.store.query_functions import reading_rows
+from app.store.prepared import prepared, reading_rows
+from app.store.row_mapping import RowMapping
 from app.store.sql import any_of, fails, holds, interval_columns, offered
-from app.store.statements import bulk_writes
-from app.store.tables.history import LedgerEntry as LedgerEntryTable
-from app.store.tables.history import Round as RoundTable
-from app.store.tables.history import TimelineEvent as EventTable
+from app.store.tables.match import LedgerEntry as LedgerEntryTable
 from app.store.tables.match import Match as MatchTable
-from app.store.transaction import Tx, Write
+from app.store.tables.match import Round as RoundTable
+from app.store.tables.match import TimelineEvent as EventTable
+from app.store.transaction import Row, Tx, Write
 
 Past = RoundTable | EventTable
 
-_encode = msgspec.json.Encoder().encode
+_BODY = {"body": msgspec.json.Encoder().encode}
+_ROUNDS = RowMapping(RoundTable, Round, ("match_id", "id"), beside=("match_id",), derived=_BODY)
+_EVENTS = RowMapping(EventTable, TimelineEvent, ("match_id", "id"), beside=("match_id",), derived=_BODY)
 _round = msgspec.json.Decoder(Round).decode
 _event = msgspec.json.Decoder(TimelineEvent).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
@@ -48,36 +49,36 @@ _SAFE = QueryString(
 
 def add_statements(match_id: UUID, rounds: Iterable[Round], events: Iterable[TimelineEvent]) -> list[Write]:
     """The statements that write finished rounds and timeline events, replacing those already written."""
-    played = _columns([(r.id, r.map, r.number, r.void, _encode(r)) for r in rounds])
-    happened = _columns([(e.id, e.map, e.round, e.void, _encode(e)) for e in events])
-    writes = (
-        Write(bulk_writes.SAVE_ROUNDS, (match_id, *played)),
-        Write(bulk_writes.SAVE_EVENTS, (match_id, *happened)),
-    )
-    return [write for write, rows in zip(writes, (played, happened), strict=True) if rows]
-
-
-def _columns(rows: list[tuple[object, ...]]) -> list[list[object]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+    return [*_ROUNDS.save(rounds, match_id), *_EVENTS.save(events, match_id)]
 
 
 async def mark(tx: Tx, match_id: UUID, ids: Collection[int], *, void: bool) -> None:
     """Mark the rounds and events with these history ids as void, or as counting."""
     if ids:
         for table in (RoundTable, EventTable):
-            await tx.change(_mark(match_id, list(ids), table=table, void=void))
+            await tx.change(_mark(match_id, ids, table=table, void=void))
 
 
-async def rounds(tx: Tx, match_id: UUID) -> list[Round]:
+def _read_round(row: Row) -> Round:
+    return msgspec.structs.replace(_round(row["body"]), void=row["void"])
+
+
+def _read_event(row: Row) -> TimelineEvent:
+    return msgspec.structs.replace(_event(row["body"]), void=row["void"])
+
+
+@reading_rows(_read_round)
+def rounds(match_id: UUID, /) -> Select[Any]:
     """Every finished round in playing order, void ones too."""
-    rows = await tx.run(_history(match_id, table=RoundTable))
-    return [msgspec.structs.replace(_round(row["body"]), void=row["void"]) for row in rows]
+    query = RoundTable.select(RoundTable.void, RoundTable.body)
+    return query.where(RoundTable.match_id == match_id).order_by(RoundTable.id)
 
 
-async def timeline(tx: Tx, match_id: UUID) -> list[TimelineEvent]:
+@reading_rows(_read_event)
+def timeline(match_id: UUID, /) -> Select[Any]:
     """Every timeline event in order of occurrence, void ones too."""
-    rows = await tx.run(_history(match_id, table=EventTable))
-    return [msgspec.structs.replace(_event(row["body"]), void=row["void"]) for row in rows]
+    query = EventTable.select(EventTable.void, EventTable.body)
+    return query.where(EventTable.match_id == match_id).order_by(EventTable.id)
 
 
 async def of_matches(tx: Tx, ids: Collection[UUID]) -> dict[UUID, tuple[list[Round], list[TimelineEvent]]]:
@@ -86,11 +87,9 @@ async def of_matches(tx: Tx, ids: Collection[UUID]) -> dict[UUID, tuple[list[Rou
     if not found:
         return found
     for row in await tx.run(_of_matches(list(ids), table=RoundTable)):
-        played = _round(row["body"])
-        found[row["match_id"]][0].append(msgspec.structs.replace(played, void=row["void"]))
+        found[row["match_id"]][0].append(_read_round(row))
     for row in await tx.run(_of_matches(list(ids), table=EventTable)):
-        event = _event(row["body"])
-        found[row["match_id"]][1].append(msgspec.structs.replace(event, void=row["void"]))
+        found[row["match_id"]][1].append(_read_event(row))
     return found
 
 
@@ -121,11 +120,6 @@ async def ledger_since(
 def _mark(match_id: UUID, ids: Collection[int], *, table: type[Past], void: bool) -> Update[Any]:
     others = (any_of(table.id, ids), fails(table.void) if void else holds(table.void))
     return table.update({table.void: void}).where(table.match_id == match_id, *others)
-
-
-@prepared
-def _history(match_id: UUID, *, table: type[Past]) -> Select[Any]:
-    return table.select(table.void, table.body).where(table.match_id == match_id).order_by(table.id)
 
 
 @prepared

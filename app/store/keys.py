@@ -5,17 +5,16 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from piccolo.columns import Column
-from piccolo.query import Insert, Select, Update
+from piccolo.query import Select
 
 from app.domain.tenant import RATE_LIMIT_RPM, Tenant
 from app.kit.errors import NotFound
 from app.store import notifications, tenants
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows
+from app.store.prepared import prepared, reading_row, reading_rows
+from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import NEWEST, any_of
-from app.store.statements import bulk_writes
-from app.store.tables.key import ApiKey
+from app.store.statements import writes
+from app.store.tables.tenant import ApiKey
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Tx
 
@@ -50,26 +49,20 @@ class KeyWithTenant(msgspec.Struct, frozen=True):
     tenant: Tenant
 
 
-_VALUES = Key.__struct_fields__
-_COLUMNS = tuple(getattr(ApiKey, name) for name in Key.__struct_fields__)
-_TENANT = ApiKey.tenant_id.join_on(TenantTable.id)
-_WITH_TENANT = (ApiKey.hash, *_COLUMNS, *tenants.joined_columns(_TENANT))
+_LIST = Stored(sorted, tuple)
+_SET = Stored(sorted, frozenset)
+_ROWS = RowMapping(
+    ApiKey,
+    Key,
+    beside=("hash",),
+    lasting=("tenant_id",),
+    stored={"scopes": _SET, "sports": _SET, "networks": _LIST},
+)
+_WITH_TENANT = (ApiKey.hash, *_ROWS.columns, *tenants.ROWS.joined(ApiKey.tenant_id.join_on(TenantTable.id)))
 
 
 def _key_with_tenant(row: Row) -> KeyWithTenant:
-    return KeyWithTenant(row["hash"], _key(row), tenants.read_joined(row, row["tenant_id"]))
-
-
-def _key(row: Row) -> Key:
-    values = {name: row[name] for name in Key.__struct_fields__}
-    return Key(
-        **values
-        | {
-            "scopes": frozenset(row["scopes"]),
-            "sports": frozenset(row["sports"]),
-            "networks": tuple(row["networks"]),
-        }
-    )
+    return KeyWithTenant(row["hash"], _ROWS.read(row), tenants.ROWS.read_joined(row))
 
 
 @reading_row(_key_with_tenant)
@@ -78,13 +71,14 @@ def by_hash(digest: bytes, /) -> Select[Any]:
     return ApiKey.select(*_WITH_TENANT).where(ApiKey.hash == digest)
 
 
-async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[KeyWithTenant]:
+@reading_rows(_key_with_tenant)
+def by_ids(ids: Collection[UUID], /) -> Select[Any]:
     """Those of these keys that exist, with their tenants, active or not."""
-    return [_key_with_tenant(row) for row in await tx.run(_by_ids(list(ids)))]
+    return ApiKey.select(*_WITH_TENANT).where(any_of(ApiKey.id, ids))
 
 
 async def insert(tx: Tx, key: Key, digest: bytes) -> None:
-    await tx.change(_insert(*_values(key).values(), digest))
+    await tx.change(_ROWS.insert(key, digest))
     await notifications.notify(tx, notifications.GRANTS, str(key.id))
 
 
@@ -93,19 +87,19 @@ async def lock(tx: Tx, key_id: UUID) -> Key:
     row = await tx.first(_lock(key_id))
     if row is None:
         raise NotFound(f"There is no key {key_id}.", code="no_key", key=key_id)
-    return _key(row)
+    return _ROWS.read(row)
 
 
-@reading_row(_key)
+@reading_row(_ROWS.read)
 def by_reference(tenant_id: UUID, reference: str, /) -> Select[Any]:
     """The tenant's key that was issued under that id."""
-    return ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
+    return ApiKey.select(*_ROWS.columns).where(ApiKey.tenant_id == tenant_id, ApiKey.reference == reference)
 
 
-@reading_rows(_key)
+@reading_rows(_ROWS.read)
 def listing(tenant_id: UUID, /) -> Select[Any]:
     """The tenant's keys, revoked ones too, oldest first."""
-    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id)
+    query = ApiKey.select(*_ROWS.columns).where(ApiKey.tenant_id == tenant_id)
     return query.order_by(ApiKey.created_at, ApiKey.id)
 
 
@@ -115,51 +109,29 @@ async def newest(
     """At most `limit` of the tenant's keys that are active or not, newest first, that were created `before`
     that moment (Unix ms) and key."""
     at, key_id = before or NEWEST
-    return [_key(row) for row in await tx.run(_newest(tenant_id, active, at, key_id, limit=limit))]
+    return [_ROWS.read(row) for row in await tx.run(_newest(tenant_id, active, at, key_id, limit=limit))]
 
 
 async def save(tx: Tx, key: Key) -> None:
     """Write the fields of a key that may change: all except its id, tenant and hash."""
-    await tx.change(_save(key.id, *_values(key).values()))
+    await tx.change(_ROWS.update(key))
     await notifications.notify(tx, notifications.GRANTS, str(key.id))
 
 
 async def record_last_used(tx: Tx, last_used: Mapping[UUID, int]) -> None:
     """Write when keys were last used (ms); without a notification, since no rights change."""
-    await tx.execute(bulk_writes.RECORD_LAST_USED, list(last_used), list(last_used.values()))
-
-
-@prepared
-def _by_ids(ids: Collection[UUID]) -> Select[Any]:
-    return ApiKey.select(*_WITH_TENANT).where(any_of(ApiKey.id, ids))
-
-
-@prepared
-def _insert(*values: object) -> Insert[Any]:
-    row: dict[str, Any] = dict(zip((*_VALUES, "hash"), values, strict=True))
-    return ApiKey.insert(ApiKey(**row))
+    await tx.execute(writes.RECORD_LAST_USED, list(last_used), list(last_used.values()))
 
 
 @prepared
 def _lock(key_id: UUID) -> Select[Any]:
-    return ApiKey.select(*_COLUMNS).where(ApiKey.id == key_id).lock_rows("UPDATE")
+    return ApiKey.select(*_ROWS.columns).where(ApiKey.id == key_id).lock_rows("UPDATE")
 
 
 @prepared
 def _newest(tenant_id: UUID, active: bool, at: int, key_id: UUID, *, limit: int) -> Select[Any]:
     earlier = (ApiKey.created_at < at) | ((ApiKey.created_at == at) & (ApiKey.id < key_id))
-    query = ApiKey.select(*_COLUMNS).where(ApiKey.tenant_id == tenant_id, ApiKey.active == active, earlier)
+    query = ApiKey.select(*_ROWS.columns).where(
+        ApiKey.tenant_id == tenant_id, ApiKey.active == active, earlier
+    )
     return query.order_by(ApiKey.created_at, ApiKey.id, ascending=False).limit(limit)
-
-
-@prepared
-def _save(key_id: UUID, *values: object) -> Update[Any]:
-    changed: dict[Column | str, Any] = dict(zip(_VALUES, values, strict=True))
-    for fixed in ("id", "tenant_id"):
-        del changed[fixed]
-    return ApiKey.update(changed).where(ApiKey.id == key_id)
-
-
-def _values(key: Key) -> dict[str, Any]:
-    values = msgspec.structs.asdict(key)
-    return values | {name: sorted(values[name]) for name in ("scopes", "sports", "networks")}

@@ -1,6 +1,8 @@
-"""The state of a match's log: its source and offset, ranges received out of order, and failed batches."""
+"""The state of a match's log: its offset, its senders, of which one is followed, ranges received out of
+order, and failed batches."""
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 from uuid import UUID
 
 import msgspec
@@ -9,19 +11,46 @@ from piccolo.query.base import Query
 from piccolo.query.functions import Count
 from piccolo.querystring import QueryString
 
-from app.store import log_senders
 from app.store.alerts import AlertKind
-from app.store.log_senders import LogSender
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids, reading_number, reading_rows
+from app.store.prepared import prepared, reading_ids, reading_number, reading_rows
 from app.store.row_mapping import RowMapping, Stored
-from app.store.sql import fails
+from app.store.sql import fails, holds, not_exists
 from app.store.statements import reads
-from app.store.tables.alert import Alert
+from app.store.tables.operations import Alert
 from app.store.tables.source import LogOffset, LogParked, LogPending
+from app.store.tables.source import LogSender as LogSenderTable
 from app.store.transaction import Row, Tx, Write
 
+OTHERS = "others"  #: the name under which a match's senders beyond the most are recorded together
+State = Literal["followed", "refused", "dismissed", "ended"]
 _MAX_PENDING, _MAX_PENDING_BYTES = 256, 8 * 1024 * 1024
+
+
+class LogSender(msgspec.Struct, frozen=True, kw_only=True):
+    """A sender of a match's log. Times in Unix ms, `end_offset` in bytes of its run (None: not known).
+
+    `source` names it within the match: the run's instance token, or the server where it has none.
+    `server` is what stays the same when the server restarts: its address, else its unique token, else the
+    peer's address. `refused`: it sends although another is followed, and `claims` the match when it sends
+    play. `dismissed`: an operator decided against it. `ended`: another run or server replaced it.
+    `unread_lines` counts the lines about play that could not be parsed while it was followed, and
+    `unread_line` is the newest of them.
+    """
+
+    source: str
+    server: str = ""
+    instance: str = ""
+    peer: str = ""
+    map: str = ""
+    state: State
+    why: str = ""
+    claims: bool = False
+    first_seen: int
+    last_seen: int
+    end_offset: int | None = None
+    last_line: str = ""
+    unread_lines: int = 0
+    unread_line: str = ""
 
 
 class LogState(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +94,17 @@ _ROWS = RowMapping(
 )
 
 
+_SENDERS = RowMapping(
+    LogSenderTable,
+    LogSender,
+    ("match_id", "source"),
+    beside=("match_id",),
+    lasting=("instance", "first_seen"),
+)
+_decode_senders = msgspec.json.Decoder(tuple[LogSender, ...]).decode
+_RIVAL_ALERT = (Alert.kind == AlertKind.RIVAL_SOURCE, Alert.ended_at.is_null())
+
+
 class LogRange(msgspec.Struct, frozen=True):
     """Bytes `begin` to `end` of the log of one run (`instance`), which came at `arrived_at` (ms). Those
     that come before the bytes that they follow are stored as pending."""
@@ -92,7 +132,7 @@ class ParkedBatch(msgspec.Struct, frozen=True):
 
 async def get(tx: Tx, match_id: UUID) -> LogState:
     """The log state of a match; an empty one before its first batch. Lock the match first."""
-    row = await tx.row(reads.log_state(_ROWS.names, log_senders.ROWS.names), match_id)
+    row = await tx.row(reads.log_state(_ROWS.names, _SENDERS.names), match_id)
     return _log_state(match_id, row or {})
 
 
@@ -100,6 +140,37 @@ def save_statement(state: LogState) -> Write:
     """The statement that writes the log state."""
     (write,) = _ROWS.save([state])
     return write
+
+
+async def senders(tx: Tx, match_id: UUID) -> tuple[LogSender, ...]:
+    """The senders of a match's log, by the time when each was first seen."""
+    return _decode_senders(await tx.value(reads.senders(_SENDERS.names), match_id))
+
+
+def save_senders(
+    match_id: UUID, changed: Sequence[LogSender], forgotten: LogSender | None = None
+) -> list[Write]:
+    """The statements that write these senders and delete the record of the one that is forgotten."""
+    gone = [Write.of(_delete_sender(match_id, forgotten.source))] if forgotten else []
+    return [*gone, *_SENDERS.save(changed, match_id)]
+
+
+@reading_ids
+def matches_with_rivals() -> Select[Any]:
+    """Matches with an open alert about rival sources."""
+    return Alert.select(Alert.match_id).where(*_RIVAL_ALERT).distinct()
+
+
+@reading_ids
+def rival_sources_gone(before: int, /) -> Select[Any]:
+    """Matches with an open alert about rival sources none of which has sent since `before` (ms)."""
+    rivals = LogSenderTable.select(LogSenderTable.match_id).where(
+        LogSenderTable.match_id == Alert.match_id,
+        LogSenderTable.state == "refused",
+        holds(LogSenderTable.claims),
+        LogSenderTable.last_seen >= before,
+    )
+    return Alert.select(Alert.match_id).where(*_RIVAL_ALERT, not_exists(rivals)).distinct()
 
 
 async def has_room_for(tx: Tx, match_id: UUID, pending: LogRange) -> bool:
@@ -154,7 +225,7 @@ def parked_and_recovered() -> Select[Any]:
 
 
 def _log_state(match_id: UUID, row: Row) -> LogState:
-    known = log_senders.decoded(row["known"]) if row else ()
+    known = _decode_senders(row["known"]) if row else ()
     if not row or row["instance"] is None:
         return LogState(match_id=match_id, known=known)
     stored = _ROWS.read(row)
@@ -199,3 +270,8 @@ def _park(*values: object) -> Insert[Any]:
     names = "message match_id instance begin_offset end_offset body arrived_at parked_at error"
     row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
     return LogParked.insert(LogParked(**row)).on_conflict(action="DO NOTHING")
+
+
+@prepared
+def _delete_sender(match_id: UUID, source: str) -> Delete:
+    return LogSenderTable.delete().where(LogSenderTable.match_id == match_id, LogSenderTable.source == source)

@@ -1,11 +1,12 @@
 """Matches: one row each, the whole state as one value, locked before anything of the match is written; the
 rows of other tables that belong to a match are deleted with it.
 
-Every write here that a response shows also notifies caches of response bodies (`cache_invalidation`).
+Every write here that a response shows also notifies caches of response bodies (`notifications`).
 """
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -20,24 +21,33 @@ from app.domain.ids import match_number, match_uuid
 from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.kit.errors import Conflict, Field, Invalid, NotFound
-from app.store import cache_invalidation
-from app.store.cache_invalidation import CHANNEL
-from app.store.prepared import Statement, prepared
-from app.store.query_functions import reading_ids, reading_row, reading_rows, writing
+from app.store import notifications
+from app.store.notifications import SHOWN
+from app.store.prepared import (
+    prepared,
+    reading_ids,
+    reading_optional_number,
+    reading_row,
+    reading_rows,
+    writing,
+)
 from app.store.sql import any_of, exists, literals
-from app.store.statements import combined_writes, session
-from app.store.tables.alert import Alert
+from app.store.statements import server, writes
 from app.store.tables.change import Change, PastFixture, PastSeq
-from app.store.tables.command import MatchCommand, OperatorCommand
-from app.store.tables.consent import ConsentRequest
-from app.store.tables.history import LedgerEntry, Round, TimelineEvent
-from app.store.tables.market import Market
+from app.store.tables.match import (
+    LedgerEntry,
+    Market,
+    MatchReference,
+    PlayerMap,
+    Round,
+    TeamMap,
+    TimelineEvent,
+)
 from app.store.tables.match import Match as MatchTable
-from app.store.tables.match import MatchReference
+from app.store.tables.operations import Alert, ConsentRequest, MatchCommand, OperatorCommand
 from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
-from app.store.tables.statistics import PlayerMap, TeamMap
 from app.store.tables.tenant import BookingGap, Unbooked
-from app.store.transaction import Row, Tx, Write
+from app.store.transaction import Row, Statement, Tx, Write
 
 _NAMING_MATCH = (
     Change,
@@ -66,6 +76,7 @@ _NAMING_MATCH = (
 DEPENDENT_TABLES: dict[str, type[Table]] = {table._meta.tablename: table for table in _NAMING_MATCH}
 
 
+_values = attrgetter(*writes.MATCH_COLUMNS)
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
 _STATE = (MatchTable.state, MatchTable.last_stamp, MatchTable.last_seq)
@@ -89,7 +100,7 @@ def _match(row: Row) -> Match:
 
 async def next_number(tx: Tx) -> int:
     """A number that no match has; numbers of failed transactions are not reused."""
-    number: int = await tx.value(session.NEXT_MATCH_NUMBER)
+    number: int = await tx.value(server.NEXT_MATCH_NUMBER)
     return number
 
 
@@ -97,7 +108,8 @@ async def insert(tx: Tx, match: Match) -> None:
     """Add a new match; raises `Conflict` when its id or number is in use."""
     try:
         numbers = (match.last_stamp, match.last_seq)
-        await tx.execute(combined_writes.INSERT_MATCH, *_columns(match), *numbers, CHANNEL)
+        notified = (SHOWN, notifications.match_payload(match))
+        await tx.execute(writes.INSERT_MATCH, *_columns(match), *numbers, *notified)
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"A match with id {match.id} or number {match.number} exists already.") from error
 
@@ -114,8 +126,8 @@ def save_statement(match: Match, reprice_at: int | None = None) -> Write:
     """The statement that writes the match's state, and when its prices may next change because time passes;
     its row must be locked. `last_stamp` is written by `changes.append` and, for a recovery, by
     `recovery_queries.assign_timestamps`; `last_seq` by the first only. Raises `NotFound`."""
-    args = (*_columns(match), reprice_at, CHANNEL)
-    return Write(combined_writes.SAVE_MATCH, args, missing=f"There is no match {match.id}.")
+    args = (*_columns(match), reprice_at, SHOWN, notifications.match_payload(match))
+    return Write(writes.SAVE_MATCH, args, missing=f"There is no match {match.id}.")
 
 
 def note_written(tx: Tx, match: Match, book: Book) -> None:
@@ -158,9 +170,15 @@ def get(match_id: UUID, /) -> Select[Any]:
     return MatchTable.select(*_STATE).where(MatchTable.id == match_id)
 
 
-async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[Match]:
+@reading_row(_match)
+def _by_number(number: int, /) -> Select[Any]:
+    return MatchTable.select(*_STATE).where(MatchTable.number == number)
+
+
+@reading_rows(_match)
+def by_ids(ids: Collection[UUID], /) -> Select[Any]:
     """Those of these matches that exist."""
-    return [_match(row) for row in await tx.run(_by_ids(list(ids)))]
+    return MatchTable.select(*_STATE).where(any_of(MatchTable.id, ids))
 
 
 async def find(tx: Tx, ref: str, *, finished_only: bool = False) -> Match | None:
@@ -198,16 +216,14 @@ async def by_ref(
     return match
 
 
-async def listing(
-    tx: Tx,
-    *,
-    statuses: Collection[Status],
-    limit: int,
-    newest_first: bool = False,
-) -> list[Match]:
+@reading_rows(_match)
+def listing(statuses: Collection[Status], /, *, limit: int, newest_first: bool = False) -> Select[Any]:
     """At most `limit` matches in these states, by scheduled time."""
-    rows = await tx.run(_listing(list(statuses), limit=limit, newest_first=newest_first))
-    return [_match(row) for row in rows]
+    order = (MatchTable.scheduled_at, MatchTable.number)
+    query = MatchTable.select(*_STATE).where(any_of(MatchTable.status, statuses)).limit(limit)
+    if newest_first:
+        return query.order_by(QueryString("{} DESC NULLS LAST, {}", *order), ascending=False)
+    return query.order_by(*order)
 
 
 @reading_rows(_match)
@@ -231,17 +247,15 @@ async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
     markets, history, ledger, change log; their ids. The match of the change log's last row stays, so that the
     log's `head` never falls."""
-    rows = await tx.run(_finished(before, limit=limit))
-    ids = [row["id"] for row in rows]
+    ids = await _finished(tx, before, limit=limit)
     await _remove(tx, ids)
     return ids
 
 
 async def trim_to(tx: Tx, keep: int) -> list[UUID]:
     """`trim`, for all except the `keep` matches that ended last; their ids."""
-    newest: int | None = await tx.one_value(_finished_at(behind=keep))
-    before = newest + 1 if newest is not None else None
-    return await trim(tx, before) if before is not None else []
+    newest = await _finished_at(tx, behind=keep)
+    return [] if newest is None else await trim(tx, newest + 1)
 
 
 async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
@@ -250,57 +264,25 @@ async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
     for table in DEPENDENT_TABLES:
         await tx.change(_delete_dependent(ids, table=table))
     await tx.change(_delete(ids))
-    await cache_invalidation.notify_removed(tx, ids)
+    await notifications.notify_removed(tx, ids)
 
 
 async def _named(tx: Tx, ref: str) -> Match | None:
     number = match_number(ref)
     if number is not None:
-        row = await tx.first(_by_number(number))
-        return _match(row) if row else None
+        return await _by_number(tx, number)
     match_id = match_uuid(ref)
     return await get(tx, match_id) if match_id else None
 
 
 def _columns(match: Match) -> tuple[object, ...]:
-    return (
-        match.id,
-        match.number,
-        match.status,
-        match.home,
-        match.away,
-        match.event,
-        match.home_id,
-        match.away_id,
-        match.tournament_id,
-        match.scheduled_at,
-        match.started_at,
-        match.finished_at,
-        match.suspended,
-        match.last_arrived_at,
-        match.best_of,
-        match.score_home,
-        match.score_away,
-        match.map.name if match.map else "",
-        _encode(match),
-        cache_invalidation.match_payload(match),
-    )
+    return (*_values(match), match.map.name if match.map else "", _encode(match))
 
 
 @prepared
 def _lock(match_id: UUID, version: str | None) -> Select[Any]:
     query = MatchTable.select(*_state_unless(version)).where(MatchTable.id == match_id)
     return query.lock_rows("UPDATE")
-
-
-@prepared
-def _by_ids(ids: Collection[UUID]) -> Select[Any]:
-    return MatchTable.select(*_STATE).where(any_of(MatchTable.id, ids))
-
-
-@prepared
-def _by_number(number: int) -> Select[Any]:
-    return MatchTable.select(*_STATE).where(MatchTable.number == number)
 
 
 @prepared
@@ -321,24 +303,15 @@ def _state_unless(version: str | None) -> tuple[Column | QueryString, ...]:
     )
 
 
-@prepared
-def _listing(statuses: Collection[str], *, limit: int, newest_first: bool) -> Select[Any]:
-    order = (MatchTable.scheduled_at, MatchTable.number)
-    query = MatchTable.select(*_STATE).where(any_of(MatchTable.status, statuses)).limit(limit)
-    if newest_first:
-        return query.order_by(QueryString("{} DESC NULLS LAST, {}", *order), ascending=False)
-    return query.order_by(*order)
-
-
-@prepared
-def _finished(before: int, *, limit: int) -> Select[Any]:
+@reading_ids
+def _finished(before: int, /, *, limit: int) -> Select[Any]:
     last = Change.select(Change.match_id).order_by(Change.seq, ascending=False).limit(1)
     other = QueryString("{} IS DISTINCT FROM ({})", MatchTable.id, last.querystrings[0])
     query = MatchTable.select(MatchTable.id).where(MatchTable.finished_at < before, _OVER, other)
     return query.order_by(MatchTable.finished_at).limit(limit).lock_rows("UPDATE", skip_locked=True)
 
 
-@prepared
+@reading_optional_number
 def _finished_at(*, behind: int) -> Select[Any]:
     """When the newest match finished behind which there are so many newer ones."""
     query = MatchTable.select(MatchTable.finished_at).where(MatchTable.finished_at.is_not_null(), _OVER)

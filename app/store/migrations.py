@@ -6,8 +6,10 @@ output appears only when it fails.
 
 import asyncio
 import os
+import re
 import sys
 import time
+from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,7 +19,7 @@ from app.kit.errors import Conflict
 from app.kit.logging import get_logger, redact
 from app.store import servers
 from app.store.statements import server
-from app.store.transaction import translate_errors
+from app.store.transaction import Tx, translate_errors
 
 #: The directory of `app`, for Piccolo's process to import it: a checkout, or an installation's site-packages.
 _PARENT = Path(__file__).parents[2]
@@ -30,6 +32,7 @@ _TOO_OLD = (
 )
 _TABLE_IN_USE = "LockNotAvailableError"  #: in Piccolo's output
 _PATIENCE_SECONDS, _RETRY_SECONDS = 120.0, 1.0
+_ID = re.compile(r'^ID = "([^"]+)"$', re.MULTILINE)
 log = get_logger(__name__)
 
 
@@ -107,3 +110,19 @@ async def _run_piccolo(database_url: str) -> str | None:
     )
     output, _ = await process.communicate()
     return redact(output.decode(errors="replace")) if process.returncode else None
+
+
+async def pending_migrations(tx: Tx) -> list[str]:
+    """The migrations of this version that the database has not run, oldest first; all where it is empty."""
+    known = _known_migrations()
+    if not await tx.value(server.HAS_MIGRATIONS):
+        return sorted(known)
+    applied = {row["name"] for row in await tx.fetch(server.MIGRATIONS)}
+    return sorted(known - applied)
+
+
+def _known_migrations() -> set[str]:
+    """Read and not imported: the modules load the settings."""
+    folder = resources.files("app.store.piccolo_migrations")
+    texts = (each.read_text() for each in folder.iterdir() if each.name.endswith(".py"))
+    return {found[1] for text in texts if (found := _ID.search(text))}

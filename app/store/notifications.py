@@ -2,22 +2,35 @@
 
 A notification only says that something changed: the data is in the tables. Listeners must be correct without
 it, only slower, because notifications sent while the connection was down are lost.
+
+Every write of a match that a response shows (a new timestamp is one), of bookings or of reference data also
+invalidates cached response bodies (`SHOWN`), in the same transaction. For a match the notification contains a
+digest of its row in lists, so that a cached list stays valid while its matches change in fields that lists do
+not show.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import zlib
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
+from typing import Self
+from uuid import UUID
 
 import asyncpg
+import msgspec
 
+from app.domain.match import Match
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store.connections import Store
-from app.store.statements import session
+from app.store.statements import server
 from app.store.transaction import Tx, translate_errors
 
 GRANTS = "grants"  #: channel: a key or a tenant changed; the payload is its id
 TENANTS = "tenants"  #: channel: a tenant or its bookings changed; the payload is the tenant's id
+#: Channel of every version: what responses show has changed. The payload is a match's id and row digest, or
+#: empty: anything may have changed.
+SHOWN = "shown"
 
 _PROBE_SECONDS = 1.0
 _BACKOFF_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
@@ -26,7 +39,47 @@ log = get_logger(__name__)
 
 async def notify(tx: Tx, channel: str, payload: str = "") -> None:
     """Notify the listeners of `channel`, if and when the transaction commits."""
-    await tx.execute(session.NOTIFY, channel, payload)
+    await tx.execute(server.NOTIFY, channel, payload)
+
+
+class MatchInvalidation(msgspec.Struct, frozen=True):
+    """A match has changed; `row` digests its row in lists of matches, "" for a removed match."""
+
+    match_id: UUID
+    row: str
+
+    @classmethod
+    def parse(cls, payload: str) -> Self | None:
+        """The match of a notification; None when everything is invalid."""
+        match_id, _, row = payload.partition(" ")
+        return cls(UUID(match_id), row) if match_id else None
+
+
+def match_payload(match: Match) -> str:
+    """The notification's payload when `match` is written."""
+    play = match.map
+    row = (
+        *(match.number, match.home, match.away, match.event, match.best_of, match.status.value),
+        *(match.scheduled_at, match.started_at is None, match.score_home, match.score_away),
+        *(match.home_id, match.away_id, match.tournament_id, play.name if play else ""),
+    )
+    return f"{match.id} {zlib.crc32(repr(row).encode()):x}"
+
+
+async def notify_timestamps(tx: Tx, matches: Iterable[Match]) -> None:
+    """Notify that these matches have a new timestamp, and are otherwise as they were."""
+    payloads = [match_payload(match) for match in matches]
+    await tx.execute(server.NOTIFY_ALL, SHOWN, payloads)
+
+
+async def notify_removed(tx: Tx, match_ids: Collection[UUID]) -> None:
+    """Notify that these matches have been removed."""
+    await tx.execute(server.NOTIFY_ALL, SHOWN, [f"{match_id} " for match_id in match_ids])
+
+
+async def notify_shown(tx: Tx) -> None:
+    """Notify that bookings or reference data have changed."""
+    await notify(tx, SHOWN)
 
 
 async def listen(
@@ -58,7 +111,7 @@ class NotifyListener:
 
     def __init__(self, connection: asyncpg.Connection, channel: str) -> None:
         self._connection = connection
-        self._probe = session.listening(channel)
+        self._probe = server.listening(channel)
         self._payloads: asyncio.Queue[str | None] = asyncio.Queue()
 
     def on_notification(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:

@@ -10,11 +10,7 @@ APP_CONFIG = AppConfig(
     table_classes=table_finder(
         [
             f"app.store.tables.{noun}"
-            for noun in (
-                *("match", "market", "history", "change", "tenant", "key", "source", "worker"),
-                *("command", "recovery", "reference", "statistics", "search", "alert", "rating", "user"),
-                *("consent", "timeline"),
-            )
+            for noun in ("match", "change", "tenant", "reference", "operations", "source")
         ]
     ),
 )

@@ -1,24 +1,28 @@
-"""Queries that Piccolo builds once in the life of a process.
+"""Queries that Piccolo builds once in the life of a process, and functions that run one of them.
 
 To build a query takes some hundred microseconds, often longer than to run it. Its text is the same at each
-call, so it is built from placeholders at the first one, and later calls only fill in their values.
+call, so it is built from placeholders at the first one, and later calls only fill in their values
+(`prepared`).
+
+Of a function that does nothing but run its query, the function that builds it is all that is written: the
+other decorators make of it the one that runs it. Its positional-only parameters are the query's; what the
+text depends on is keyword-only.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
-from typing import Any, NamedTuple, NoReturn, ParamSpec
+from typing import Any, Concatenate, NamedTuple, NoReturn, ParamSpec, TypeVar
+from uuid import UUID
 
 from piccolo.query.base import Query
 
+from app.store.transaction import Row, Statement, Tx, compiled
+
 P = ParamSpec("P")
+T = TypeVar("T")
+Build = Callable[P, Query[Any, Any]]
+Run = Callable[Concatenate[Tx, P], Coroutine[Any, Any, T]]
 _MAX_FORMS = 256
-
-
-class Statement(NamedTuple):
-    """A query as PostgreSQL receives it: its text with `$1`, `$2`, …, and their values."""
-
-    sql: str
-    args: Sequence[Any]
 
 
 class Placeholder:
@@ -36,12 +40,6 @@ class Placeholder:
         raise TypeError("a prepared query writes the value of a parameter into its text")
 
 
-def compiled(query: Query[Any, Any]) -> Statement:
-    """The statement of a query built with Piccolo."""
-    (querystring,) = query.querystrings
-    return Statement(*querystring.compile_string())
-
-
 class _Form(NamedTuple):
     """The text of a query for certain keyword-only arguments, and its values: places in the call's positional
     arguments and constants, or None when they are those arguments, one after the other."""
@@ -56,7 +54,7 @@ def _form(query: Query[Any, Any], count: int) -> _Form:
     return _Form(sql, None if same and len(values) == count else list(values))
 
 
-def prepared(build: Callable[P, Query[Any, Any]]) -> Callable[P, Statement]:
+def prepared(build: Build[P]) -> Callable[P, Statement]:
     """Build the query at the first call only. Positional arguments are the statement's parameters; what its
     text depends on (a table, a limit, an order) is keyword-only, and each form is built once."""
     forms: dict[tuple[object, ...], _Form] = {}
@@ -76,3 +74,57 @@ def prepared(build: Callable[P, Query[Any, Any]]) -> Callable[P, Statement]:
         return Statement(sql, [args[one.index] if type(one) is Placeholder else one for one in values])
 
     return fill
+
+
+def writing(build: Build[P]) -> Run[P, int]:
+    """Run an insert, update or delete; the number of rows affected."""
+    return _running(build, Tx.change)
+
+
+def reading_number(build: Build[P]) -> Run[P, int]:
+    """Run a query that has one number."""
+    return _running(build, Tx.one_value)
+
+
+def reading_optional_number(build: Build[P]) -> Run[P, int | None]:
+    """`reading_number`; None if no row is found."""
+    return _running(build, Tx.one_value)
+
+
+def reading_ids(build: Build[P]) -> Run[P, list[UUID]]:
+    """Run a query whose only column has ids; those of all rows."""
+    return reading(lambda rows: [each for row in rows for each in row.values()])(build)
+
+
+def reading_row(read: Callable[[Row], T]) -> Callable[[Build[P]], Run[P, T | None]]:
+    """Run a query; what `read` makes of its first row, or None."""
+
+    async def first(tx: Tx, statement: Statement) -> T | None:
+        row = await tx.first(statement)
+        return None if row is None else read(row)
+
+    return lambda build: _running(build, first)
+
+
+def reading_rows(read: Callable[[Row], T]) -> Callable[[Build[P]], Run[P, list[T]]]:
+    """Run a query; what `read` makes of each of its rows."""
+    return reading(lambda rows: [read(row) for row in rows])
+
+
+def reading(read: Callable[[list[Row]], T]) -> Callable[[Build[P]], Run[P, T]]:
+    """Run a query; what `read` makes of all its rows."""
+
+    async def every(tx: Tx, statement: Statement) -> T:
+        return read(await tx.run(statement))
+
+    return lambda build: _running(build, every)
+
+
+def _running(build: Build[P], run: Callable[[Tx, Statement], Awaitable[T]]) -> Run[P, T]:
+    statement = prepared(build)
+
+    @wraps(build)
+    async def running(tx: Tx, /, *args: P.args, **fixed: P.kwargs) -> T:
+        return await run(tx, statement(*args, **fixed))
+
+    return running

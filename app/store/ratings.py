@@ -11,13 +11,13 @@ from piccolo.query.functions import Coalesce, Max
 from piccolo.querystring import QueryString
 
 from app.domain.strength import DayForm, RatingEvent, TeamRating
-from app.store.prepared import prepared
-from app.store.query_functions import reading_rows
+from app.store.prepared import prepared, reading, reading_rows, writing
+from app.store.row_mapping import RowMapping
 from app.store.sql import any_of, holds
-from app.store.statements import bulk_writes, reads, session
-from app.store.tables.rating import RatingEvent as EventTable
-from app.store.tables.rating import TeamRating as TeamRatingTable
+from app.store.statements import reads, server, writes
+from app.store.tables.reference import RatingEvent as EventTable
 from app.store.tables.reference import Team
+from app.store.tables.reference import TeamRating as TeamRatingTable
 from app.store.transaction import Row, Tx
 
 _LOCK = 7232654  #: the advisory lock for computing ratings
@@ -26,16 +26,9 @@ _event = msgspec.json.Decoder(RatingEvent).decode
 _rating = msgspec.json.Decoder(TeamRating).decode
 _form = msgspec.json.Decoder(DayForm).decode
 _TEAM = TeamRatingTable.team_id.join_on(Team.id)
-_RATED = (
-    TeamRatingTable.team_id,
-    TeamRatingTable.points,
-    TeamRatingTable.spread,
-    TeamRatingTable.at,
-    TeamRatingTable.maps,
-    TeamRatingTable.anchored,
-    TeamRatingTable.version,
-    QueryString("{}->>'name'", _TEAM.body, alias="name"),
-)
+_RATINGS = RowMapping(TeamRatingTable, TeamRating, ("team_id",))
+_NAME = QueryString("{}->>'name'", _TEAM.body, alias="name")
+_RATED = (TeamRatingTable.team_id, TeamRatingTable.version, *_RATINGS.columns, _NAME)
 
 
 class StoredRating(Struct, frozen=True):
@@ -47,15 +40,19 @@ class StoredRating(Struct, frozen=True):
     version: int
 
 
+def _stored(row: Row) -> StoredRating:
+    return StoredRating(row["team_id"], row["name"] or "", _RATINGS.read(row), row["version"])
+
+
 async def lock(tx: Tx) -> None:
     """Let no other transaction compute ratings until this one ends."""
-    await tx.execute(session.LOCK, _LOCK)
+    await tx.execute(server.LOCK, _LOCK)
 
 
-async def events(tx: Tx, references: Collection[str]) -> dict[str, RatingEvent]:
+@reading(lambda rows: {one.reference: one for one in (_event(row["body"]) for row in rows)})
+def events(references: Collection[str], /) -> Select[Any]:
     """Those of these events that are known, by reference."""
-    rows = await tx.run(_events(list(references)))
-    return {one.reference: one for one in (_event(row["body"]) for row in rows)}
+    return EventTable.select(EventTable.body).where(any_of(EventTable.reference, references))
 
 
 async def put_events(tx: Tx, new: Iterable[RatingEvent]) -> None:
@@ -63,7 +60,7 @@ async def put_events(tx: Tx, new: Iterable[RatingEvent]) -> None:
     rows = [(one.reference, one.at, one.series, *_teams(one), _encode(one)) for one in new]
     if rows:
         columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(bulk_writes.SAVE_RATING_EVENTS, *columns)
+        await tx.execute(writes.SAVE_RATING_EVENTS, *columns)
 
 
 def _teams(one: RatingEvent) -> tuple[int, int | None]:
@@ -71,8 +68,9 @@ def _teams(one: RatingEvent) -> tuple[int, int | None]:
     return first, second[0] if second else None
 
 
-async def delete_events(tx: Tx, references: Collection[str]) -> None:
-    await tx.change(_delete_events(list(references)))
+@writing
+def delete_events(references: Collection[str], /) -> Delete:
+    return EventTable.delete().where(any_of(EventTable.reference, references))
 
 
 @reading_rows(lambda row: _event(row["body"]))
@@ -88,16 +86,21 @@ async def ratings_before(tx: Tx, teams: Collection[int], at: int) -> dict[int, T
     return {row["team"]: _rating(row["rating"]) for row in rows}
 
 
-async def forms_before(tx: Tx, series: Collection[str], at: int) -> dict[str, DayForm]:
+@reading(lambda rows: {row["series"]: _form(row["form"]) for row in rows})
+def forms_before(series: Collection[str], at: int, /) -> Select[Any]:
     """The form of these matches after their last map before this moment."""
-    rows = await tx.run(_forms_before(list(series), at))
-    return {row["series"]: _form(row["form"]) for row in rows}
+    form = QueryString("{}->'form'", EventTable.outcome, alias="form")
+    named = EventTable.series != QueryString("''")  # a literal, for the partial index
+    query = EventTable.select(EventTable.series, form).distinct(on=[EventTable.series])
+    query = query.where(any_of(EventTable.series, series), named, EventTable.at < at)
+    newest_first = (EventTable.at, EventTable.reference)
+    return query.order_by(EventTable.series).order_by(*newest_first, ascending=False)
 
 
 async def save_outcomes(tx: Tx, outcomes: Sequence[tuple[str, Struct]]) -> None:
     """Store what events made of ratings, by reference."""
     await tx.execute(
-        bulk_writes.SAVE_OUTCOMES,
+        writes.SAVE_OUTCOMES,
         [reference for reference, _ in outcomes],
         [_encode(outcome) for _, outcome in outcomes],
     )
@@ -114,7 +117,7 @@ async def save(tx: Tx, ratings: Mapping[int, TeamRating | None]) -> None:
     ]
     if rows:
         columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(bulk_writes.SAVE_RATINGS, *columns)
+        await tx.execute(writes.SAVE_RATINGS, *columns)
 
 
 async def of_teams(tx: Tx, teams: Iterable[int | None]) -> dict[int, StoredRating]:
@@ -123,10 +126,12 @@ async def of_teams(tx: Tx, teams: Iterable[int | None]) -> dict[int, StoredRatin
     return {row["team_id"]: _stored(row) for row in rows}
 
 
-async def listing(tx: Tx, limit: int) -> list[StoredRating]:
+@reading_rows(_stored)
+def listing(*, limit: int) -> Select[Any]:
     """The `limit` teams with the most points, strongest first."""
-    rows = await tx.run(_listing(limit=limit))
-    return [_stored(row) for row in rows]
+    query = TeamRatingTable.select(*_RATED).where(holds(TeamRatingTable.stands))
+    query = query.order_by(TeamRatingTable.points, ascending=False).order_by(TeamRatingTable.team_id)
+    return query.limit(limit)
 
 
 async def version(tx: Tx, teams: Iterable[int | None]) -> int:
@@ -141,31 +146,6 @@ async def matches_to_refresh(tx: Tx, limit: int) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
-def _stored(row: Row) -> StoredRating:
-    rating = TeamRating(row["points"], row["spread"], row["at"], row["maps"], row["anchored"])
-    return StoredRating(row["team_id"], row["name"] or "", rating, row["version"])
-
-
-@prepared
-def _events(references: Collection[str]) -> Select[Any]:
-    return EventTable.select(EventTable.body).where(any_of(EventTable.reference, references))
-
-
-@prepared
-def _delete_events(references: Collection[str]) -> Delete:
-    return EventTable.delete().where(any_of(EventTable.reference, references))
-
-
-@prepared
-def _forms_before(series: Collection[str], at: int) -> Select[Any]:
-    form = QueryString("{}->'form'", EventTable.outcome, alias="form")
-    named = EventTable.series != QueryString("''")  # a literal, for the partial index
-    query = EventTable.select(EventTable.series, form).distinct(on=[EventTable.series])
-    query = query.where(any_of(EventTable.series, series), named, EventTable.at < at)
-    newest_first = (EventTable.at, EventTable.reference)
-    return query.order_by(EventTable.series).order_by(*newest_first, ascending=False)
-
-
 @prepared
 def _withdraw(teams: Collection[int]) -> Update[Any]:
     version = QueryString("nextval('rating_version')")
@@ -178,13 +158,6 @@ def _withdraw(teams: Collection[int]) -> Update[Any]:
 def _of_teams(teams: Collection[int]) -> Select[Any]:
     query = TeamRatingTable.select(*_RATED)
     return query.where(any_of(TeamRatingTable.team_id, teams), holds(TeamRatingTable.stands))
-
-
-@prepared
-def _listing(*, limit: int) -> Select[Any]:
-    query = TeamRatingTable.select(*_RATED).where(holds(TeamRatingTable.stands))
-    query = query.order_by(TeamRatingTable.points, ascending=False).order_by(TeamRatingTable.team_id)
-    return query.limit(limit)
 
 
 @prepared

@@ -1,4 +1,5 @@
-"""Recovery jobs and the slots that they hold.
+"""Recovery jobs and the slots that they hold; recoveries that were refused because their key's rate was
+exceeded.
 
 A slot is a lock with an expiry and a rising token: it is acquired when it has expired, and released only by
 the holder of its present token. A request may also be queued: full ones then wait for the slot, which they
@@ -8,7 +9,7 @@ clocks agree; `now` (ms) is what clients see. A job is run by the feed process t
 (see `cursors`). Writes of a superseded run are rejected by comparing `attempts`.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from piccolo.columns import Column
 from piccolo.columns.combination import Where
 from piccolo.query import Count, Delete, Exists, Insert, Select, Update
+from piccolo.query.functions import Max
 from piccolo.querystring import QueryString
 
 from app.domain.recovery import (
@@ -32,13 +34,12 @@ from app.domain.recovery import (
 )
 from app.store import audit, notifications
 from app.store.audit import AuditRecord
-from app.store.prepared import prepared
-from app.store.sql import NO_SLOT, literals, not_exists, now, same
-from app.store.statements import claims, session
+from app.store.prepared import prepared, reading, writing
+from app.store.sql import NO_SLOT, any_of, literals, not_exists, now, same
+from app.store.statements import claims, server, writes
 from app.store.tables.match import Match
-from app.store.tables.recovery import RecoveryJob as JobTable
-from app.store.tables.recovery import RecoverySlot
-from app.store.tables.tenant import Tenant
+from app.store.tables.tenant import RecoveryJob as JobTable
+from app.store.tables.tenant import RecoverySlot, RefusedRecovery, Tenant, TenantCursor
 from app.store.transaction import Row, Tx
 
 Values = dict[Column | str, Any]
@@ -47,23 +48,8 @@ CHANNEL = "recovery"  #: NOTIFY channel: a job waits; the payload is the tenant'
 
 _STORED_MILLIS = 7 * 86_400_000
 _JOB = (
-    JobTable.id,
-    JobTable.tenant_id,
-    JobTable.kind,
-    JobTable.request_id,
-    JobTable.after,
-    JobTable.node_id,
-    JobTable.of_match,
-    JobTable.token,
-    JobTable.state,
+    *(JobTable._meta.get_column_by_name(name) for name in claims.JOB_COLUMNS),
     JobTable.scheduled_at.as_alias("accepted_at"),
-    JobTable.started_at,
-    JobTable.finished_at,
-    JobTable.attempts,
-    JobTable.steps,
-    JobTable.steps_done,
-    JobTable.envelopes,
-    JobTable.error,
 )
 _REQUEST = ("kind", "request_id", "after", "node_id", "of_match")
 _OPEN = JobTable.state.is_in(literals((RecoveryState.SCHEDULED, RecoveryState.RUNNING)))
@@ -174,7 +160,7 @@ async def holds_slot(tx: Tx, job: RecoveryJob) -> bool:
     same time after its first run began."""
     if job.request.match_id is not None and job.token == NO_SLOT:
         ends = (job.started_at or job.accepted_at) + SLOT_MILLIS
-        return bool(await tx.value(session.IS_AHEAD, ends))
+        return bool(await tx.value(server.IS_AHEAD, ends))
     held: bool = await tx.one_value(_holds_slot(job.tenant_id, job.request.slot, job.token))
     return held
 
@@ -195,6 +181,33 @@ async def listing(tx: Tx, tenant_id: UUID, before: int, limit: int) -> list[List
     """At most `limit` jobs of the tenant with a lower id than `before`, newest first; those that ended a week
     ago are deleted."""
     return [_listed_recovery(row) for row in await tx.run(_listed(tenant_id, 0, before, limit=limit))]
+
+
+@writing
+def record_refused(key_id: UUID, tenant_id: UUID, wait: int, /) -> Insert[Any]:
+    """Record that a recovery was refused because the key's rate was exceeded, and that the key has room again
+    in `wait` ms: then the client may be notified, so that it requests one again."""
+    row = RefusedRecovery(key_id=key_id, tenant_id=tenant_id, due_at=now() + wait)
+    return RefusedRecovery.insert(row).on_conflict(
+        RefusedRecovery.key_id, action="DO UPDATE", values=[RefusedRecovery.due_at]
+    )
+
+
+@reading(lambda rows: {row["tenant_id"]: row["due_at"] for row in rows})
+def due_refused(holder: str, tenants: Collection[UUID], /) -> Select[Any]:
+    """Those of these tenants of `holder` whose clients have room again for a refused recovery, and since when
+    the last of them has. They stay due until `delete_refused`, for the next holder, should this one end
+    before it has notified them."""
+    cursor = RefusedRecovery.tenant_id.join_on(TenantCursor.tenant_id)
+    query = RefusedRecovery.select(RefusedRecovery.tenant_id, Max(RefusedRecovery.due_at, alias="due_at"))
+    query = query.where(any_of(RefusedRecovery.tenant_id, tenants), cursor.holder == holder)
+    return query.where(RefusedRecovery.due_at <= now()).group_by(RefusedRecovery.tenant_id)
+
+
+async def delete_refused(tx: Tx, notified: Mapping[UUID, int]) -> None:
+    """Delete what was due until these times for these tenants, which have been notified."""
+    if notified:
+        await tx.execute(writes.DELETE_REFUSED, list(notified), list(notified.values()))
 
 
 async def _end(tx: Tx, job: RecoveryJob, state: RecoveryState, error: str, now: int) -> bool:

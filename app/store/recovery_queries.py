@@ -14,14 +14,13 @@ from piccolo.query import Select
 
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry
-from app.store import cache_invalidation
+from app.store import notifications
 from app.store.matches import MatchPosition
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids
+from app.store.prepared import reading_ids, reading_rows
 from app.store.sql import OPEN_CODES, any_of, booked, literals
 from app.store.statements import claims, reads
-from app.store.tables.history import LedgerEntry as Entry
-from app.store.tables.market import Market
+from app.store.tables.match import LedgerEntry as Entry
+from app.store.tables.match import Market
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
@@ -95,14 +94,15 @@ async def assign_timestamps(tx: Tx, match_ids: Collection[UUID], now: int) -> li
         )
         for row in await tx.fetch(claims.ASSIGN_TIMESTAMPS, list(match_ids), now)
     ]
-    await cache_invalidation.notify_timestamps(tx, (each.match for each in found))
+    await notifications.notify_timestamps(tx, (each.match for each in found))
     return sorted(found, key=lambda match: match.number)
 
 
-async def last_seqs(tx: Tx, match_ids: Collection[UUID]) -> list[MatchPosition]:
+@reading_rows(lambda row: MatchPosition(**row))
+def last_seqs(match_ids: Collection[UUID], /) -> Select[Any]:
     """The last seq of each of these matches, without locking any or assigning a timestamp."""
-    rows = await tx.run(_last_seqs(list(match_ids)))
-    return [MatchPosition(**row) for row in rows]
+    query = MatchTable.select(MatchTable.id, MatchTable.number, MatchTable.last_seq.as_alias("seq"))
+    return query.where(any_of(MatchTable.id, match_ids))
 
 
 async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:
@@ -117,9 +117,3 @@ async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, lis
 async def fixture_changes(tx: Tx, tenant_id: UUID, after: int) -> list[PastFixtureChange]:
     """The fixture changes of booked matches after `after` (ms), in order."""
     return [PastFixtureChange(**row) for row in await tx.fetch(reads.FIXTURE_CHANGES, tenant_id, after)]
-
-
-@prepared
-def _last_seqs(match_ids: Collection[UUID]) -> Select[Any]:
-    query = MatchTable.select(MatchTable.id, MatchTable.number, MatchTable.last_seq.as_alias("seq"))
-    return query.where(any_of(MatchTable.id, match_ids))

@@ -12,27 +12,32 @@ from typing import Any
 
 import msgspec
 from piccolo.columns import Column
-from piccolo.query import Count, Insert, Select, Update
+from piccolo.query import Count, Select, Update
 from piccolo.querystring import QueryString
 
 from app.domain.match import Status
 from app.domain.recovery import RecoveryState
 from app.kit.errors import Unavailable
 from app.store import changes, cursors, heartbeats
+from app.store.changes import NO_MATCH, ChangeRow
 from app.store.connections import SESSION_NAME
-from app.store.prepared import prepared
-from app.store.query_functions import reading_ids, reading_number, writing
+from app.store.prepared import prepared, reading_ids, reading_number, writing
 from app.store.sql import holds, literals, now
+from app.store.statements import change_log, server
 from app.store.statements import restoration as statements
-from app.store.statements import session, tenant_rows
-from app.store.tables.change import Change, PastSeq
-from app.store.tables.history import LedgerEntry
-from app.store.tables.key import ApiKey
+from app.store.tables.change import PastSeq
+from app.store.tables.match import LedgerEntry
 from app.store.tables.match import Match as MatchTable
-from app.store.tables.recovery import RecoveryJob, RecoverySlot
-from app.store.tables.tenant import RefusedRecovery, TenantCursor
-from app.store.tables.user import PortalLink, PortalSession, PortalUser
-from app.store.tenant_rows import NO_MATCH
+from app.store.tables.tenant import (
+    ApiKey,
+    PortalLink,
+    PortalSession,
+    PortalUser,
+    RecoveryJob,
+    RecoverySlot,
+    RefusedRecovery,
+    TenantCursor,
+)
 from app.store.transaction import Tx
 
 MARK = "restored"  #: the `entity` of the row
@@ -85,7 +90,7 @@ async def known_numbers(tx: Tx) -> KnownNumbers:
 async def last_numbers(tx: Tx) -> KnownNumbers:
     """`known_numbers`, and nobody else assigns any until the transaction ends. A transaction that locks
     matches must have locked them before."""
-    await tx.execute(tenant_rows.LOCK_LOG)
+    await tx.execute(change_log.LOCK_LOG)
     return await known_numbers(tx)
 
 
@@ -113,13 +118,13 @@ def unfinished(*, locked: bool = False) -> Select[Any]:
 @asynccontextmanager
 async def savepoint(tx: Tx) -> AsyncIterator[None]:
     """What the block has changed is rolled back when it raises an exception; the transaction goes on."""
-    await tx.execute(session.SAVEPOINT)
+    await tx.execute(server.SAVEPOINT)
     try:
         yield
     except Exception:
-        await tx.execute(session.ROLLBACK_TO_SAVEPOINT)
+        await tx.execute(server.ROLLBACK_TO_SAVEPOINT)
         raise
-    await tx.execute(session.RELEASE_SAVEPOINT)
+    await tx.execute(server.RELEASE_SAVEPOINT)
 
 
 @reading_number
@@ -142,10 +147,11 @@ async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: 
     broker; otherwise every feed process counts as a former holder of every tenant, since a lease that was
     acquired last may have been forgotten. Raises `Unavailable` if somebody else prunes the log.
     """
-    await tx.execute(tenant_rows.LOCK_LOG)
+    await tx.execute(change_log.LOCK_LOG)
     await tx.execute(statements.SET_NUMBERS, seq, match_number)
-    mark: int = await tx.value(tenant_rows.TAKE_NUMBER)
-    await tx.change(_mark(mark, at))
+    mark: int = await tx.value(change_log.TAKE_NUMBER)
+    row = ChangeRow(mark, NO_MATCH, 0, MARK, "", "", "", at, envelope_seq=mark, prev_seq=0, body=b"{}")
+    await tx.change(changes.ROWS.insert(row))
     while await changes.prune(tx, _ALL):
         pass
     if await changes.oldest(tx) != mark:
@@ -178,25 +184,6 @@ def spend_codes(step: int, /) -> Update[Any]:
     """End second factors' codes up to `totp_step`: which of them were used may be forgotten."""
     later = QueryString("greatest({}, {}::bigint)", PortalUser.totp_step, step)
     return PortalUser.update({PortalUser.totp_step: later}).where(PortalUser.totp_secret.is_not_null())
-
-
-@prepared
-def _mark(seq: int, at: int) -> Insert[Any]:
-    row = Change(
-        seq=seq,
-        match_id=NO_MATCH,
-        number=0,
-        entity=MARK,
-        key="",
-        frame="",
-        message="",
-        at=at,
-        envelope_seq=seq,
-        prev_seq=0,
-        body=b"{}",
-        arrived_at=0,
-    )
-    return Change.insert(row)
 
 
 @prepared

@@ -2,19 +2,23 @@
 written, follow from it.
 
 The struct's fields have the names of the columns. Columns that the struct has not (`beside`, such as
-`match_id`) are given with each row and come first. The statement is SQL, with arrays: `statements` says why.
+`match_id`) are given with each row and come first. What writes many rows is SQL, with arrays: `statements`
+says why.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from inspect import signature
 from operator import attrgetter, itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import msgspec
 from piccolo.columns import Column
+from piccolo.query import Insert, Update
 from piccolo.table import Table
 
-from app.store.transaction import Row, Write
+from app.store.prepared import prepared
+from app.store.transaction import Row, Statement, Write
 
 S = TypeVar("S", bound=msgspec.Struct)
 Convert = Callable[[Any], object]
@@ -22,7 +26,7 @@ _TYPES = {"DOUBLE PRECISION": "float8"}
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """How the values of a field are stored, where not as they are."""
+    """How the values of a field are stored, where not as they are. An enumeration needs none."""
 
     write: Convert
     read: Convert
@@ -30,7 +34,8 @@ class Stored(msgspec.Struct, frozen=True):
 
 class RowMapping(Generic[S]):
     """`struct` as rows of `table`, of which `key` is the primary key. Fields of the struct that the table has
-    not are not stored. `lasting` columns keep the value with which their row was inserted.
+    not are not stored. `lasting` columns keep the value with which their row was inserted. `derived` are
+    columns that are written for others to select by, and not read.
 
     `columns` are those of the struct, to be selected; `names` their names, separated by commas.
     """
@@ -39,65 +44,127 @@ class RowMapping(Generic[S]):
         self,
         table: type[Table],
         struct: type[S],
-        key: Sequence[str],
+        key: Sequence[str] = ("id",),
         *,
         beside: Sequence[str] = (),
         lasting: Sequence[str] = (),
         stored: Mapping[str, Stored] | None = None,
+        derived: Mapping[str, Callable[[S], object]] | None = None,
     ) -> None:
-        stored = stored or {}
         known = {column._meta.name: column for column in table._meta.columns}
-        self._struct = struct
-        self._fields = [name for name in struct.__struct_fields__ if name in known and name not in beside]
-        self._of_row, self._of_struct = itemgetter(*self._fields), attrgetter(*self._fields)
+        stored = _enumerations(struct) | dict(stored or {})
+        self._table, self._struct, self._key, self._beside = table, struct, key, beside
+        others = {*beside, *(derived or {})}
+        self._fields = [name for name in struct.__struct_fields__ if name in known and name not in others]
+        self._prefix = f"{table._meta.tablename}_"
+        self._of_row, self._of_struct = _of(itemgetter, self._fields), _of(attrgetter, self._fields)
+        self._of_joined = _of(itemgetter, [self._prefix + name for name in self._fields])
         self._by_place = _places(struct)[: len(self._fields)] == self._fields
         self.columns: list[Column] = [known[name] for name in self._fields]
         self.names = ", ".join(map(_quoted, self._fields))
         self._reads = [(at, stored[name].read) for at, name in enumerate(self._fields) if name in stored]
         self._writes = [(at, stored[name].write) for at, name in enumerate(self._fields) if name in stored]
-        self._upsert = self._statement(table._meta.tablename, known, key, beside, lasting)
+        self._derive = list((derived or {}).values())
+        self._written = [*self._fields, *(derived or {})]
+        self._changing = [name for name in self._written if name not in key and name not in lasting]
+        self._upsert = self._upsert_of_arrays(known)
+        self._insert, self._update = prepared(self._build_insert), prepared(self._build_update)
 
     def read(self, row: Row) -> S:
         """The struct of a row that has its columns; fields that are not stored have their defaults."""
-        values = list(self._of_row(row))
-        for at, read in self._reads:
-            values[at] = read(values[at])
+        found = self._of_row(row)
+        if self._reads:
+            found = list(found)
+            for at, read in self._reads:
+                found[at] = read(found[at])
         if self._by_place:
-            return self._struct(*values)
-        return self._struct(**dict(zip(self._fields, values, strict=True)))
+            return self._struct(*found)
+        return self._struct(**dict(zip(self._fields, found, strict=True)))
+
+    def joined(self, table: Any) -> list[Column]:
+        """`columns` of a join to the table, for `read_joined`."""
+        return [getattr(table, name).as_alias(self._prefix + name) for name in self._fields]
+
+    def read_joined(self, row: Row) -> S:
+        """`read`, of a row that has the columns of `joined` beside others."""
+        return self.read(dict(zip(self._fields, self._of_joined(row), strict=True)))
 
     def save(self, rows: Iterable[S], *beside: object) -> list[Write]:
         """The statement that inserts or updates the rows of these structs, none of which have one key; none
         without any."""
-        values = [self._values(one) for one in rows]
-        columns = [list(column) for column in zip(*values, strict=True)]
-        return [Write(self._upsert, (*beside, *columns))] if values else []
+        columns = [list(column) for column in zip(*map(self._values, rows), strict=True)]
+        return [Write(self._upsert, (*beside, *columns))] if columns else []
+
+    def insert(self, one: S, *beside: object) -> Statement:
+        """The query that inserts the row of this struct; other columns have their defaults."""
+        return self._insert(*beside, *self._values(one))
+
+    def update(self, one: S, *names: str) -> Statement:
+        """The query that writes these fields of the struct into its row, or without names all that may
+        change."""
+        values = dict(zip(self._written, self._values(one), strict=True))
+        changed = names or tuple(self._changing)
+        return self._update(*(values[name] for name in (*self._key, *changed)), names=changed)
 
     def _values(self, one: S) -> list[object]:
         values = list(self._of_struct(one))
         for at, write in self._writes:
             values[at] = write(values[at])
+        if self._derive:
+            values += [derive(one) for derive in self._derive]
         return values
 
-    def _statement(
-        self,
-        table: str,
-        known: Mapping[str, Column],
-        key: Sequence[str],
-        beside: Sequence[str],
-        lasting: Sequence[str],
-    ) -> str:
+    def _build_insert(self, *values: object) -> Insert[Any]:
+        row: dict[str, Any] = dict(zip((*self._beside, *self._written), values, strict=True))
+        return self._table.insert(self._table(**row))
+
+    def _build_update(self, *values: object, names: Sequence[str]) -> Update[Any]:
+        column = self._table._meta.get_column_by_name
+        own = [column(name) == value for name, value in zip(self._key, values, strict=False)]
+        changed: dict[Column | str, Any] = dict(
+            zip(map(column, names), values[len(self._key) :], strict=True)
+        )
+        return self._table.update(changed).where(*own)
+
+    def _upsert_of_arrays(self, known: Mapping[str, Column]) -> str:
         """From arrays: the text, and what it costs to parse, are those of one row, where Piccolo repeats the
         values of each row in the text, which is another one for each number of rows."""
-        given = [f"${at}" for at in range(1, len(beside) + 1)]
-        arrays = [f"${at}::{_type(known[name])}[]" for at, name in enumerate(self._fields, len(beside) + 1)]
-        changing = [name for name in self._fields if name not in key and name not in lasting]
-        changes = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in changing)
+        given = [f"${at}" for at in range(1, len(self._beside) + 1)]
+        first = len(given) + 1
+        arrays = [f"${at}::{_type(known[name])}[]" for at, name in enumerate(self._written, first)]
+        changes = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in self._changing)
         return (
-            f"INSERT INTO {table} ({', '.join((*map(_quoted, beside), self.names))})"
+            f"INSERT INTO {self._table._meta.tablename}"
+            f" ({', '.join(map(_quoted, (*self._beside, *self._written)))})"
             f" SELECT {', '.join((*given, '*'))} FROM unnest({', '.join(arrays)})"
-            f" ON CONFLICT ({', '.join(map(_quoted, key))}) DO UPDATE SET {changes}"
+            f" ON CONFLICT ({', '.join(map(_quoted, self._key))}) DO UPDATE SET {changes}"
         )
+
+
+def _of(getter: Callable[..., Callable[[Any], Any]], names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """What the getter has of several names, also where there is one only."""
+    get = getter(*names)
+    return get if len(names) > 1 else lambda one: (get(one),)
+
+
+def _enumerations(struct: type[msgspec.Struct]) -> dict[str, Stored]:
+    """The fields of an enumeration, or of one or None. Its members are written as they are."""
+    found: dict[str, Stored] = {}
+    for field in msgspec.structs.fields(struct):
+        kinds = get_args(field.type) or (field.type,)
+        enumeration = next((one for one in kinds if isinstance(one, type) and issubclass(one, Enum)), None)
+        if enumeration is not None:
+            optional = type(None) in kinds
+            found[field.name] = Stored(_as_it_is, _or_none(enumeration) if optional else enumeration)
+    return found
+
+
+def _as_it_is(value: Any) -> object:
+    return value
+
+
+def _or_none(enumeration: type[Enum]) -> Convert:
+    return lambda value: None if value is None else enumeration(value)
 
 
 def _places(struct: type[msgspec.Struct]) -> list[str]:

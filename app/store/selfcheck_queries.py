@@ -16,7 +16,7 @@ from app.store.matches import MatchPosition
 from app.store.prepared import prepared
 from app.store.sql import OPEN_CODES, any_of, booked, exists
 from app.store.statements import reads
-from app.store.tables.market import Market
+from app.store.tables.match import Market
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
@@ -59,7 +59,7 @@ async def open_quotes(tx: Tx, match_ids: Collection[UUID], off: OffTypes = NONE_
 
 async def newest_of_tenant(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> dict[UUID, int]:
     """For each of these matches the seq of the newest live message that is the tenant's alone (see
-    `store.tenant_rows`); those without one after the match's last message are omitted."""
+    `store.changes`); those without one after the match's last message are omitted."""
     rows = await tx.fetch(reads.NEWEST_OF_TENANT, list(match_ids), f"{tenant_id} ")
     return {row["match_id"]: row["seq"] for row in rows}
 

@@ -1,14 +1,28 @@
-"""The state of the database and of its server, for those who look after them."""
+"""The state of the database and of its server, for those who look after them; and the end of sessions that
+hold locks for a process that stands still (stopped, or on a machine that is paused).
 
-import re
-from importlib import resources
+PostgreSQL ends a session that is idle in a transaction (`connections`), but none that is in the middle of a
+statement and waits for its client: no timeout of PostgreSQL 15 applies. It waits for the rest of the
+statement, because the driver sends the text of a statement that it has not prepared yet, and the arguments
+once PostgreSQL has parsed the text; or for the client to read the result. A process that stops there would
+hold its locks until it goes on.
+"""
+
+import asyncio
+import time
+from datetime import datetime
 
 import msgspec
 
+from app.kit.background import retry_while_unavailable
+from app.kit.logging import get_logger
+from app.store.connections import SESSION_NAME, Store
 from app.store.statements import server
-from app.store.transaction import Tx
+from app.store.transaction import Tx, translate_errors
 
-_ID = re.compile(r'^ID = "([^"]+)"$', re.MULTILINE)
+_EVERY_SECONDS = 1.0
+_STALLED_SECONDS = 5.0  #: as long as a session may be idle in a transaction
+log = get_logger(__name__)
 
 
 class ServerState(msgspec.Struct, frozen=True):
@@ -57,17 +71,47 @@ async def log_extent(tx: Tx) -> LogExtent:
     return LogExtent(**row)
 
 
-async def pending_migrations(tx: Tx) -> list[str]:
-    """The migrations of this version that the database has not run, oldest first; all where it is empty."""
-    known = _known_migrations()
-    if not await tx.value(server.HAS_MIGRATIONS):
-        return sorted(known)
-    applied = {row["name"] for row in await tx.fetch(server.MIGRATIONS)}
-    return sorted(known - applied)
+class _Wait(msgspec.Struct, frozen=True):
+    """A session that waits for its client within a statement: `event` is what it waits for, `since` when it
+    received the last message."""
+
+    pid: int
+    since: datetime
+    event: str
+    address: str
 
 
-def _known_migrations() -> set[str]:
-    """Read and not imported: the modules load the settings."""
-    folder = resources.files("app.store.piccolo_migrations")
-    texts = (each.read_text() for each in folder.iterdir() if each.name.endswith(".py"))
-    return {found[1] for text in texts if (found := _ID.search(text))}
+class StalledSessions:
+    """What the looks at the sessions of a database have shown until now."""
+
+    def __init__(self) -> None:
+        self._first_seen: dict[_Wait, float] = {}
+
+    async def look(self, tx: Tx, now: float) -> int:
+        """End the sessions that have waited at every look for so long; how many. `now` is in seconds, of any
+        clock. Raises `Unavailable`."""
+        waits = [_Wait(**row) for row in await tx.fetch(server.WAIT_FOR_CLIENT, SESSION_NAME)]
+        self._first_seen = {wait: self._first_seen.get(wait, now) for wait in waits}
+        stalled = [wait for wait, first in self._first_seen.items() if now - first >= _STALLED_SECONDS]
+        ended = [wait for wait in stalled if await tx.value(server.END_SESSION, wait.pid, wait.since)]
+        for wait in ended:
+            log.warning("a stalled session was ended", pid=wait.pid, address=wait.address, wait=wait.event)
+        return len(ended)
+
+
+async def end_stalled_regularly(store: Store) -> None:
+    """End stalled sessions until cancelled: in several processes, since any of them may stand still."""
+    await retry_while_unavailable("ending stalled sessions", lambda: _end_while_connected(store))
+
+
+async def _end_while_connected(store: Store) -> None:
+    """On a connection of its own: those of the pool may all be in use by what waits for the locks."""
+    async with translate_errors():
+        connection = await store.dedicated()
+    try:
+        sessions = StalledSessions()
+        while True:
+            await sessions.look(Tx(connection), time.monotonic())
+            await asyncio.sleep(_EVERY_SECONDS)
+    finally:
+        connection.terminate()

@@ -12,7 +12,7 @@ import asyncpg
 
 from app.kit.logging import get_logger
 from app.kit.servers import listed_servers
-from app.store.timeline_guard import OutdatedServer
+from app.store.timeline import OutdatedServer
 
 #: For each of several servers; of one that is cut off nothing at all comes back.
 _SERVER_SECONDS = 2.0

@@ -1,24 +1,24 @@
 """Signed-in browsers: never the token, only its keyed hash. A session that ends is deleted."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 import msgspec
 from piccolo.columns import Column
-from piccolo.query import Delete, Insert, Select, Update
+from piccolo.query import Delete, Select, Update
 
 from app.domain.tenant import Session, Tenant, User
-from app.store.prepared import prepared
-from app.store.query_functions import reading_optional_number, reading_row, reading_rows, writing
+from app.store import tenants
+from app.store.prepared import prepared, reading_optional_number, reading_row, reading_rows, writing
+from app.store.row_mapping import RowMapping
 from app.store.sql import any_of
+from app.store.tables.tenant import PortalSession, PortalUser
 from app.store.tables.tenant import Tenant as TenantTable
-from app.store.tables.user import PortalSession, PortalUser
-from app.store.tenants import joined_columns, read_joined
-from app.store.transaction import Tx
+from app.store.transaction import Row, Tx
 from app.store.users import read_user, user_columns
 
-_COLUMNS = tuple(getattr(PortalSession, name) for name in Session.__struct_fields__)
+_ROWS = RowMapping(PortalSession, Session, beside=("user_id", "hash"))
 _USER = PortalSession.user_id.join_on(PortalUser.id)
 _TENANT = _USER.tenant_id.join_on(TenantTable.id)
 
@@ -31,14 +31,16 @@ class FoundSession(msgspec.Struct, frozen=True):
     tenant: Tenant
 
 
-def _found(row: Mapping[str, Any]) -> FoundSession:
-    session = Session(**{name: row[name] for name in Session.__struct_fields__})
-    user = read_user(row)
-    return FoundSession(session, user, read_joined(row, user.tenant_id))
+def _found(row: Row) -> FoundSession:
+    return FoundSession(_ROWS.read(row), read_user(row), tenants.ROWS.read_joined(row))
+
+
+def _with_people() -> Select[PortalSession]:
+    return PortalSession.select(*_ROWS.columns, *user_columns(_USER), *tenants.ROWS.joined(_TENANT))
 
 
 async def insert(tx: Tx, user_id: UUID, session: Session, digest: bytes) -> None:
-    await tx.change(_insert(user_id, digest, *msgspec.structs.astuple(session)))
+    await tx.change(_ROWS.insert(session, user_id, digest))
 
 
 @reading_row(_found)
@@ -52,10 +54,10 @@ async def by_ids(tx: Tx, ids: Collection[UUID]) -> list[FoundSession]:
     return [_found(row) for row in await tx.run(_by_ids(list(ids)))] if ids else []
 
 
-@reading_rows(lambda row: Session(**row))
+@reading_rows(_ROWS.read)
 def listing(user_id: UUID, /) -> Select[PortalSession]:
     """The user's sessions, however old, newest first."""
-    query = PortalSession.select(*_COLUMNS).where(PortalSession.user_id == user_id)
+    query = PortalSession.select(*_ROWS.columns).where(PortalSession.user_id == user_id)
     return query.order_by(PortalSession.created_at, PortalSession.id, ascending=False)
 
 
@@ -106,15 +108,5 @@ def delete_older(user_id: UUID, created_before: int, seen_before: int, /) -> Del
 
 
 @prepared
-def _insert(user_id: UUID, digest: bytes, *session: object) -> Insert[PortalSession]:
-    row: dict[str, Any] = dict(zip(Session.__struct_fields__, session, strict=True))
-    return PortalSession.insert(PortalSession(user_id=user_id, hash=digest, **row))
-
-
-@prepared
 def _by_ids(ids: Collection[UUID]) -> Select[PortalSession]:
     return _with_people().where(any_of(PortalSession.id, ids))
-
-
-def _with_people() -> Select[PortalSession]:
-    return PortalSession.select(*_COLUMNS, *user_columns(_USER), *joined_columns(_TENANT))

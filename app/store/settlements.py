@@ -21,7 +21,7 @@ from app.domain.settlement import LedgerEntry
 from app.domain.types_off import Intervals, offered_entries
 from app.store.prepared import prepared
 from app.store.sql import any_of, interval_columns, not_exists, offered
-from app.store.tables.history import LedgerEntry as LedgerEntryTable
+from app.store.tables.match import LedgerEntry as LedgerEntryTable
 from app.store.tables.match import Match as MatchTable
 from app.store.tables.tenant import Unbooked
 from app.store.transaction import Row, Tx

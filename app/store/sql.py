@@ -12,7 +12,7 @@ from piccolo.querystring import QueryString
 
 from app.domain.market import CLOSED, OPEN
 from app.domain.types_off import Intervals
-from app.store.tables.columns import Json
+from app.store.tables.dialect import Json
 from app.store.tables.match import Match
 from app.store.tables.tenant import Unbooked
 
@@ -31,7 +31,7 @@ class _AnyOf(ComparisonOperator):
 #: Above every moment (Unix ms) and id, where a list begins that is newest first.
 NEWEST = 2**63 - 1, UUID(int=2**128 - 1)
 #: Entities of the rows that are published to one tenant alone, and of those that the stream sends nothing of
-#: where they have no frame; as `store.tenant_rows`.
+#: where they have no frame; as `store.changes`.
 TO_ONE_TENANT = "('tenant_market', 'feed_market')"
 WITHOUT_FRAME = "('match', 'market_type', 'tenant_market', 'booking', 'feed_market')"
 NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1

@@ -10,11 +10,10 @@ from piccolo.querystring import QueryString
 
 from app.domain.analytics import PlayerOnMap, PlayerTally, TeamLine, TeamOnMap
 from app.store.entrants import folded
-from app.store.prepared import prepared
-from app.store.query_functions import reading_rows
+from app.store.prepared import prepared, reading_rows
 from app.store.sql import any_of
-from app.store.statements import bulk_writes, reads
-from app.store.tables.statistics import PlayerMap, TeamMap
+from app.store.statements import reads, writes
+from app.store.tables.match import PlayerMap, TeamMap
 from app.store.transaction import Row, Tx
 
 EVER = 2**62  #: later than anything
@@ -66,7 +65,7 @@ async def replace(
     ]
     if columns:
         rows = (list(column) for column in zip(*columns, strict=True))
-        await tx.execute(bulk_writes.ADD_PLAYER_MAPS, match_id, finished_at, *rows)
+        await tx.execute(writes.ADD_PLAYER_MAPS, match_id, finished_at, *rows)
 
 
 async def of_team(tx: Tx, team_id: int, *, since: int = 0, until: int = EVER, limit: int) -> list[MapLine]:

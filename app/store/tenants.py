@@ -1,115 +1,124 @@
 """Tenants and their bookings: every match is booked, except those that a tenant has unbooked."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import msgspec
-from piccolo.columns import Column
 from piccolo.columns.combination import WhereRaw
 from piccolo.query import Delete, Insert, Select, Update
 
 from app.domain.tenant import Tenant
 from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
-from app.store import cache_invalidation, notifications
-from app.store.prepared import Statement, prepared
-from app.store.query_functions import reading_row, reading_rows, writing
+from app.store import notifications
+from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
+from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import any_of, holds, not_exists
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.tables.tenant import Tenant as TenantTable
-from app.store.transaction import Row, Tx
+from app.store.transaction import Row, Statement, Tx
 
-_FIELDS = Tenant.__struct_fields__
-_COLUMNS = tuple(getattr(TenantTable, name) for name in _FIELDS)
 _NO_END = 2**63 - 1
 _decode_intervals = msgspec.json.Decoder(tuple[TypeOff, ...]).decode
 
 
-def _tenant(row: Row) -> Tenant:
-    return Tenant(**{**row, "types_off": decode_intervals(row["types_off"])})
+def decode_intervals(text: bytes) -> tuple[TypeOff, ...]:
+    """A tenant's `types_off` as stored."""
+    return () if text == b"[]" else _decode_intervals(text)
 
 
-def joined_columns(tenant: Any) -> list[Column]:
-    """The columns of a tenant for `read_joined`; `tenant` is a join to the table."""
-    return [getattr(tenant, name).as_alias(f"tenant_{name}") for name in _FIELDS if name != "id"]
-
-
-def read_joined(row: Row, tenant_id: UUID) -> Tenant:
-    """The tenant of that id, whose other columns a row has by the names of `joined_columns`."""
-    return _tenant({name: row[f"tenant_{name}"] for name in _FIELDS if name != "id"} | {"id": tenant_id})
+ROWS = RowMapping(
+    TenantTable,
+    Tenant,
+    beside=("created_at",),
+    lasting=("slug", "types_off", "named_vhost"),
+    stored={"types_off": Stored(msgspec.json.encode, decode_intervals)},
+)
 
 
 async def insert(tx: Tx, tenant: Tenant, now: int) -> None:
     """Add a tenant; raises `Conflict` when its slug (or id) is in use."""
-    fields = (tenant.id, tenant.slug, tenant.name, tenant.amqp, tenant.active, tenant.probabilities)
     try:
-        await tx.change(_insert(*fields, tenant.max_queues, tenant.named_vhost, now))
+        await tx.change(ROWS.insert(tenant, now))
     except asyncpg.UniqueViolationError as error:
         raise Conflict(f"There is a tenant {tenant.slug!r} already.", code="tenant_there") from error
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
 
 
-@reading_row(_tenant)
+@reading_row(ROWS.read)
 def get(tenant_id: UUID, /) -> Select[Any]:
-    return TenantTable.select(*_COLUMNS).where(TenantTable.id == tenant_id)
+    return TenantTable.select(*ROWS.columns).where(TenantTable.id == tenant_id)
 
 
 async def by_slug(tx: Tx, slug: str) -> Tenant:
     """The tenant with that slug; raises `NotFound`."""
-    row = await tx.first(_by_slug(slug, lock=False))
-    if row is None:
-        raise NotFound(f"There is no tenant {slug!r}.")
-    return _tenant(row)
+    return _known(slug, await _by_slug(tx, slug, lock=False))
 
 
 async def lock(tx: Tx, slug: str) -> Tenant:
     """`by_slug`, and its row locked until the transaction ends."""
-    row = await tx.first(_by_slug(slug, lock=True))
-    if row is None:
+    return _known(slug, await _by_slug(tx, slug, lock=True))
+
+
+@reading_row(ROWS.read)
+def _by_slug(slug: str, /, *, lock: bool) -> Select[Any]:
+    query = TenantTable.select(*ROWS.columns).where(TenantTable.slug == slug)
+    return query.lock_rows("UPDATE") if lock else query
+
+
+def _known(slug: str, found: Tenant | None) -> Tenant:
+    if found is None:
         raise NotFound(f"There is no tenant {slug!r}.")
-    return _tenant(row)
+    return found
 
 
-@reading_rows(_tenant)
+@reading_rows(ROWS.read)
 def listing() -> Select[Any]:
     """Every tenant, by slug."""
-    return TenantTable.select(*_COLUMNS).order_by(TenantTable.slug)
+    return TenantTable.select(*ROWS.columns).order_by(TenantTable.slug)
 
 
 async def save(tx: Tx, tenant: Tenant) -> None:
     """Write name, `amqp`, `active`, `probabilities` and `max_queues` of a known tenant; raises `NotFound`."""
-    fields = (tenant.name, tenant.amqp, tenant.active, tenant.probabilities, tenant.max_queues)
-    if not await tx.change(_save(tenant.id, *fields)):
+    if not await tx.change(ROWS.update(tenant)):
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
     await notifications.notify(tx, notifications.GRANTS, str(tenant.id))
 
 
-async def with_probabilities(tx: Tx) -> set[UUID]:
+@reading(lambda rows: {row["id"] for row in rows})
+def with_probabilities() -> Select[Any]:
     """The tenants that receive probabilities with the odds."""
-    return {row["id"] for row in await tx.run(_with_probabilities())}
+    return TenantTable.select(TenantTable.id).where(holds(TenantTable.probabilities))
 
 
-async def types_off(tx: Tx) -> dict[UUID, tuple[TypeOff, ...]]:
+@reading(lambda rows: {row["id"]: decode_intervals(row["types_off"]) for row in rows})
+def types_off() -> Select[Any]:
     """When market types were switched off, for each tenant for which any was."""
-    return {row["id"]: decode_intervals(row["types_off"]) for row in await tx.run(_types_off())}
+    query = TenantTable.select(TenantTable.id, TenantTable.types_off)
+    return query.where(WhereRaw("{}::text <> '[]'", TenantTable.types_off))
 
 
-async def types_off_of(tx: Tx, tenant_id: UUID) -> tuple[TypeOff, ...]:
+def _first_intervals(rows: Sequence[Row]) -> tuple[TypeOff, ...]:
+    return decode_intervals(rows[0]["types_off"]) if rows else ()
+
+
+@reading(_first_intervals)
+def types_off_of(tenant_id: UUID, /) -> Select[Any]:
     """When market types were switched off for the tenant."""
-    row = await tx.first(_types_off_of(tenant_id, lock=False))
-    return decode_intervals(row["types_off"]) if row else ()
+    return TenantTable.select(TenantTable.types_off).where(TenantTable.id == tenant_id)
 
 
-async def lock_types_off(tx: Tx, tenant_id: UUID) -> tuple[TypeOff, ...]:
+@reading(_first_intervals)
+def lock_types_off(tenant_id: UUID, /) -> Select[Any]:
     """When market types were switched off for the tenant; none is switched until the transaction ends.
 
     Key-share locks wait for `lock`, which a switch takes, and not for each other nor for the lock with which
     a recovery is accepted: a recovery that is held up must not delay the acceptance of another."""
-    row = await tx.first(_types_off_of(tenant_id, lock=True))
-    return decode_intervals(row["types_off"]) if row else ()
+    query = TenantTable.select(TenantTable.types_off).where(TenantTable.id == tenant_id)
+    return query.lock_rows("KEY SHARE")
 
 
 async def save_types_off(tx: Tx, tenant_id: UUID, intervals: Intervals) -> None:
@@ -119,16 +128,11 @@ async def save_types_off(tx: Tx, tenant_id: UUID, intervals: Intervals) -> None:
     await notifications.notify(tx, notifications.GRANTS, str(tenant_id))
 
 
-def decode_intervals(text: bytes) -> tuple[TypeOff, ...]:
-    """A tenant's `types_off` as stored."""
-    return () if text == b"[]" else _decode_intervals(text)
-
-
-@reading_rows(_tenant)
+@reading_rows(ROWS.read)
 def broker_access_pending() -> Select[Any]:
     """The tenants with a vhost whose access at the broker differs from `active`, by slug."""
     differs = TenantTable.active != TenantTable.broker_access_applied
-    query = TenantTable.select(*_COLUMNS).where(holds(TenantTable.amqp), differs)
+    query = TenantTable.select(*ROWS.columns).where(holds(TenantTable.amqp), differs)
     return query.order_by(TenantTable.slug)
 
 
@@ -163,14 +167,20 @@ async def booked(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID]) -> set[UU
     return set(match_ids) - {row["match_id"] for row in rows}
 
 
-async def receivers(tx: Tx, match_id: UUID) -> list[str]:
+@reading(lambda rows: [row["slug"] for row in rows])
+def receivers(match_id: UUID, /) -> Select[Any]:
     """The slugs of the tenants to whose vhosts a match is published."""
-    return [row["slug"] for row in await tx.run(_receivers(match_id))]
+    given_back = Unbooked.select(Unbooked.match_id).where(
+        Unbooked.tenant_id == TenantTable.id, Unbooked.match_id == match_id
+    )
+    query = TenantTable.select(TenantTable.slug).where(holds(TenantTable.active), holds(TenantTable.amqp))
+    return query.where(WhereRaw("{}", not_exists(given_back))).order_by(TenantTable.slug)
 
 
-async def unbooked(tx: Tx) -> dict[tuple[UUID, UUID], int]:
+@reading(lambda rows: {(row["tenant_id"], row["match_id"]): row["seq"] for row in rows})
+def unbooked() -> Select[Any]:
     """Every unbooked (tenant, match), with the change up to which it is published."""
-    return {(row["tenant_id"], row["match_id"]): row["seq"] for row in await tx.run(_unbooked())}
+    return Unbooked.select(Unbooked.tenant_id, Unbooked.match_id, Unbooked.seq)
 
 
 async def booking_gaps(tx: Tx) -> dict[tuple[UUID, UUID], list[tuple[int, int]]]:
@@ -195,53 +205,8 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
     changed = bool(await tx.change(query))
     if changed:
         await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
-        await cache_invalidation.notify_all(tx)
+        await notifications.notify_shown(tx)
     return changed
-
-
-@prepared
-def _insert(*values: object) -> Insert[Any]:
-    names = "id slug name amqp active probabilities max_queues named_vhost created_at"
-    row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
-    return TenantTable.insert(TenantTable(**row))
-
-
-@prepared
-def _by_slug(slug: str, *, lock: bool) -> Select[Any]:
-    query = TenantTable.select(*_COLUMNS).where(TenantTable.slug == slug)
-    return query.lock_rows("UPDATE") if lock else query
-
-
-@prepared
-def _save(
-    tenant_id: UUID, name: str, amqp: bool, active: bool, probabilities: bool, max_queues: int
-) -> Update[Any]:
-    return TenantTable.update(
-        {
-            TenantTable.name: name,
-            TenantTable.amqp: amqp,
-            TenantTable.active: active,
-            TenantTable.probabilities: probabilities,
-            TenantTable.max_queues: max_queues,
-        }
-    ).where(TenantTable.id == tenant_id)
-
-
-@prepared
-def _with_probabilities() -> Select[Any]:
-    return TenantTable.select(TenantTable.id).where(holds(TenantTable.probabilities))
-
-
-@prepared
-def _types_off() -> Select[Any]:
-    query = TenantTable.select(TenantTable.id, TenantTable.types_off)
-    return query.where(WhereRaw("{}::text <> '[]'", TenantTable.types_off))
-
-
-@prepared
-def _types_off_of(tenant_id: UUID, *, lock: bool) -> Select[Any]:
-    query = TenantTable.select(TenantTable.types_off).where(TenantTable.id == tenant_id)
-    return query.lock_rows("KEY SHARE") if lock else query
 
 
 @prepared
@@ -268,11 +233,6 @@ def _unbooked_of(tenant_id: UUID, match_ids: Collection[UUID]) -> Select[Any]:
 
 
 @prepared
-def _unbooked() -> Select[Any]:
-    return Unbooked.select(Unbooked.tenant_id, Unbooked.match_id, Unbooked.seq)
-
-
-@prepared
 def _add_booking_gap(tenant_id: UUID, match_id: UUID, after: int, until: int) -> Insert[Any]:
     gap = BookingGap(until_seq=until, after_seq=after, tenant_id=tenant_id, match_id=match_id)
     return BookingGap.insert(gap)
@@ -282,12 +242,3 @@ def _add_booking_gap(tenant_id: UUID, match_id: UUID, after: int, until: int) ->
 def _booking_gaps() -> Select[Any]:
     gaps = BookingGap
     return gaps.select(gaps.tenant_id, gaps.match_id, gaps.after_seq, gaps.until_seq)
-
-
-@prepared
-def _receivers(match_id: UUID) -> Select[Any]:
-    given_back = Unbooked.select(Unbooked.match_id).where(
-        Unbooked.tenant_id == TenantTable.id, Unbooked.match_id == match_id
-    )
-    query = TenantTable.select(TenantTable.slug).where(holds(TenantTable.active), holds(TenantTable.amqp))
-    return query.where(WhereRaw("{}", not_exists(given_back))).order_by(TenantTable.slug)

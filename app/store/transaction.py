@@ -12,10 +12,8 @@ from piccolo.query.base import Query
 
 from app.kit.errors import NotFound, Unavailable
 from app.store.match_cache import LockedMatches
-from app.store.prepared import Statement, compiled
 
 T = TypeVar("T")
-Built = Statement | Query[Any, Any]  #: a query built with Piccolo, just now or once (`prepared`)
 _PARAMETER = re.compile(r"\$(\d+)")
 Row = Mapping[str, Any]  #: a row by column name
 
@@ -39,6 +37,16 @@ _LOST = ("closed", "closing", "released back")
 _TRANSLATED = (*AWAY, asyncpg.InterfaceError)
 
 
+class Statement(NamedTuple):
+    """A query as PostgreSQL receives it: its text with `$1`, `$2`, …, and their values."""
+
+    sql: str
+    args: Sequence[Any]
+
+
+Built = Statement | Query[Any, Any]  #: a query built with Piccolo, just now or once (`prepared`)
+
+
 class Write(NamedTuple):
     """A statement that changes rows, with its arguments, to be run by `Tx.write`.
 
@@ -50,7 +58,7 @@ class Write(NamedTuple):
     missing: str = ""
 
     @classmethod
-    def of(cls, query: "Built", missing: str = "") -> Self:
+    def of(cls, query: Built, missing: str = "") -> Self:
         """A query that was built with Piccolo, to be run by `Tx.write`."""
         return cls(*_statement(query), missing)
 
@@ -126,6 +134,12 @@ class Tx:
         for missing, there in zip(needed, (found or {}).values(), strict=True):
             if not there:
                 raise NotFound(missing)
+
+
+def compiled(query: Query[Any, Any]) -> Statement:
+    """The statement of a query built with Piccolo."""
+    (querystring,) = query.querystrings
+    return Statement(*querystring.compile_string())
 
 
 def _statement(query: Built) -> Statement:

@@ -1,4 +1,5 @@
-"""The people of tenants: what is known of each, and what is stored to check them."""
+"""The people of tenants: what is known of each, what is stored to check them, and the one-time links by which
+they set a password."""
 
 from typing import Any
 from uuid import UUID
@@ -6,30 +7,23 @@ from uuid import UUID
 import asyncpg
 import msgspec
 from piccolo.columns import Column
-from piccolo.query import Insert, Select, Update
+from piccolo.query import Select, Update
 from piccolo.querystring import QueryString
 
-from app.domain.tenant import OperatorRole, Role, Tenant, User
+from app.domain.tenant import LinkPurpose, Role, Tenant, User
 from app.kit.errors import Conflict, NotFound
-from app.store.prepared import prepared
-from app.store.query_functions import reading_row, reading_rows
+from app.store import tenants
+from app.store.prepared import prepared, reading_row, reading_rows, writing
+from app.store.row_mapping import RowMapping
 from app.store.sql import NEWEST, holds
+from app.store.tables.tenant import PortalLink, PortalUser
 from app.store.tables.tenant import Tenant as TenantTable
-from app.store.tables.user import PortalUser
-from app.store.tenants import joined_columns, read_joined
 from app.store.transaction import Row, Tx
 
 _NO_USER = "There is no such user."
-#: The columns that a change may write, in the order of `_save`.
-_CHANGEABLE = (
-    *("role", "operator_role", "active", "last_sign_in_at", "password_hash"),
-    *("totp_secret", "totp_pending", "totp_step", "wrong_codes"),
-)
-_OWN = (
-    *("id", "tenant_id", "email", "name", "role", "operator_role"),
-    *("active", "created_at", "last_sign_in_at"),
-)
 _CHECKS = ("password_hash", "totp_secret", "totp_pending", "totp_step", "wrong_codes")
+_CHANGEABLE = ("role", "operator_role", "active", "last_sign_in_at")  #: of a user, beside the checks
+_ROWS = RowMapping(PortalUser, User)
 
 
 class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,32 +43,44 @@ class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
         return f"UserRecord(user={self.user.id}, …)"
 
 
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """A one-time link that has not ended, by which a user sets a password. Only its token's keyed hash is
+    stored. One `without_second_factor` removes the user's second factor when it is used. Times in Unix ms."""
+
+    id: UUID
+    user_id: UUID
+    purpose: LinkPurpose
+    without_second_factor: bool = False
+    created_at: int
+    expires_at: int
+
+
+_LINKS = RowMapping(PortalLink, Link, beside=("hash",))
+
+
 def _record(row: Row) -> UserRecord:
     checks = {name: row[name] for name in _CHECKS}
-    user = read_user(row)
-    return UserRecord(user=user, tenant=read_joined(row, user.tenant_id), **checks)
+    return UserRecord(user=read_user(row), tenant=tenants.ROWS.read_joined(row), **checks)
 
 
 def user_columns(user: Any) -> list[Any]:
     """The columns of a user for `read_user`; `user` is the table, or a join to it."""
-    columns = [getattr(user, name).as_alias(f"user_{name}") for name in _OWN]
     present = {"has_password": user.password_hash, "second_factor": user.totp_secret}
-    return columns + [QueryString("{} IS NOT NULL", of, alias=f"user_{name}") for name, of in present.items()]
+    return [
+        *_ROWS.joined(user),
+        *(QueryString("{} IS NOT NULL", of, alias=name) for name, of in present.items()),
+    ]
 
 
 def read_user(row: Row) -> User:
-    fields = {name: row[f"user_{name}"] for name in (*_OWN, "has_password", "second_factor")}
-    of_operator = fields["operator_role"]
-    operator_role = OperatorRole(of_operator) if of_operator else None
-    return User(**fields | {"role": Role(fields["role"]), "operator_role": operator_role})
+    present = {name: row[name] for name in ("has_password", "second_factor")}
+    return msgspec.structs.replace(_ROWS.read_joined(row), **present)
 
 
 async def insert(tx: Tx, user: User) -> None:
     """Add a user without a password; raises `Conflict` when an active one has the address."""
-    operator_role = user.operator_role.value if user.operator_role else None
-    fields = (user.id, user.tenant_id, user.email, user.name, user.role.value, user.created_at)
     try:
-        await tx.change(_insert(*fields, operator_role))
+        await tx.change(_ROWS.insert(user))
     except asyncpg.UniqueViolationError as error:
         what = f"There is a user with the address {user.email} already."
         raise Conflict(what, code="address_taken", email=user.email) from error
@@ -126,24 +132,39 @@ async def newest(
 async def save(tx: Tx, record: UserRecord) -> None:
     """Write what may change of a user, whose row the transaction has locked: not the id, tenant, address,
     name. `has_password` and `second_factor` follow from the rest."""
-    user = record.user
-    operator_role = user.operator_role.value if user.operator_role else None
-    fields = (user.role.value, operator_role, user.active, user.last_sign_in_at, record.password_hash)
-    secrets = (record.totp_secret, record.totp_pending, record.totp_step, record.wrong_codes)
-    await tx.change(_save(user.id, *fields, *secrets))
+    changed = [getattr(record.user, name) for name in _CHANGEABLE]
+    await tx.change(_save(record.user.id, *changed, *(getattr(record, name) for name in _CHECKS)))
 
 
-@prepared
-def _insert(*values: object) -> Insert[PortalUser]:
-    names = "id tenant_id email name role created_at operator_role"
-    row: dict[str, Any] = dict(zip(names.split(), values, strict=True))
-    return PortalUser.insert(PortalUser(**row))
+async def insert_link(tx: Tx, link: Link, digest: bytes) -> None:
+    await tx.change(_LINKS.insert(link, digest))
+
+
+@reading_row(_LINKS.read)
+def link_by_hash(digest: bytes, now: int, /) -> Select[PortalLink]:
+    """The link with that hash, if it may still be used."""
+    query = PortalLink.select(*_LINKS.columns).where(PortalLink.hash == digest, PortalLink.expires_at > now)
+    return query.where(PortalLink.ended_at.is_null())
+
+
+@writing
+def end_link(link_id: UUID, now: int, /) -> Update[Any]:
+    """End a link; 1 if this call did, 0 if it had ended before."""
+    query = PortalLink.update({PortalLink.ended_at: now}).where(PortalLink.id == link_id)
+    return query.where(PortalLink.ended_at.is_null())
+
+
+@writing
+def end_links(user_id: UUID, now: int, /) -> Update[Any]:
+    """End every link of a user."""
+    query = PortalLink.update({PortalLink.ended_at: now}).where(PortalLink.user_id == user_id)
+    return query.where(PortalLink.ended_at.is_null())
 
 
 def _records() -> Select[PortalUser]:
     tenant = PortalUser.tenant_id.join_on(TenantTable.id)
     checks = [getattr(PortalUser, name) for name in _CHECKS]
-    return PortalUser.select(*user_columns(PortalUser), *joined_columns(tenant), *checks)
+    return PortalUser.select(*user_columns(PortalUser), *tenants.ROWS.joined(tenant), *checks)
 
 
 @prepared
@@ -175,7 +196,7 @@ def _newest(tenant_id: UUID, active: bool, at: int, user_id: UUID, *, limit: int
 
 @prepared
 def _save(user_id: UUID, *values: object) -> Update[PortalUser]:
-    changed: dict[Column | str, Any] = dict(zip(_CHANGEABLE, values, strict=True))
+    changed: dict[Column | str, Any] = dict(zip((*_CHANGEABLE, *_CHECKS), values, strict=True))
     return PortalUser.update(changed).where(PortalUser.id == user_id)
 
 

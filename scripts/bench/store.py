@@ -26,12 +26,12 @@ from app.access.api_keys import KeyProperties, key_hash
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.settings import Settings
-from app.store import keys, markets, matches, stream_queries
+from app.store import changes, keys, markets, matches
 from app.store.connections import Store, open_store
 from app.store.keys import Key
-from app.store.prepared import Statement, compiled, prepared
-from app.store.tables.market import Market as MarketTable
-from app.store.transaction import Tx, Write
+from app.store.prepared import prepared
+from app.store.tables.match import Market as MarketTable
+from app.store.transaction import Statement, Tx, Write, compiled
 from scripts import services
 from scripts.bench.own_data import database, issue_key
 
@@ -39,16 +39,12 @@ MOST_RATIO = 1.05
 _MARKETS = 20
 _KEY = f"""
 SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
-    t.slug, t.name, t.amqp, t.active AS tenant_active, t.probabilities
+    t.id, t.slug, t.name, t.amqp, t.active, t.probabilities, t.types_off, t.max_queues, t.named_vhost
 FROM api_key k JOIN tenant t ON t.id = k.tenant_id WHERE k.hash = $1
 """
 _STATE = "SELECT state, last_stamp, last_seq FROM match"
-_MARKET = """type_id, specifiers, status, odds, probability, "group", reason, result, void_reason_id,
-    rests_on, settled_by, opened_at, priced_at, offered_until"""
-_CHANGES = """
-SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body
-FROM change WHERE seq > $1 ORDER BY seq LIMIT 500
-"""
+_MARKET = f"SELECT {markets._ROWS.names} FROM market"
+_CHANGES = f"SELECT {changes.ROWS.names} FROM change WHERE seq > $1 ORDER BY seq LIMIT 500"
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -61,8 +57,8 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 def built(name: str, sql: str, query: Any, *args: Any, **fixed: Any) -> Subject:
-    """The subject of a query of the store, by the function that `prepared` or one of `query_functions` has
-    decorated; its constant takes the same arguments."""
+    """The subject of a query of the store, by the function that a decorator of `store.prepared` has
+    made; its constant takes the same arguments."""
     build = query.__wrapped__
     once = prepared(build)
     return Subject(
@@ -92,11 +88,10 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
         built("a match, locked", f"{_STATE} WHERE id = $1 FOR UPDATE", matches._lock, match.id, version=None),
         built(
             f"{_MARKETS} markets of a match",
-            f"SELECT {_MARKET} FROM market WHERE match_id = $1",
+            f"{_MARKET} WHERE match_id = $1",
             *(markets._of_match, match.id),
-            only_open=False,
         ),
-        built("changes for the stream", _CHANGES, stream_queries._changes, 0, limit=500),
+        built("changes for the stream", _CHANGES, changes._after, 0, limit=500),
         Subject(
             f"write {_MARKETS} markets",
             lambda: Statement(bulk.sql, bulk.args),

@@ -71,4 +71,4 @@ async def all_alerts(store: Store, *kinds: AlertKind, match: Match | None = None
 async def records(store: Store, subject: object, limit: int = 10) -> list[AuditRecord]:
     """The newest records of the audit about this, newest first."""
     async with store.autocommit() as tx:
-        return await audit.about(tx, str(subject), limit)
+        return await audit.about(tx, str(subject), limit=limit)

@@ -24,8 +24,8 @@ from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.http.response import MATCH_LISTS, RenderedResponse
-from app.store import match_entrants, matches, schedules, tenants
-from app.store.schedules import ScheduleFilter
+from app.store import listings, match_entrants, matches, tenants
+from app.store.listings import ScheduleFilter
 from app.wire.fields import Group, groups
 from app.wire.xml import sport_events
 from app.wire.xml.dialect import Dialect
@@ -146,12 +146,12 @@ async def _schedule(
         left = tuple(status for status in wanted.statuses if status is Status.FINISHED)
         wanted = ScheduleFilter(left, wanted.since, wanted.until)
     async with facade.store.snapshot() as tx:
-        unbooked = await schedules.unbooked_digest(tx, grant.tenant.id)
+        unbooked = await listings.unbooked_digest(tx, grant.tenant.id)
         key = (facade.dialect, wanted, language, start, limit, unbooked)
         body = response.get_shared(request.scope, key)
         if body is not None:
             return RenderedResponse(body, invalidated_by=MATCH_LISTS)
-        found = await schedules.listing(tx, grant.tenant.id, wanted, start=start, limit=limit)
+        found = await listings.schedule(tx, grant.tenant.id, wanted, start=start, limit=limit)
         entered = await match_entrants.of_matches(tx, found)
     body = facade.body(_rendered(found, entered, language, facade.dialect))
     response.put_shared(request.scope, key, body, MATCH_LISTS)
@@ -186,7 +186,7 @@ async def get_facade_fixture_changes(
     since = facade.clock() - _RECENT_MILLIS if after is None else after
     grant = request.auth
     async with facade.store.autocommit() as tx:
-        found = await schedules.fixture_changes(
+        found = await listings.fixture_changes(
             tx, grant.tenant.id, since, _FINISHED if grant.finished_only else _ANY
         )
     return facade.respond(sport_events.fixture_changes([sport_events.FixtureChanged(*one) for one in found]))

@@ -40,7 +40,7 @@ from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
 from app.recovery.runner import RecoveryRunner
-from app.store import cursors, heartbeats, refused_recoveries, tenants
+from app.store import cursors, heartbeats, recovery_jobs, tenants
 from app.store.connections import Store
 from app.store.cursors import LeasedTenant, TenantReport
 from app.store.transaction import Tx
@@ -226,8 +226,8 @@ class FeedSession:
             share = await self._share(tx)
             free = max(0, share - len(held) + len(unserved))
             acquired = await cursors.acquire(tx, mine, free, self._lease.millis)
-            await refused_recoveries.delete(tx, self._notified_of_refused())
-            refused = await refused_recoveries.due(tx, mine, list(relay.publishers))
+            await recovery_jobs.delete_refused(tx, self._notified_of_refused())
+            refused = await recovery_jobs.due_refused(tx, mine, list(relay.publishers))
             await relay.read_bookings(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
         self._lease.renewed(started_at)

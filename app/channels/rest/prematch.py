@@ -14,7 +14,7 @@ from app.domain.entrants import Competitor
 from app.domain.match import Match
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.store import entrants, match_entrants, past_matches, statistics
+from app.store import entrants, listings, match_entrants, statistics
 from app.store.transaction import Tx
 from app.wire.views.meetings import Contender, PrematchView, SquadPlayer, picked, prematch_view
 from app.wire.views.meta import Single
@@ -44,7 +44,7 @@ async def get_match_prematch(
         sides = await _contender(tx, named.home, span), await _contender(tx, named.away, span)
         maps = _maps(match, until)
         views = await map_views(tx, maps, until, since=span[0], until=until)
-        met = await past_matches.head_to_head(tx, named.home.id, named.away.id, until=until, limit=_MEETINGS)
+        met = await listings.head_to_head(tx, named.home.id, named.away.id, until=until, limit=_MEETINGS)
     return Single(prematch_view(match, sides, tuple(one.code for one in maps), views, met))
 
 
@@ -58,8 +58,8 @@ def _maps(match: Match, now: int) -> tuple[MapInfo, ...]:
 async def _contender(tx: Tx, team: Competitor, span: Span) -> Contender:
     since, until = span
     lines = await statistics.of_team(tx, team.id, since=since, until=until, limit=_MAPS)
-    recent = await past_matches.of_team(tx, team.id, until=until, limit=_RECENT)
-    played = await past_matches.of_team(tx, team.id, since=since, until=until, limit=_MATCHES)
+    recent = await listings.of_team(tx, team.id, until=until, limit=_RECENT)
+    played = await listings.of_team(tx, team.id, since=since, until=until, limit=_MATCHES)
     counts = [(line.map_name, line.line) for line in lines]
     return Contender(team, counts, await _squad(tx, team.id, span), played, recent)
 

@@ -22,7 +22,7 @@ from app.domain.match import Match
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid
-from app.store import entrants, past_matches, statistics
+from app.store import entrants, listings, statistics
 from app.store.transaction import Tx
 from app.wire.views.entrants import TeamView, named_player, team_view
 from app.wire.views.meetings import HeadToHeadView, head_to_head_view
@@ -95,7 +95,7 @@ async def get_team_extras(
     async with rest.store.snapshot() as tx:
         team = await find_team(tx, request.auth, team_id)
         lines = await statistics.of_team(tx, team.id, since=since, limit=_MAPS)
-        played = await past_matches.of_team(tx, team.id, since=since, limit=_MATCHES)
+        played = await listings.of_team(tx, team.id, since=since, limit=_MATCHES)
         venues = await _venues(tx, team.id, played)
     return Single(extras_view(team, time_filter, [line.line for line in lines], venues, played))
 
@@ -131,7 +131,7 @@ async def get_head_to_head(
         if team.id == opponent.id:
             what = "A team does not play against itself."
             raise Invalid(Field(("path", "opponent_id"), what, "same_team", opponent_id))
-        met = await past_matches.head_to_head(tx, team.id, opponent.id, since=since, limit=_MATCHES)
+        met = await listings.head_to_head(tx, team.id, opponent.id, since=since, limit=_MATCHES)
         ids = [match.id for match in met]
         lines = [
             [line.line for line in await statistics.of_matches(tx, one.id, ids)] for one in (team, opponent)

@@ -9,10 +9,9 @@ from app.channels.stream.updates import MatchState, Update, apply_changes
 from app.domain.entrants import TeamLogos
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.types_off import Intervals
-from app.store import changes, history, markets, match_entrants, matches, stream_queries, tenants
-from app.store.changes import ChangeRow
+from app.store import changes, history, markets, match_entrants, matches, tenants
+from app.store.changes import FEED_MARKET, NO_MATCH, ChangeRow
 from app.store.connections import Store
-from app.store.tenant_rows import FEED_MARKET, NO_MATCH
 from app.store.transaction import Tx
 
 _PAGE = 2000
@@ -60,7 +59,7 @@ class Projection:
             initial = await self._load_initial(tx) if self.seq < 0 else None
             new = await self._read_new(tx) if initial is None else None
             unbooked = await self._read_unbooked(tx)
-            switched = self.seq < 0 or await stream_queries.switched(tx, self.seq)
+            switched = self.seq < 0 or await changes.switched(tx, self.seq)
             types_off = await tenants.types_off(tx) if switched else self.types_off
         if initial is not None:
             self.states = initial
@@ -88,7 +87,7 @@ class Projection:
         async with self._store.snapshot() as tx:
             if since < await changes.oldest(tx) - 1:
                 return None
-            rows = await stream_queries.changes(tx, since, self.match_id, limit + 1)
+            rows = await changes.after(tx, since, self.match_id, limit + 1)
         if len(rows) > limit:
             return None
         return [row for row in rows if row.seq <= self.seq and _streamed(row)]
@@ -103,7 +102,7 @@ class Projection:
 
     async def _load_initial(self, tx: Tx) -> dict[UUID, MatchState]:
         return await load_states(
-            tx, await stream_queries.relevant(tx) if self.match_id is None else [self.match_id]
+            tx, await changes.streamed_matches(tx) if self.match_id is None else [self.match_id]
         )
 
     async def _read_new(self, tx: Tx) -> _NewChanges:
@@ -112,9 +111,7 @@ class Projection:
         if await changes.oldest(tx) - 1 > self.seq:
             raise ChangesExpired
         rows: list[ChangeRow] = []
-        while page := await stream_queries.changes(
-            tx, rows[-1].seq if rows else self.seq, self.match_id, _PAGE
-        ):
+        while page := await changes.after(tx, rows[-1].seq if rows else self.seq, self.match_id, _PAGE):
             rows += page
         rows = [row for row in rows if _streamed(row)]
         ids = {row.match_id for row in rows}
@@ -151,7 +148,7 @@ async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:
     if not ids:
         return {}
     open_markets = await markets.open_of_matches(tx, ids)
-    newest = await stream_queries.newest_seqs(tx, ids)
+    newest = await changes.newest_seqs(tx, ids)
     seqs: dict[UUID, dict[str, int]] = {one: {} for one in ids}
     market_seqs: dict[UUID, dict[str, int]] = {one: {} for one in ids}
     for (match_id, kind, key), seq in newest.items():

@@ -20,8 +20,7 @@ from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.match_info import VideoStream
 from app.domain.settlement import LedgerEntry
 from app.domain.types_off import NONE_OFF, OffTypes, markets_in_list
-from app.store.changes import ChangeRow
-from app.store.tenant_rows import TENANT_MARKET, decode_tenant_market, tenant_of
+from app.store.changes import TENANT_MARKET, ChangeRow, decode_tenant_market, tenant_of
 from app.wire.views.frames import RoundStarted, event_frame, market_frame, round_frame, scoreboard_frame
 from app.wire.views.match import MatchParts
 from app.wire.views.offers import market_view, settlement_view

@@ -19,7 +19,7 @@ from app.kit import metrics
 from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, iso_millis, iso_seconds
 from app.operations.api.dependencies import MATCH, OPERATOR, Limit, Operators, wrong_match
-from app.store import alerts, cursors, heartbeats, live_matches, log_state, matches
+from app.store import alerts, cursors, heartbeats, listings, log_state, matches
 from app.store.alerts import Alert, AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import MessageLoss
@@ -137,7 +137,7 @@ class AlertMonitor:
                 await alerts.end(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), now)
             await alerts.end_for_matches_over(tx, now)
             count = await alerts.open_count(tx)
-            live = len(await live_matches.versions(tx))
+            live = len(await listings.live_versions(tx))
         for kind in AlertKind:
             metrics.alerts_open.labels(kind).set(count.get(kind, 0))
         for process in _PROCESSES:

@@ -35,9 +35,9 @@ from app.operations.api.views import (
     preview_view,
     traded_market,
 )
-from app.store import consent_requests, markets, match_commands, matches
+from app.store import consent_requests, markets, matches, operator_commands
 from app.store.consent_requests import ConsentRequest
-from app.store.match_commands import ExecutedCommand
+from app.store.operator_commands import ExecutedCommand
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Many, Single
 
@@ -137,7 +137,7 @@ async def show_commands(ops: Operators, match_id: FromPath[str], limit: Limit = 
     """The commands that were executed on a match, newest first, with what each changed."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        found = await match_commands.listing(tx, match.id, limit=limit)
+        found = await operator_commands.listing(tx, match.id, limit=limit)
     return many([_executed(one) for one in found])
 
 

@@ -18,7 +18,7 @@ from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
 from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Name, Operators
 from app.operations.api.views import SourceView, source_view
-from app.store import audit, log_senders, matches
+from app.store import audit, log_state, matches
 from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
@@ -128,7 +128,7 @@ async def show_record(ops: Operators, match_id: FromPath[str], limit: Limit = 10
     """What operators did to the match, newest first."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        records = await audit.about(tx, str(match.id), limit)
+        records = await audit.about(tx, str(match.id), limit=limit)
     return Single([Recorded(iso_millis(each.at), each.actor, each.action, each.details) for each in records])
 
 
@@ -137,7 +137,7 @@ async def show_sources(ops: Operators, match_id: FromPath[str]) -> Single[list[S
     """The senders of the match's log, in order of their first request; at most one is followed."""
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
-        known = await log_senders.listing(tx, match.id)
+        known = await log_state.senders(tx, match.id)
     return Single([source_view(match, each) for each in known])
 
 

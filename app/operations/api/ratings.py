@@ -58,7 +58,7 @@ async def import_ratings(
 async def show_ratings(ops: Operators, limit: Limit = 100) -> Many[RatingView]:
     """The teams that are rated by results or given strengths, strongest first."""
     async with ops.store.autocommit() as tx:
-        return many([_view(one) for one in await ratings.listing(tx, limit)])
+        return many([_view(one) for one in await ratings.listing(tx, limit=limit)])
 
 
 def _view(one: StoredRating) -> RatingView:

@@ -191,7 +191,7 @@ async def show_audit(ops: Operators, slug: FromPath[str], limit: Limit = 100) ->
     """Changes of a tenant, its keys and its bookings, newest first."""
     async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
-        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit)])
+        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit=limit)])
 
 
 @put(f"{TENANT}/bookings/{{match_id:str}}", opt=OPERATOR)

@@ -14,7 +14,7 @@ from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import market_reason_code
 from app.kit.clock import iso_millis
 from app.store.consent_requests import ConsentRequest
-from app.store.log_senders import LogSender
+from app.store.log_state import LogSender
 from app.wire.views.match import MatchView, basic_view
 
 

@@ -15,6 +15,7 @@ from app.operations.doctor.findings import Finding, ill, judged, unknown, well
 from app.store import alerts, server_state
 from app.store.alerts import AlertKind
 from app.store.connections import Store, open_store
+from app.store.migrations import pending_migrations
 from app.store.transaction import Tx
 
 _START = "Start PostgreSQL, or set DATABASE_URL; the processes wait for it by themselves."
@@ -51,7 +52,7 @@ async def opened(database_url: str) -> tuple[Store | None, Finding]:
 
 async def migrations(store: Store) -> Finding:
     async with store.autocommit() as tx:
-        pending = await server_state.pending_migrations(tx)
+        pending = await pending_migrations(tx)
     missing = [f"{len(pending)} migrations are missing"] if pending else ()
     return judged("migrations", missing, "the schema is this version's", _MIGRATE)
 

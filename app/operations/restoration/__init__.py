@@ -7,7 +7,7 @@ each tenant is made or repaired; then one transaction (`store.restoration`) goes
 numbers above everything that can have been published, notifies every tenant and ends what is past; last,
 `suspension` suspends every match that is not over. After a promotion `failover` does in one transaction what
 needs neither the broker nor an operator, on behalf of the first connection of any process
-(`store.timeline_guard`).
+(`store.timeline`).
 
 Invariants:
 - nothing is changed before every check has passed;

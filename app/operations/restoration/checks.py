@@ -15,7 +15,7 @@ from app.commands.settlement_audit import audit_settlements
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds
 from app.kit.errors import Conflict
-from app.store import matches, restoration, server_state, tenants
+from app.store import matches, migrations, restoration, tenants
 from app.store.connections import Store
 from app.store.restoration import KnownNumbers
 
@@ -78,7 +78,7 @@ async def require_usable(store: Store, now: int) -> KnownNumbers:
     """What the database knows; raises `Conflict` when it is a standby, has another schema, or contradicts our
     clock at `now` (ms): all later numbers and timestamps follow from the clock."""
     async with store.autocommit() as tx:
-        if missing := await server_state.pending_migrations(tx):
+        if missing := await migrations.pending_migrations(tx):
             count = f"{len(missing)} migration{'s' if len(missing) > 1 else ''}"
             raise Conflict(f"The database lacks {count}: run `matchfeed migrate` first.")
         known = await restoration.known_numbers(tx)

@@ -30,13 +30,13 @@ log = get_logger(__name__)
 
 
 class DatabaseFailover:
-    """`store.timeline_guard.Failover`."""
+    """`store.timeline.Failover`."""
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
 
     async def go_on(self, tx: Tx, present: int, known: Position) -> int:
-        """See `store.timeline_guard.Failover`. One transaction: who cannot see all of it sees nothing."""
+        """See `store.timeline.Failover`. One transaction: who cannot see all of it sees nothing."""
         now = self._clock()
         unfinished = await restoration.unfinished(tx, locked=True)
         numbers = await restoration.last_numbers(tx)
@@ -58,7 +58,7 @@ class DatabaseFailover:
         return mark
 
     async def report(self, tx: Tx, known: Position) -> None:
-        """See `store.timeline_guard.Failover`."""
+        """See `store.timeline.Failover`."""
         change = await timeline.raise_known(tx, known)
         if change is not None:
             await _raise_alert(tx, (await timeline.read(tx)).present, change)

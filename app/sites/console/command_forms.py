@@ -11,7 +11,7 @@ from app.domain.tenant import OperatorRole
 from app.kit.errors import Field, Invalid
 from app.sites.console.site import Permission, allowed, check
 from app.sites.pages.forms import Form, parsed_moment
-from app.store import match_commands
+from app.store import operator_commands
 from app.store.transaction import Tx
 
 Kind = Literal["text", "number", "choice", "check", "moment", "hidden"]
@@ -111,7 +111,7 @@ async def check_may_give(tx: Tx, role: OperatorRole | None, match_id: UUID, comm
     allowed to give it."""
     check(role, permission_for(str(command.__struct_config__.tag)))
     if isinstance(command, Undo):
-        executed = await match_commands.get(tx, match_id, command.of)
+        executed = await operator_commands.get(tx, match_id, command.of)
         if executed is not None:
             check(role, permission_for(executed.name))
 

@@ -19,7 +19,7 @@ from app.sites.pages.forms import Form
 from app.sites.pages.market_names import names_of
 from app.sites.pages.rendering import page, redirect, sentences, texts_for
 from app.sites.pages.sessions import SignedInRequest
-from app.store import consent_requests, match_names, matches
+from app.store import consent_requests, listings, matches
 from app.store.consent_requests import ConsentRequest, ConsentState
 from app.store.transaction import Tx
 
@@ -31,7 +31,7 @@ async def list_consents(request: SignedInRequest, console: Console) -> Response[
     """The newest requests, those that wait and those that are decided."""
     async with console.store.snapshot() as tx:
         found = await consent_requests.listing(tx, limit=_ROWS)
-        names = await match_names.by_ids(tx, {each.match_id for each in found})
+        names = await listings.names_by_id(tx, {each.match_id for each in found})
     now = console.clock()
     rows = [
         {

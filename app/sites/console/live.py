@@ -19,7 +19,7 @@ from app.sites.console.site import CONSOLE, Console, Permission, page_before
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
 from app.sites.pages.sessions import SignedInRequest
-from app.store import alerts, match_names
+from app.store import alerts, listings
 
 _ROWS = 200
 
@@ -43,7 +43,7 @@ async def list_alerts(request: SignedInRequest, console: Console) -> Response[st
     """The newest alerts."""
     async with console.store.snapshot() as tx:
         found = await alerts.listing(tx, limit=_ROWS)
-        names = await match_names.by_ids(tx, {each.match_id for each in found if each.match_id})
+        names = await listings.names_by_id(tx, {each.match_id for each in found if each.match_id})
     return page(request, "alerts.html", rows=alert_rows(found, names))
 
 

@@ -16,12 +16,11 @@ from app.domain.market import MarketStatus
 from app.domain.match import CurrentRound, Match, Side
 from app.kit.clock import Clock
 from app.sites.console.row_feed import Tables
-from app.store import alerts, consent_requests, live_matches, match_names, matches
+from app.store import alerts, consent_requests, listings, matches
 from app.store.alerts import Alert
 from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest
-from app.store.live_matches import MarketCount
-from app.store.match_names import MatchName
+from app.store.listings import MarketCount, MatchName
 from app.store.transaction import Tx
 from app.trading.round_view import round_clock
 
@@ -190,7 +189,7 @@ class LiveReader:
         }
 
     async def _update(self, tx: Tx) -> None:
-        present = await live_matches.versions(tx)
+        present = await listings.live_versions(tx)
         changed = [
             match_id
             for match_id, version in present.items()
@@ -198,14 +197,14 @@ class LiveReader:
         ]
         known = {match_id: each for match_id, each in self._known.items() if match_id in present}
         if changed:
-            counts = await live_matches.market_counts(tx, changed)
+            counts = await listings.market_counts(tx, changed)
             for match in await matches.by_ids(tx, changed):
                 known[match.id] = _Known(present[match.id], match, counts[match.id])
         self._known = known
 
     async def _names(self, tx: Tx, about: set[UUID]) -> dict[UUID, MatchName]:
         """The names of these matches, whether or not they are in play."""
-        names = await match_names.by_ids(tx, about - self._known.keys())
+        names = await listings.names_by_id(tx, about - self._known.keys())
         here = about & self._known.keys()
         return names | {match_id: _name(self._known[match_id].match) for match_id in here}
 

@@ -22,9 +22,9 @@ from app.sites.pages.market_names import key_of_name, names_of
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
-from app.store import history, market_changes, markets, match_commands, matches, settlements
-from app.store.market_changes import MarketChange
-from app.store.match_commands import ExecutedCommand
+from app.store import envelopes, history, markets, matches, operator_commands, settlements
+from app.store.envelopes import MarketChange
+from app.store.operator_commands import ExecutedCommand
 from app.store.transaction import Tx
 
 _COMMANDS = 1_000  #: commands of operators that are shown at most, the newest
@@ -69,7 +69,7 @@ async def market_page(
     texts = texts_for(request)
     async with console.store.snapshot() as tx:
         match, market = await _market(tx, ref, name)
-        found = await market_changes.newest_of_all(tx, match.id, market.key, before=before, limit=CHANGES + 1)
+        found = await envelopes.all_of_market(tx, match.id, market.key, before=before, limit=CHANGES + 1)
         names = await names_of(tx, texts, [market.key])
         entries = await settlements.of_market(tx, match.id, *market.key)
         facts = await _facts(tx, texts, match)
@@ -96,7 +96,7 @@ async def market_plot(
     """What the plot shows, times in Unix ms."""
     async with console.store.snapshot() as tx:
         match, market = await _market(tx, ref, name)
-        found = await market_changes.newest_of_all(tx, match.id, market.key, before=NEWEST, limit=POINTS + 1)
+        found = await envelopes.all_of_market(tx, match.id, market.key, before=NEWEST, limit=POINTS + 1)
         happened = await _facts(tx, texts_for(request), match)
     prices = await price_history(found, texts_for(request).locale)
     begins = prices.points[0].at if prices.points else 0
@@ -108,7 +108,7 @@ async def market_plot(
 async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
     """What happened in the match, and what operators commanded."""
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
-    commands = await match_commands.listing(tx, match.id, limit=_COMMANDS)
+    commands = await operator_commands.listing(tx, match.id, limit=_COMMANDS)
     return facts_in_words(texts, match, rounds, events, commands)
 
 

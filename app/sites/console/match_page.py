@@ -20,8 +20,8 @@ from app.sites.console.site import Console, Permission, allowed, match_path
 from app.sites.pages.market_names import players_of
 from app.sites.pages.rendering import page, texts_for
 from app.sites.pages.sessions import SignedInRequest
-from app.store import audit, log_senders, markets, match_commands, matches
-from app.store.match_commands import ExecutedCommand
+from app.store import audit, log_state, markets, matches, operator_commands
+from app.store.operator_commands import ExecutedCommand
 
 _RECORDS = 50
 _decode = msgspec.json.Decoder(AnyCommand).decode
@@ -32,10 +32,10 @@ async def match_page(request: SignedInRequest, console: Console, ref: FromPath[s
     """The match as it stands; scripts keep it current."""
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, ref)
-        senders = await log_senders.listing(tx, match.id)
-        about = await audit.about(tx, str(match.id), _RECORDS)
+        senders = await log_state.senders(tx, match.id)
+        about = await audit.about(tx, str(match.id), limit=_RECORDS)
         records = await with_market_names(tx, texts_for(request), about)
-        executed = await match_commands.listing(tx, match.id, limit=_RECORDS)
+        executed = await operator_commands.listing(tx, match.id, limit=_RECORDS)
     return await moving_page(
         request,
         console.matches.of(match.id),

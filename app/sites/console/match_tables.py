@@ -18,9 +18,9 @@ from app.sites.console.live_tables import ALERTS, AlertRow, live_row
 from app.sites.console.row_feed import Tables
 from app.sites.console.site import market_path
 from app.sites.pages.market_names import Players, account_of_player, players_of
-from app.store import alerts, live_matches, markets, matches
+from app.store import alerts, listings, markets, matches
 from app.store.connections import Store
-from app.store.match_names import MatchName
+from app.store.listings import MatchName
 from app.trading.round_state import RoundState, SideState
 from app.trading.round_view import round_state
 
@@ -43,7 +43,7 @@ class MatchReader:
             if match is None:
                 raise NotFound("There is no such match any more.")
             found = await markets.open_of_match(tx, match.id)
-            counts = await live_matches.market_counts(tx, [match.id])
+            counts = await listings.market_counts(tx, [match.id])
             opened = await alerts.listing(tx, match_id=match.id, ended=False)
             players = await players_of(tx, (each.key for each in found))
         about = MatchName(match.number, match.home, match.away)

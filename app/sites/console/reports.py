@@ -75,7 +75,7 @@ async def list_records(
 ) -> Response[str]:
     """A page of the audit log."""
     async with console.store.autocommit() as tx:
-        found = await audit.page(tx, position(before), _ROWS + 1)
+        found = await audit.page(tx, position(before), limit=_ROWS + 1)
         shown = found[:_ROWS]
         records = await with_market_names(tx, texts_for(request), [record for _, record in shown])
     older = shown[-1][0] if len(found) > _ROWS else None

@@ -12,7 +12,7 @@ from app.domain.market import Market
 from app.domain.suspension_reasons import in_words, market_reason_code
 from app.kit.background import run_in_thread
 from app.sites.pages.settlements import kind_of
-from app.store.market_changes import MarketChange
+from app.store.envelopes import MarketChange
 
 CHANGES = 100  #: rows of a page
 POINTS = 5_000  #: changes that a plot shows at most, the newest

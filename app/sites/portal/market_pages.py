@@ -24,7 +24,7 @@ from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import market_path, markets_path
-from app.store import market_changes, markets
+from app.store import envelopes, markets
 from app.store.transaction import Tx
 
 _MARKETS = 100  #: rows of a page
@@ -79,8 +79,8 @@ async def market_history(
         match = await _match(tx, request, ref)
         market = await _market(tx, tenant, match, name)
         limit = CHANGES + 1
-        found = await market_changes.newest(tx, tenant, match.id, market.key, before=before, limit=limit)
-        begins_at = await market_changes.begins_at(tx)
+        found = await envelopes.of_market(tx, tenant, match.id, market.key, before=before, limit=limit)
+        begins_at = await envelopes.begins_at(tx)
         names = await names_of(tx, texts_for(request), [market.key])
     shown = found[:CHANGES]
     return page(
@@ -108,7 +108,7 @@ async def market_plot(
         match = await _match(tx, request, ref)
         market = await _market(tx, tenant, match, name)
         limit = POINTS + 1
-        found = await market_changes.newest(tx, tenant, match.id, market.key, before=NEWEST, limit=limit)
+        found = await envelopes.of_market(tx, tenant, match.id, market.key, before=NEWEST, limit=limit)
     history = await price_history(found, texts_for(request).locale)
     return Response(history, media_type="application/json", headers=dict(HEADERS))
 

@@ -25,8 +25,8 @@ from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
 from app.sites.portal.dependencies import Portal
-from app.store import match_names
-from app.store.match_names import MatchName
+from app.store import listings
+from app.store.listings import MatchName
 from app.wire.views.selfcheck import DifferenceView, Digest, SelfCheckView
 
 _digest = msgspec.json.Decoder(Digest).decode
@@ -160,7 +160,7 @@ async def _by_match(
     listed = sorted(checked.differences[:_LISTED], key=_match_of)
     numbers = {number for each in listed if (number := match_number(each.match)) is not None}
     async with portal.store.snapshot() as tx:
-        known = {} if reach is Reach.FINISHED else await match_names.by_numbers(tx, numbers)
+        known = {} if reach is Reach.FINISHED else await listings.names_by_number(tx, numbers)
         names = await names_of(tx, texts_for(request), ((each.id, each.specifiers) for each in listed))
     return [
         _of_match(match, list(group), names, known.get(match_number(match) or 0))

@@ -46,9 +46,12 @@ def _wants_slot(job: str) -> str:
     return f"({job}.of_match IS NULL AND {job}.token = {NO_SLOT})"
 
 
-_JOB_COLUMNS = """j.id, j.tenant_id, j.kind, j.request_id, j.after, j.node_id, j.of_match, j.token, j.state,
-    j.scheduled_at AS accepted_at, j.started_at, j.finished_at, j.attempts, j.steps, j.steps_done,
-    j.envelopes, j.error"""
+#: The columns of a job that are read by their names, beside `scheduled_at AS accepted_at`.
+JOB_COLUMNS = (
+    *("id", "tenant_id", "kind", "request_id", "after", "node_id", "of_match", "token", "state"),
+    *("started_at", "finished_at", "attempts", "steps", "steps_done", "envelopes", "error"),
+)
+_JOB = ", ".join(f"j.{name}" for name in JOB_COLUMNS)
 #: The next job, with its slot if it has waited for one: a slot that another transaction acquires meanwhile
 #: leaves the job where it is. Selects with SKIP LOCKED, inserts and updates in one statement, on jobs beside
 #: other jobs of the same table.
@@ -82,7 +85,7 @@ UPDATE recovery_job j SET state = '{RecoveryState.RUNNING}', holder = $1, attemp
     token = coalesce((SELECT token FROM acquired), j.token)
 FROM next
 WHERE j.id = next.id AND (NOT next.wants_slot OR EXISTS (SELECT FROM acquired))
-RETURNING {_JOB_COLUMNS}
+RETURNING {_JOB}, j.scheduled_at AS accepted_at
 """
 #: The holder of the slot $2, else the first that waits for it; $3 wait. Joins on an expression of two tables
 #: and orders by columns of both.

@@ -1,8 +1,9 @@
+"""The change log, and what of it outlives its pruning."""
+
 from piccolo.columns import UUID, BigInt, Text
 from piccolo.table import Table
 
-from app.store.tables.columns import Json
-from app.store.tables.dialect import DIALECT
+from app.store.tables.dialect import DIALECT, Json
 
 
 class Change(Table, tablename="change", db=DIALECT):

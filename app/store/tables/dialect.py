@@ -1,5 +1,6 @@
-"""Piccolo's engine, as far as a table class needs one: for PostgreSQL's dialect of SQL."""
+"""What Piccolo lacks for our table classes: an engine that does not connect, and kinds of columns."""
 
+from piccolo.columns import BigSerial, Column
 from piccolo.engine.postgres import PostgresEngine
 
 _OLDEST = 15.0
@@ -16,3 +17,35 @@ class Dialect(PostgresEngine):
 
 
 DIALECT = Dialect(config={})
+
+
+class Json(Column):
+    """A `json` value as the bytes of its text. Piccolo's own column would encode bytes once more."""
+
+    value_type = bytes
+
+    def __init__(
+        self, default: bytes | None = b"{}", null: bool = False, db_column_name: str | None = None
+    ) -> None:
+        self.default = default
+        super().__init__(null=null, default=default, db_column_name=db_column_name)
+
+    @property
+    def column_type(self) -> str:
+        return "JSON"
+
+
+class Computed(BigSerial):
+    """A `bigint` that the database numbers or computes (`GENERATED ALWAYS`): inserts leave it alone."""
+
+    @property
+    def column_type(self) -> str:
+        return "BIGINT"
+
+
+class ComputedBoolean(Computed):
+    """A `boolean` that the database computes."""
+
+    @property
+    def column_type(self) -> str:
+        return "BOOLEAN"

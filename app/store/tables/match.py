@@ -1,8 +1,9 @@
-from piccolo.columns import UUID, BigInt, Integer, SmallInt, Text
+"""Matches, their markets, and what happened in them."""
+
+from piccolo.columns import UUID, BigInt, Boolean, DoublePrecision, Integer, Numeric, SmallInt, Text
 from piccolo.table import Table
 
-from app.store.tables.columns import Computed, ComputedBoolean, Json
-from app.store.tables.dialect import DIALECT
+from app.store.tables.dialect import DIALECT, Computed, ComputedBoolean, Json
 
 
 class Match(Table, tablename="match", db=DIALECT):
@@ -58,3 +59,83 @@ class MatchReference(Table, tablename="match_reference", db=DIALECT):
     reference = Text(primary_key=True)
     match_id = UUID()
     request = Json()
+
+
+class Market(Table, tablename="market", db=DIALECT):
+    """`domain.market.Market`, one column per field; the key is (match_id, type_id, specifiers)."""
+
+    match_id = UUID(primary_key=True)
+    type_id = Integer()
+    specifiers = Text()
+    status = SmallInt()
+    odds = Numeric()
+    probability = DoublePrecision()
+    group = Text()
+    reason = Text()
+    result = Text(null=True, default=None)
+    void_reason_id = Integer(null=True, default=None)
+    rests_on = Text()
+    settled_by = Text()
+    opened_at = BigInt()
+    priced_at = BigInt()
+    offered_until = BigInt()
+    first_opened_at = BigInt()
+
+
+class Round(Table, tablename="round", db=DIALECT):
+    """A finished round; `id` is its history id within the match."""
+
+    match_id = UUID(primary_key=True)
+    id = Integer()
+    map = SmallInt()
+    number = SmallInt()
+    void = Boolean()
+    body = Json()
+
+
+class TimelineEvent(Table, tablename="timeline_event", db=DIALECT):
+    """A kill or bomb event; `id` is its history id within the match."""
+
+    match_id = UUID(primary_key=True)
+    id = Integer()
+    map = SmallInt()
+    round = SmallInt()
+    void = Boolean()
+    body = Json()
+
+
+class LedgerEntry(Table, tablename="ledger_entry", db=DIALECT):
+    """A settlement ledger entry; `id` is the change log's number. Never updated."""
+
+    id = BigInt(primary_key=True)
+    match_id = UUID()
+    type_id = Integer()
+    specifiers = Text()
+    at = BigInt()
+    body = Json()
+
+
+class TeamMap(Table, tablename="team_map", db=DIALECT):
+    """A team's counts on one map of a finished match; the key is (match_id, map, slot)."""
+
+    match_id = UUID(primary_key=True)
+    map = SmallInt()
+    slot = Text()
+    team = Text()
+    team_id = Integer(null=True, default=None)
+    map_name = Text()
+    finished_at = BigInt()
+    body = Json()
+
+
+class PlayerMap(Table, tablename="player_map", db=DIALECT):
+    """A player's counts on one map of a finished match; the key is (match_id, map, account, name)."""
+
+    match_id = UUID(primary_key=True)
+    map = SmallInt()
+    account = BigInt()
+    name = Text()
+    team = Text()
+    map_name = Text()
+    finished_at = BigInt()
+    body = Json()

@@ -1,3 +1,5 @@
+"""The logs of matches: how far each was read, and who sends it."""
+
 from piccolo.columns import UUID, BigInt, Boolean, Bytea, Text
 from piccolo.table import Table
 
@@ -46,7 +48,7 @@ class LogParked(Table, tablename="log_parked", db=DIALECT):
 
 
 class LogSender(Table, tablename="log_sender", db=DIALECT):
-    """`store.log_senders.LogSender`, one column per field; the key is (match_id, source), the sender's
+    """`store.log_state.LogSender`, one column per field; the key is (match_id, source), the sender's
     name."""
 
     match_id = UUID(primary_key=True)

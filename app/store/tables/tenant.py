@@ -1,8 +1,9 @@
-from piccolo.columns import UUID, Array, BigInt, Boolean, Integer, Text
+"""Tenants, their people and keys, what is published to them, and the recoveries that they requested."""
+
+from piccolo.columns import UUID, Array, BigInt, Boolean, Bytea, Integer, Text
 from piccolo.table import Table
 
-from app.store.tables.columns import Json
-from app.store.tables.dialect import DIALECT
+from app.store.tables.dialect import DIALECT, Computed, Json
 
 
 class Tenant(Table, tablename="tenant", db=DIALECT):
@@ -73,3 +74,121 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     notice_pending = Boolean()
     bound_queues = Text()
     former_holders = Array(base_column=Text())
+
+
+class RecoveryJob(Table, tablename="recovery_job", db=DIALECT):
+    """`domain.recovery.RecoveryJob`, one column per field. `holder` is the feed process that runs it; a run
+    may begin from `due_at` on."""
+
+    id = Computed(primary_key=True)
+    tenant_id = UUID()
+    kind = Text()
+    request_id = Text()
+    after = BigInt()
+    node_id = Text(null=True, default=None)
+    of_match = UUID(null=True, default=None)
+    token = BigInt()
+    state = Text()
+    scheduled_at = BigInt()
+    started_at = BigInt(null=True, default=None)
+    finished_at = BigInt(null=True, default=None)
+    due_at = BigInt()
+    holder = Text(null=True, default=None)
+    attempts = Integer()
+    steps = Integer()
+    steps_done = Integer()
+    envelopes = BigInt()
+    error = Text()
+
+
+class RecoverySlot(Table, tablename="recovery_slot", db=DIALECT):
+    """The lock of one (tenant, node), which may be acquired when it has expired."""
+
+    tenant_id = UUID(primary_key=True)
+    node = Text()
+    token = BigInt()
+    expires_at = BigInt()
+
+
+class ApiKey(Table, tablename="api_key", db=DIALECT):
+    """A tenant's key. Only its keyed `hash` is stored; `hint` is its first characters, for people.
+    `reference` is the operator's own id of it."""
+
+    id = UUID(primary_key=True)
+    tenant_id = UUID()
+    hash = Bytea(unique=True)
+    hint = Text()
+    label = Text()
+    scopes = Array(base_column=Text())
+    sports = Array(base_column=Text())
+    networks = Array(base_column=Text())
+    rate_limit_rpm = Integer()
+    finished_only = Boolean()
+    operator = Boolean()
+    active = Boolean(default=True)
+    created_at = BigInt()
+    revoked_at = BigInt(null=True, default=None)
+    replaced_by = UUID(null=True, default=None)
+    last_used_at = BigInt(null=True, default=None)
+    reference = Text(null=True, default=None)
+
+
+class Audit(Table, tablename="audit", db=DIALECT):
+    """Who changed what about tenants, keys and bookings; never updated."""
+
+    id = Computed(primary_key=True)
+    at = BigInt()
+    actor = Text()
+    action = Text()
+    tenant_id = UUID(null=True, default=None)
+    subject = Text()
+    details = Json()
+
+
+class PortalUser(Table, tablename="portal_user", db=DIALECT):
+    """A person of a tenant, or an operator, who alone has an `operator_role`. `totp_secret` and
+    `totp_pending` (begun, not confirmed) are encrypted; `totp_step` is the time step of the last accepted
+    code, `wrong_codes` counts those refused since."""
+
+    id = UUID(primary_key=True)
+    tenant_id = UUID()
+    email = Text()
+    name = Text()
+    role = Text()
+    active = Boolean(default=True)
+    created_at = BigInt()
+    last_sign_in_at = BigInt(null=True, default=None)
+    password_hash = Text(null=True, default=None)
+    totp_secret = Bytea(null=True, default=None)
+    totp_pending = Bytea(null=True, default=None)
+    totp_step = BigInt(default=-1)
+    wrong_codes = Integer()
+    operator_role = Text(null=True, default=None)
+
+
+class PortalLink(Table, tablename="portal_link", db=DIALECT):
+    """A one-time link to set a password. Only the keyed `hash` of its token is stored; `ended_at` is when it
+    was used, replaced by another or its user ended."""
+
+    id = UUID(primary_key=True)
+    user_id = UUID()
+    hash = Bytea(unique=True)
+    purpose = Text()
+    without_second_factor = Boolean()
+    created_at = BigInt()
+    expires_at = BigInt()
+    ended_at = BigInt(null=True, default=None)
+
+
+class PortalSession(Table, tablename="portal_session", db=DIALECT):
+    """A signed-in browser. Only the keyed `hash` of its token is stored; a session that ended is deleted.
+    `password_attempts` counts passwords that were presented to change the password."""
+
+    id = UUID(primary_key=True)
+    user_id = UUID()
+    hash = Bytea(unique=True)
+    created_at = BigInt()
+    last_seen_at = BigInt()
+    address = Text()
+    user_agent = Text()
+    password_attempts = Integer()

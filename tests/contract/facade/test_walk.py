@@ -53,7 +53,7 @@ async def played(store: Store) -> dict[Status, list[Match]]:
     discovered = await create(store, 0, "Autumn Cup", None)
     unlinked = [await story.match(status=status) for status in (Status.UPCOMING, Status.LIVE)]
     async with store.autocommit() as tx:
-        found = {match.id: match for match in await matches.listing(tx, statuses=tuple(Status), limit=100)}
+        found = {match.id: match for match in await matches.listing(tx, tuple(Status), limit=100)}
     assert found[finished.id].status is Status.FINISHED
     assert found[live.id].status is Status.LIVE
     assert len(found) == 3 + len(upcoming) + 1 + len(unlinked) and discovered.id in found

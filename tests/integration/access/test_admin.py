@@ -16,7 +16,7 @@ async def actions(store: Store) -> list[str]:
     """What was done about tenant `acme`, in order."""
     async with store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, "acme")
-        return [record.action for record in reversed(await audit.listing(tx, tenant.id, 100))]
+        return [record.action for record in reversed(await audit.listing(tx, tenant.id, limit=100))]
 
 
 async def test_a_tenant_is_created_once(store: Store) -> None:
@@ -104,7 +104,7 @@ async def test_altering_records_what_changed(store: Store, issue: Issue) -> None
         assert await admin.alter_key(tx, issued.key.id, KeyAlteration(rate_limit_rpm=10), **BY) == changed
         with pytest.raises(Invalid):
             await admin.alter_key(tx, issued.key.id, KeyAlteration(sports=("chess",)), **BY)
-        (record, *_) = await audit.listing(tx, issued.key.tenant_id, 1)
+        (record, *_) = await audit.listing(tx, issued.key.tenant_id, limit=1)
     assert (changed.sports, changed.rate_limit_rpm, changed.label) == (frozenset({"soccer"}), 10, "new")
     assert record.details == {"sports": ["soccer"], "rate_limit_rpm": 10, "label": "new"}
     assert (record.actor, record.at, record.subject) == ("tester", 1000, str(issued.key.id))

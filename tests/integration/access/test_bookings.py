@@ -12,7 +12,7 @@ from app.domain.market import MarketStatus
 from app.domain.match import Match
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
-from app.store import changes, matches, tenant_rows, tenants
+from app.store import changes, matches, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from tests.support.stored import changes_after, head
@@ -36,12 +36,12 @@ async def tenant(store: Store) -> Tenant:
 
 
 async def own_rows(store: Store, after: int = 0) -> list[ChangeRow]:
-    return [row for row in await changes_after(store, after) if tenant_rows.tenant_of(row)]
+    return [row for row in await changes_after(store, after) if changes.tenant_of(row)]
 
 
 def listed(rows: list[ChangeRow]) -> dict[str, MarketStatus]:
     """The markets of these rows by specifiers, with their status."""
-    found = [tenant_rows.decode_tenant_market(row.body) for row in rows if row.entity == "feed_market"]
+    found = [changes.decode_tenant_market(row.body) for row in rows if row.entity == "feed_market"]
     return {one.specifiers: one.status for one in found}
 
 
@@ -56,9 +56,9 @@ async def test_the_last_message_suspends_what_was_active(store: Store, story: St
     before = story.at
     assert await book(store, match, False)
     place, *own = await own_rows(store)
-    assert (place.entity, place.match_id) == ("booking", tenant_rows.NO_MATCH)
+    assert (place.entity, place.match_id) == ("booking", changes.NO_MATCH)
     assert listed(own) == keyed(_1=SUSPENDED, _2=SUSPENDED)
-    assert {tenant_rows.tenant_of(row) for row in (place, *own)} == {tenant.id}
+    assert {changes.tenant_of(row) for row in (place, *own)} == {tenant.id}
     assert {row.envelope_seq for row in own} == {own[-1].seq} and own[0].seq > place.seq
     assert min(row.at for row in own) > before and {row.frame + row.message for row in own} == {""}
     async with store.autocommit() as tx:
@@ -145,11 +145,11 @@ async def test_types_that_are_off_are_suspended_already(store: Store, story: Sto
     switched = await head(store)
     await book(store, match, False)
     own = (await own_rows(store, switched))[1:]
-    assert [tenant_rows.decode_tenant_market(row.body).type_id for row in own] == [OTHER]
+    assert [changes.decode_tenant_market(row.body).type_id for row in own] == [OTHER]
     given_back_to = await head(store)
     await book(store, match, True)
     own = (await own_rows(store, given_back_to))[1:]
-    shown = [tenant_rows.decode_tenant_market(row.body) for row in own]
+    shown = [changes.decode_tenant_market(row.body) for row in own]
     assert [(one.type_id, one.status) for one in shown] == [(OTHER, ACTIVE), (13, SUSPENDED)]
     assert offer(2).specifiers not in {one.specifiers for one in shown if one.type_id == 13}
 

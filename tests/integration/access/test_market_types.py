@@ -8,7 +8,7 @@ from app.access import admin
 from app.domain.tenant import Tenant
 from app.kit.clock import system_clock
 from app.kit.errors import Invalid
-from app.store import changes, matches, tenant_rows, tenants
+from app.store import changes, matches, tenants
 from app.store.connections import Store
 from tests.support.databases import waiting
 from tests.support.eventually import eventually
@@ -59,7 +59,7 @@ async def test_a_switch_is_newer_than_what_was_published(store: Store, story: St
     before = story.at
     await switch(store, False)
     async with store.autocommit() as tx:
-        rows = [row for row in await changes.read(tx, 0, 100) if tenant_rows.tenant_of(row)]
+        rows = [row for row in await changes.read(tx, 0, 100) if changes.tenant_of(row)]
         (interval,) = (await tenants.by_slug(tx, "acme")).types_off
         published = (await matches.by_ref(tx, str(match.id))).last_seq
     assert [row.entity for row in rows] == ["market_type", "tenant_market", "tenant_market"]

@@ -161,7 +161,9 @@ async def test_a_secret_is_shown_once_and_stored_encrypted(store: Store) -> None
             await second_factor.confirm(tx, user, code(first.secret, NOW), secret=SECRET, now=NOW)
         await second_factor.confirm(tx, user, code(second.secret, NOW), secret=SECRET, now=NOW)
         record = await stored.get(tx, user.id)
-        written = str(record.totp_secret) + repr(record) + str(await audit.listing(tx, user.tenant_id, 50))
+        written = (
+            str(record.totp_secret) + repr(record) + str(await audit.listing(tx, user.tenant_id, limit=50))
+        )
     assert second.secret not in written
 
 

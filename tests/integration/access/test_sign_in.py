@@ -62,7 +62,7 @@ async def test_a_session_shows_who_signed_in(store: Store, counters: Counters) -
     async with store.autocommit() as tx:
         (session,) = await sign_in.sessions(tx, user.id, now=NOW)
         assert session == issued.session
-        newest, *_ = await audit.listing(tx, user.tenant_id, 10)
+        newest, *_ = await audit.listing(tx, user.tenant_id, limit=10)
     assert (session.address, session.user_agent) == ("192.0.2.77", "a browser")
     assert (newest.action, newest.actor) == ("user.sign_in", f"user {user.email}")
 
@@ -210,7 +210,7 @@ async def test_sessions_are_ended_one_by_one(store: Store, counters: Counters) -
         await sign_in.end_other_sessions(tx, user.id, three.session.id, **BY)
     assert await session_ids(store, user) == [three.session.id]
     async with store.autocommit() as tx:
-        done = [record.action for record in await audit.listing(tx, user.tenant_id, 2)]
+        done = [record.action for record in await audit.listing(tx, user.tenant_id, limit=2)]
     assert done == ["user.sessions_end", "user.session_end"]
 
 

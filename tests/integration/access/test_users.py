@@ -30,7 +30,7 @@ async def test_a_user_is_created_without_a_password(store: Store) -> None:
     assert user.active and not user.has_password
     async with store.autocommit() as tx:
         assert await users.listing(tx, user.tenant_id) == [user]
-        newest, *_ = await audit.listing(tx, user.tenant_id, 1)
+        newest, *_ = await audit.listing(tx, user.tenant_id, limit=1)
     assert (newest.action, newest.subject) == ("user.create", str(user.id))
     assert newest.details["role"] == "developer"
 
@@ -128,7 +128,7 @@ async def test_of_two_who_redeem_a_link_one_wins(store: Store) -> None:
     outcomes = await asyncio.gather(*both, return_exceptions=True)
     assert sorted(type(each).__name__ for each in outcomes) == ["NoneType", "NotFound"]
     async with store.autocommit() as tx:
-        done = [record.action for record in await audit.listing(tx, user.tenant_id, 10)]
+        done = [record.action for record in await audit.listing(tx, user.tenant_id, limit=10)]
     assert done.count("user.password") == 1
 
 

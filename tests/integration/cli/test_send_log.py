@@ -15,8 +15,8 @@ from app.kit.background import run_in_thread
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
-from app.store import log_senders
-from app.store.log_senders import LogSender
+from app.store import log_state
+from app.store.log_state import LogSender
 from tests.support.command_line import Run
 from tests.support.story import Story
 
@@ -100,7 +100,7 @@ def test_every_byte_reaches_the_sink_in_order(
 async def followed_by(story: Story, match_id: UUID, server: str) -> None:
     sender = LogSender(source="run-1", server=server, state="followed", first_seen=1, last_seen=2)
     async with story.store.transaction() as tx:
-        await tx.write(log_senders.save_statements(match_id, (sender,)))
+        await tx.write(log_state.save_senders(match_id, (sender,)))
 
 
 async def test_another_server_than_the_followed_one_is_refused_and_told_how_to_go_on(

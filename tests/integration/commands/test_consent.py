@@ -13,7 +13,7 @@ from app.commands.match_commands import Command
 from app.domain.market import Market, Result
 from app.domain.match import Match
 from app.kit.errors import Conflict, Forbidden, NotFound
-from app.store import consent_requests, match_commands
+from app.store import consent_requests, operator_commands
 from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest, ConsentState
 from tests.integration.commands.test_execution import FIRST, book, ledger
@@ -115,7 +115,7 @@ async def test_it_waits_and_is_executed_by_consent(store: Store, desk: Desk, com
         (each.previous_status, each.new_status, each.settled_by) for each in seen.entries
     ]
     async with store.autocommit() as tx:
-        (executed, _) = await match_commands.listing(tx, desk.match.id, limit=10)
+        (executed, _) = await operator_commands.listing(tx, desk.match.id, limit=10)
     records = await stored.records(store, desk.match.id, 3)
     assert (executed.actor, executed.consent_by) == ("ann", "ben")
     assert [(each.actor, each.action) for each in records] == [

@@ -81,7 +81,7 @@ def result(
 async def rated(store: Store) -> dict[int, TeamRating]:
     """What is stored, once it is sure that it is what all stored events give, computed from nothing."""
     async with store.autocommit() as tx:
-        stored = {one.team_id: one.rating for one in await ratings.listing(tx, 100)}
+        stored = {one.team_id: one.rating for one in await ratings.listing(tx, limit=100)}
         events = await ratings.events_since(tx, 0)
     model = rating_model()
     history = RatingHistory(model, lambda _, at: model.of_strength(1500.0, at))

@@ -14,7 +14,7 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.domain.trading_controls import MARKET_SUSPENDED, NO_CONTROLS, ClosedType, SuspendedMarket
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.store import match_commands, matches
+from app.store import matches, operator_commands
 from app.store.connections import Store
 from tests.integration.commands.test_execution import FIRST, book
 from tests.integration.ingest.conftest import CONFIG, NOW, Server
@@ -32,7 +32,7 @@ async def test_each_command_is_on_record_with_its_effect(store: Store, execute: 
     await execute(t.SuspendMarket(**MAP_WINNER, reason="odd bets"))
     await execute(t.CloseType(market_id=8, reason="no model"), by="other")
     async with store.autocommit() as tx:
-        closed, suspended = await match_commands.listing(tx, match.id, limit=10)
+        closed, suspended = await operator_commands.listing(tx, match.id, limit=10)
         present = await matches.by_ref(tx, str(match.id))
     assert (suspended.revision, suspended.actor, suspended.name) == (1, "tester", "suspend_market")
     assert (closed.revision, closed.actor, closed.name) == (2, "other", "close_type")

@@ -11,7 +11,7 @@ from app.domain.market import MarketStatus, Result
 from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
-from app.store import cache_invalidation, matches, notifications
+from app.store import matches, notifications
 from tests.integration.recovery.conftest import Replay
 from tests.support.stored import present
 from tests.support.story import Story, offer
@@ -56,11 +56,11 @@ async def test_odds_carry_a_fresh_stamp_and_the_change_that_they_were_read_at(
 
 async def test_a_fresh_stamp_invalidates_cached_bodies_of_the_match(replay: Replay, story: Story) -> None:
     match = await story.match()
-    received = notifications.listen(story.store, cache_invalidation.CHANNEL)
+    received = notifications.listen(story.store, notifications.SHOWN)
     async with asyncio.timeout(60):
         assert await anext(received) == ""
         await replay()
-        assert await anext(received) == cache_invalidation.match_payload(match)
+        assert await anext(received) == notifications.match_payload(match)
 
 
 async def test_an_incremental_one_adds_what_was_settled_and_voided_since(

@@ -138,7 +138,7 @@ async def test_an_accepted_request_is_audited_once(
     for _ in range(2):
         await ask(recoveries, tenant, RecoveryKind.EVENT_ODDS, **event)
     async with store.autocommit() as tx:
-        newest, first = await audit.listing(tx, tenant.id, 9)
+        newest, first = await audit.listing(tx, tenant.id, limit=9)
     assert (first.actor, first.action) == ("user ann@acme.test", "recovery.request")
     assert (first.at, first.subject) == (job.accepted_at, str(job.id))
     asked = {"kind": "canonical", "request_id": "7", "after": 0, "node_id": None, "match_id": None}

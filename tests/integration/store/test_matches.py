@@ -95,10 +95,10 @@ async def test_listing_by_state_in_order_of_time(store: Store, new_match: NewMat
     live = await new_match()
     over = await new_match(status=Status.FINISHED, finished_at=50)
     async with store.autocommit() as tx:
-        assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=9) == [soon, late]
-        assert await matches.listing(tx, statuses=[Status.UPCOMING], limit=1) == [soon]
-        assert await matches.listing(tx, statuses=[Status.FINISHED], limit=9) == [over]
-        assert live in await matches.listing(tx, statuses=[*Status], limit=9)
+        assert await matches.listing(tx, [Status.UPCOMING], limit=9) == [soon, late]
+        assert await matches.listing(tx, [Status.UPCOMING], limit=1) == [soon]
+        assert await matches.listing(tx, [Status.FINISHED], limit=9) == [over]
+        assert live in await matches.listing(tx, [*Status], limit=9)
 
 
 async def test_silent_are_live_matches_with_a_price_and_no_facts(

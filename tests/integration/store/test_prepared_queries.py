@@ -8,30 +8,27 @@ from itertools import product
 from typing import Any
 
 import asyncpg
+import pytest
+from piccolo.columns import Array
 
 import app.store
 from app.domain.recovery import RecoveryState
 from app.domain.scopes import Reach
-from app.domain.tenant import Session
-from app.store import alerts, consent_requests, entrants, prepared, query_functions, settlements, users
+from app.store import entrants, prepared, settlements, users
 from app.store.connections import Store
-from app.store.keys import Key
-from app.store.links import Link
 from app.store.log_state import ParkedBatch
-from app.store.match_commands import ExecutedCommand
 from app.store.matches import DEPENDENT_TABLES
-from app.store.prepared import Statement
-from app.store.tables.history import Round, TimelineEvent
-from app.store.tables.statistics import PlayerMap, TeamMap
+from app.store.row_mapping import RowMapping
+from app.store.tables.dialect import Computed
+from app.store.tables.match import PlayerMap, Round, TeamMap, TimelineEvent
 from app.store.timeline import Change
+from app.store.transaction import Statement
 
 _EITHER = (False, True)
 _ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)
 #: The values of keyword-only parameters, which a query's text depends on.
 _FORMS: dict[str, tuple[Any, ...]] = {
-    "are_open": _EITHER,
     "behind": (3,),
-    "column": ("tenant_id", "subject"),
     "conditions": ((), *((name,) for name in settlements.CONDITIONS), tuple(settlements.CONDITIONS)),
     "ended": (None, *_EITHER),
     "everything": _EITHER,
@@ -44,7 +41,6 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "newest_first": _EITHER,
     "of_match": _EITHER,
     "of_node": _EITHER,
-    "only_open": _EITHER,
     "own": _EITHER,
     "reach": tuple(Reach),
     "result": (None, *settlements.LedgerResult),
@@ -58,7 +54,6 @@ _FORMS: dict[str, tuple[Any, ...]] = {
 #: Tables of a kind that several functions name `table`, by the function's module and name.
 _TABLES: dict[str, tuple[Any, ...]] = {
     "history._mark": (Round, TimelineEvent),
-    "history._history": (Round, TimelineEvent),
     "history._of_matches": (Round, TimelineEvent),
     "matches._delete_dependent": tuple(DEPENDENT_TABLES),
     "statistics._delete": (TeamMap, PlayerMap),
@@ -66,36 +61,27 @@ _TABLES: dict[str, tuple[Any, ...]] = {
 #: How many values those functions take that take any number.
 _COUNTS: dict[str, tuple[int, ...]] = {
     "history._ledger_since": (1, 5),
-    "keys._insert": (len(Key.__struct_fields__) + 1,),
-    "alerts._set_handling": (1 + len(alerts._HANDLING),),
     "consent_requests._add": (8,),
-    "consent_requests._decide": (1 + len(consent_requests._DECISION),),
-    "keys._save": (len(Key.__struct_fields__) + 1,),
-    "links._insert": (1 + len(Link.__struct_fields__),),
     "log_state._park": (len(ParkedBatch.__struct_fields__),),
-    "match_commands._add": (1 + len(ExecutedCommand.__struct_fields__),),
     "recovery_jobs._insert": (8,),
-    "sessions._insert": (2 + len(Session.__struct_fields__),),
     "statistics._add_team": (8,),
-    "stream_queries._changes": (1, 2),
-    "tenants._insert": (9,),
+    "changes._after": (1, 2),
     "timeline._store": (1 + len(Change.__struct_fields__),),
-    "users._insert": (7,),
-    "users._save": (len(users._CHANGEABLE) + 1,),
+    "users._save": (1 + len(users._CHANGEABLE) + len(users._CHECKS),),
 }
 
 
 def queries() -> Iterator[tuple[str, Callable[..., Statement]]]:
-    """The functions of the store that `prepared` decorates, and those that `query_functions` does."""
+    """The functions of the store that `prepared` decorates, and those that run what they build."""
     for found in pkgutil.iter_modules(app.store.__path__):
-        if found.name in ("piccolo_conf", "prepared", "query_functions"):  # it reads settings; they decorate
+        if found.name in ("piccolo_conf", "prepared"):  # one reads settings, the other decorates
             continue
         for name, value in vars(importlib.import_module(f"app.store.{found.name}")).items():
             decorated_in = value.__code__.co_filename if inspect.isfunction(value) else ""
-            if decorated_in == prepared.__file__ and name[0] == "_":
-                yield f"{found.name}.{name}", value
-            elif decorated_in == query_functions.__file__ and hasattr(value, "__wrapped__"):
-                yield f"{found.name}.{name}", prepared.prepared(value.__wrapped__)
+            if decorated_in != prepared.__file__ or not hasattr(value, "__wrapped__"):
+                continue
+            runs = inspect.iscoroutinefunction(value)
+            yield f"{found.name}.{name}", prepared.prepared(value.__wrapped__) if runs else value
 
 
 def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement]:
@@ -110,6 +96,33 @@ def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement
             name, (wanted + sum(len(values.get(each, ())) for each in ("filters", "conditions")),)
         ):
             yield query(*[None] * count, **values)
+
+
+def mappings() -> Iterator[tuple[str, str]]:
+    """What each declaration of rows in the store makes: by its name, the SQL that writes a row, and rows."""
+    for found in pkgutil.iter_modules(app.store.__path__):
+        if found.name == "piccolo_conf":
+            continue
+        for name, rows in vars(importlib.import_module(f"app.store.{found.name}")).items():
+            if isinstance(rows, RowMapping):
+                place, written = f"{found.name}.{name}", (*rows._beside, *rows._written)
+                if not any(isinstance(column, Array | Computed) for column in rows.columns):
+                    yield place, rows._upsert
+                    yield place, rows._insert(*[None] * len(written)).sql
+                if set(rows._key) <= set(rows._written):
+                    values = [None] * (len(rows._key) + len(rows._changing))
+                    yield place, rows._update(*values, names=tuple(rows._changing)).sql
+
+
+async def test_postgresql_understands_what_a_mapping_makes(store: Store) -> None:
+    found = list(mappings())
+    assert len(found) > 20
+    async with store.autocommit() as tx:
+        for place, sql in found:
+            try:
+                await tx.connection.prepare(sql)
+            except asyncpg.PostgresError as error:
+                pytest.fail(f"{place}: {error}: {sql}")
 
 
 async def test_postgresql_understands_every_query(store: Store) -> None:

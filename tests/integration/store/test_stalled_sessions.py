@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from app.store.connections import Store
-from app.store.stalled_sessions import StalledSessions
+from app.store.server_state import StalledSessions
 from tests.support.databases import waiting
 from tests.support.eventually import eventually
 from tests.support.stalled import not_reading, stalled

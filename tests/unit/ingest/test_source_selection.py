@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from app.ingest import source_selection
 from app.ingest.batches import Batch
-from app.store.log_senders import OTHERS, LogSender, State
+from app.store.log_state import OTHERS, LogSender, State
 
 
 @pytest.mark.parametrize(

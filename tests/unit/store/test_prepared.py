@@ -7,9 +7,10 @@ import pytest
 from piccolo.query import Insert, Select
 from piccolo.querystring import QueryString
 
-from app.store.prepared import compiled, prepared
+from app.store.prepared import prepared
 from app.store.sql import any_of
-from app.store.tables.alert import Alert
+from app.store.tables.operations import Alert
+from app.store.transaction import compiled
 
 A, B = UUID(int=1), UUID(int=2)
 

@@ -4,7 +4,7 @@ room."""
 from uuid import UUID, uuid4
 
 from app.settings import Settings
-from app.store import refused_recoveries
+from app.store import recovery_jobs
 from app.store.connections import Store
 from tests.faults.keys import issue
 from tests.faults.rig import Rig, consuming, until
@@ -57,8 +57,8 @@ async def test_the_tenant_is_notified_once_and_not_before(rig: Rig, feed: Runnin
     ):
         await until("alive", lambda: consumer.alives and untouched.alives)
         async with rig.store.transaction() as tx:
-            await refused_recoveries.record(tx, uuid4(), tenant.id, 3_600_000)
-            await refused_recoveries.record(tx, uuid4(), tenant.id, 1000)
+            await recovery_jobs.record_refused(tx, uuid4(), tenant.id, 3_600_000)
+            await recovery_jobs.record_refused(tx, uuid4(), tenant.id, 1000)
         before = len(consumer.alives)
         await until("it is alive meanwhile", lambda: len(consumer.alives) > before)
         assert consumer.downs == 0
@@ -82,7 +82,7 @@ async def test_it_stays_due_until_its_tenant_was_notified(rig: Rig, feed: Runnin
         notice = session.relay.publishers[tenant.id].notice
         await until("its bindings are known", lambda: notice.bindings.known)
         async with rig.store.transaction() as tx:
-            await refused_recoveries.record(tx, uuid4(), tenant.id, 0)
+            await recovery_jobs.record_refused(tx, uuid4(), tenant.id, 0)
         await until("due", lambda: notice.refused_at)
         assert len(await recorded(rig.store)) == 1, "no queue has received a notice"
     async with feed(alive_seconds=ALIVE), consuming(url, "oddinfeed") as consumer:

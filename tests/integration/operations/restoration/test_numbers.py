@@ -6,7 +6,7 @@ from app.domain.ids import match_number_at, number_in_match_at, seq_at
 from app.domain.market import MarketStatus
 from app.domain.match import Status
 from app.kit.clock import system_clock
-from app.store import cursors, history, stream_queries
+from app.store import changes, cursors, history
 from app.store.connections import Store
 from tests.integration.operations.restoration.conftest import PutInOrder
 from tests.support.stored import changes_after, head, present
@@ -62,7 +62,7 @@ async def test_a_stream_that_resumes_from_before_receives_a_snapshot_with_new_nu
     for lost in (1, before, before + 50, done.mark - 2):
         assert await projection.changes_since(lost, 10_000) is None
     async with store.autocommit() as tx:
-        numbers = await stream_queries.newest_seqs(tx, list(projection.states))
+        numbers = await changes.newest_seqs(tx, list(projection.states))
     assert len(numbers) == 6 and min(numbers.values()) >= done.mark
 
 

@@ -12,9 +12,9 @@ from app.domain.match import Match
 from app.domain.tenant import OperatorRole
 from app.sites.console.command_forms import FORMS
 from app.sites.console.site import Permission, allowed, market_path
-from app.store import log_senders
+from app.store import log_state
 from app.store.connections import Store
-from app.store.log_senders import LogSender
+from app.store.log_state import LogSender
 from tests.integration.sites.console.conftest import SignIn
 from tests.support import stored
 from tests.support.portal import Person
@@ -196,13 +196,13 @@ async def test_the_followed_log_source_is_handed_over(sign_in: SignIn, store: St
         LogSender(source="b", server="b", state="refused", claims=True, first_seen=1, last_seen=2),
     ]
     async with store.transaction() as tx:
-        await tx.write(log_senders.save_statements(match.id, senders))
+        await tx.write(log_state.save_senders(match.id, senders))
     page = await person.get(path_of(match))
     assert "claims the match" in page.text
     assert '<td>3 <code class="line">hello</code></td>' in page.text
     assert (await done(person, match, "follow_source", source="b")).status_code == 303
     async with store.autocommit() as tx:
-        states = {each.source: each.state for each in await log_senders.listing(tx, match.id)}
+        states = {each.source: each.state for each in await log_state.senders(tx, match.id)}
     assert states == {"a": "dismissed", "b": "followed"}
 
 

@@ -14,10 +14,10 @@ from app.domain.tenant import OperatorRole
 from app.main import create_app
 from app.settings import Settings
 from app.sites.console.site import market_path, match_path
-from app.store import alerts, log_senders
+from app.store import alerts, log_state
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
-from app.store.log_senders import LogSender
+from app.store.log_state import LogSender
 from tests.support import browser
 from tests.support.portal import PASSWORD, add_operator
 from tests.support.queues import private_vhost
@@ -152,7 +152,7 @@ async def test_nothing_is_cut_off_from_1024_px_on(visitor: Visitor, store: Store
         unread_line=line,
     )
     async with store.transaction() as tx:
-        await tx.write(log_senders.save_statements(match.id, [sender]))
+        await tx.write(log_state.save_senders(match.id, [sender]))
         about = AlertSubject(AlertKind.STATISTICS_CONTRADICTION, match_id=match.id)
         await alerts.begin(tx, about, _LONG, 1)
         [alert] = await alerts.listing(tx, ended=False)

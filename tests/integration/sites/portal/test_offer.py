@@ -39,7 +39,7 @@ async def booked(store: Store, match: Match, slug: str = "acme") -> bool:
 async def last_audit(store: Store) -> tuple[str, str]:
     async with store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, "acme")
-        record = (await audit.listing(tx, tenant.id, 1))[0]
+        record = (await audit.listing(tx, tenant.id, limit=1))[0]
     return record.actor, record.action
 
 

@@ -45,7 +45,7 @@ async def test_a_recovery_is_requested_audited_and_followed(sign_in: SignIn, sto
     wanted = RecoveryRequest(RecoveryKind.FACADE_FULL, job.request.request_id, 0, "7")
     assert job.request == wanted
     async with store.autocommit() as tx:
-        newest = (await audit.listing(tx, acme.id, 1))[0]
+        newest = (await audit.listing(tx, acme.id, limit=1))[0]
     assert (newest.actor, newest.action) == (f"user {trader.email}", "recovery.request")
     page = await trader.get(path)
     assert "waiting" in page.text and f'hx-get="{path}/progress"' in page.text

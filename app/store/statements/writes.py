@@ -1,24 +1,19 @@
-"""Statements that write many rows at once, from arrays: the text, and what it costs to parse, are those of
-one row. Piccolo repeats the values of each row in the text, which is another one for each number of rows."""
+"""Statements that write many rows at once, or a row and more with it.
+
+Many rows are written from arrays: the text, and what it costs to parse, are those of one row. Piccolo repeats
+the values of each row in the text, which is another one for each number of rows.
+"""
 
 from app.store.sql import LOSING, NOW
 
+#: The columns that have what a match's state has, in the order of their parameters.
+MATCH_COLUMNS = (
+    *("id", "number", "status", "home", "away", "event", "home_id", "away_id", "tournament_id"),
+    *("scheduled_at", "started_at", "finished_at", "suspended", "last_arrived_at"),
+    *("best_of", "score_home", "score_away"),
+)
 _RATING = "points, spread, at, maps, anchored"
 
-#: Finished rounds, within the one statement of a log batch.
-SAVE_ROUNDS = """
-INSERT INTO round (match_id, id, map, number, void, body)
-SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
-ON CONFLICT (match_id, id) DO UPDATE
-SET map = excluded.map, number = excluded.number, void = excluded.void, body = excluded.body
-"""
-#: Events, within the one statement of a log batch.
-SAVE_EVENTS = """
-INSERT INTO timeline_event (match_id, id, map, round, void, body)
-SELECT $1, * FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bool[], $6::json[])
-ON CONFLICT (match_id, id) DO UPDATE
-SET map = excluded.map, round = excluded.round, void = excluded.void, body = excluded.body
-"""
 #: When keys were last used: all of the last seconds.
 RECORD_LAST_USED = """
 UPDATE api_key SET last_used_at = greatest(last_used_at, u.at)
@@ -81,13 +76,27 @@ ADD_PLAYER_MAPS = """
 INSERT INTO player_map (match_id, finished_at, map, account, name, team, map_name, body)
 SELECT $1, $2, * FROM unnest($3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::json[])
 """
-
-
-def save_entrants(table: str) -> str:
-    """The entrants of one kind: thousands in an import."""
-    return f"""
-    INSERT INTO {table} (id, folded, parent, body)
-    SELECT * FROM unnest($1::int[], $2::text[], $3::int[], $4::json[])
-    ON CONFLICT (id) DO UPDATE
-    SET folded = excluded.folded, parent = excluded.parent, body = excluded.body
-    """
+_MATCH = (*MATCH_COLUMNS, "map_name", "state")
+_VALUES = ", ".join(f"${at}" for at, _ in enumerate(_MATCH, 1))
+_CHANGES = ", ".join(f"{name} = ${at}" for at, name in enumerate(_MATCH, 1) if name != "id")
+#: Inserts a match and notifies the caches on channel $22. With two statements it would be two round trips.
+INSERT_MATCH = f"""
+WITH made AS (
+    INSERT INTO match ({", ".join(_MATCH)}, last_stamp, last_seq) VALUES ({_VALUES}, $20, $21) RETURNING id
+)
+SELECT pg_notify($22, $23) FROM made
+"""
+#: Writes a match and notifies the caches on channel $21, for every log batch: Piccolo returns columns only,
+#: not what a function returns, so it would be two statements.
+SAVE_MATCH = f"""
+UPDATE match SET {_CHANGES}, reprice_at = $20 WHERE id = $1 RETURNING pg_notify($21, $22)
+"""
+#: The conflict is on an expression and a partial index, which Piccolo cannot name, and `xmax` says whether
+#: the row is new.
+BEGIN_ALERT = """
+INSERT INTO alert (kind, match_id, tenant, subject, detail, since) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (kind, coalesce(match_id, '00000000-0000-0000-0000-000000000000'), tenant, subject)
+    WHERE ended_at IS NULL
+DO UPDATE SET detail = excluded.detail
+RETURNING xmax = 0
+"""
