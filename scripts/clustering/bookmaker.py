@@ -14,7 +14,7 @@ from contextlib import suppress
 import httpx
 import msgspec
 
-from .record import DESCRIPTION, ROOT
+from scripts.lab.record import DESCRIPTION, ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "client"))
 from matchfeed_client import Client, ClientError

@@ -16,13 +16,13 @@ from time import monotonic, sleep, time
 
 import msgspec
 
+from scripts.lab import brokers, databases, faults, record
+from scripts.lab.hosts import BROKERS, CLIENT, COUNTERS, INGEST, WEB
+from scripts.lab.record import DESCRIPTION, HOME, ROOT, Record, log_of
 from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError
 
-from . import brokers, databases, faults, record
 from .bookmaker import Look
-from .hosts import BROKERS, CLIENT, COUNTERS, INGEST, WEB
-from .record import DESCRIPTION, HOME, ROOT, Record, log_of
 
 _HEAL_SECONDS = 150.0
 _EQUAL_LOOKS = 3  #: so many equal comparisons in a row are no coincidence
@@ -109,12 +109,12 @@ def _heal(_: str) -> None:
 
 def _without(host: str, *others: str) -> str:
     for other in others:
-        faults.cut(record.present().hosts, host, other)
+        faults.cut(record.present(), host, other)
     return host
 
 
 def _deafened() -> str:
-    faults.cut(record.present().hosts, BROKERS[1], BROKERS[0], both=False)
+    faults.cut(record.present(), BROKERS[1], BROKERS[0], both=False)
     return BROKERS[0]
 
 
@@ -155,7 +155,7 @@ def _broker() -> str:
 
 def command(what: str, *arguments: str) -> None:
     """Run `./scripts/cluster` with these arguments."""
-    done = subprocess.run([sys.executable, "-m", "scripts.clustering", *arguments], cwd=ROOT, check=False)
+    done = subprocess.run([sys.executable, "-m", "scripts.lab.cluster", *arguments], cwd=ROOT, check=False)
     if done.returncode:
         raise ServiceError(f"{what}: it ended with {done.returncode}")
 

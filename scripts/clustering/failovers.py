@@ -14,12 +14,12 @@ from time import sleep, time
 
 import msgspec
 
+from scripts.lab import databases, faults, record
+from scripts.lab.hosts import CLIENT, DATABASES
+from scripts.lab.record import HOME, Record
 from scripts.local_services.output import print_line
 
-from . import databases, faults, record
 from .drill import QUIET_SECONDS, SLUG, command, looks, match_day, wait_equal
-from .hosts import CLIENT, DATABASES
-from .record import HOME, Record
 
 _LAG_SECONDS = 10.0
 _DIGITS = 64  #: of a digest
@@ -71,10 +71,10 @@ def _try(*, synchronous: bool) -> Outcome:
         wait_equal(time())
         sleep(QUIET_SECONDS)
         if not synchronous:
-            faults.cut(made.hosts, *DATABASES)
+            faults.cut(made, *DATABASES)
             sleep(_LAG_SECONDS)
         began = time()
-        faults.isolate(made.hosts, made.primary)
+        faults.isolate(made, made.primary)
         command("promote", "promote")
         promoted = time()
         equal = wait_equal(promoted)

@@ -14,7 +14,7 @@ import aio_pika
 import msgspec
 from aio_pika.exceptions import AMQPError
 
-from .record import DESCRIPTION
+from scripts.lab.record import DESCRIPTION
 
 _EXCHANGE, _LIVE = "oddsfeed", "hi."  #: and how the routing keys of live messages begin
 _AGAIN_SECONDS = 1.0

@@ -24,17 +24,17 @@ import msgspec
 
 from app.settings import load
 from app.store.connections import open_store
-from scripts.clustering import record
-from scripts.clustering.hosts import CLIENT
-from scripts.clustering.record import DESCRIPTION, ROOT
 from scripts.histories import account, outcome, recorded_log, report
 from scripts.histories.collection import Collector
-from scripts.histories.fault_table import FAULTS, Fault
 from scripts.histories.generation import generated
 from scripts.histories.history import TENANTS, History
 from scripts.histories.operators import Operators
 from scripts.histories.run import Run
 from scripts.histories.shortening import shortened
+from scripts.lab import record
+from scripts.lab.faults import FAULTS, Fault
+from scripts.lab.hosts import CLIENT
+from scripts.lab.record import DESCRIPTION, ROOT
 from scripts.local_services.output import print_line
 
 _INSIDE = "MATCHFEED_HISTORIES_INSIDE"
@@ -78,7 +78,7 @@ def _again() -> list[str]:
 
 
 def _clustering(*arguments: str, check: bool = True) -> int:
-    command = [sys.executable, "-m", "scripts.clustering", *arguments]
+    command = [sys.executable, "-m", "scripts.lab.cluster", *arguments]
     return subprocess.run(command, cwd=ROOT, check=check).returncode
 
 

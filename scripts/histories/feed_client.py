@@ -10,10 +10,10 @@ import httpx
 from aio_pika.abc import AbstractIncomingMessage, AbstractQueue
 
 from app.broker.connection import FAILURES, open_connection
-from scripts.clustering.record import ROOT
 from scripts.histories.account import Account
 from scripts.histories.deliveries import read
 from scripts.histories.evidence import Delivery, Recovery
+from scripts.lab.record import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "client"))
 from matchfeed_client import Book, decode

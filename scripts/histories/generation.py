@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from scripts.clustering.hosts import DATABASES
 from scripts.histories import history as h
-from scripts.histories.fault_table import FAULTS, Fault
+from scripts.lab.faults import FAULTS, Fault
+from scripts.lab.hosts import DATABASES
 
 SECONDS = 48.0
 _FIRST_FAULT = (10.0, 15.0)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from scripts.clustering.record import ROOT
 from scripts.histories.evidence import Delivery
+from scripts.lab.record import ROOT
 
 FILE = ROOT / "var" / "histories.jsonl"
 

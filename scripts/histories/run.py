@@ -9,13 +9,11 @@ from typing import Any
 import httpx
 
 from app.kit.errors import Unavailable
-from scripts.clustering.record import Record
 from scripts.histories import account as accounts
 from scripts.histories import history as h
 from scripts.histories import tenant as tenants
 from scripts.histories.account import Account
 from scripts.histories.auditor import Verdict, audit
-from scripts.histories.breakage import Breakage
 from scripts.histories.collection import Collector
 from scripts.histories.evidence import Evidence
 from scripts.histories.finding import Kind
@@ -23,6 +21,8 @@ from scripts.histories.matches import Matches, PlayedMatch
 from scripts.histories.operators import Operators
 from scripts.histories.outcome import Outcome, longest_silence
 from scripts.histories.tenant import TenantClients
+from scripts.lab.faults import FAULTS, Breakage
+from scripts.lab.record import Record
 from scripts.local_services.processes import find
 
 _READY_SECONDS = 60.0
@@ -211,7 +211,7 @@ class _Played:
             case h.Play():
                 return self.matches.play(step)
             case h.Break():
-                return self.breakage.hit(step)
+                return self.breakage.hit(FAULTS[step.fault], step.host, step.seconds)
             case h.Order():
                 return self._order(step)
             case h.Rival():

@@ -6,8 +6,8 @@ from argparse import Namespace
 import psutil
 import pytest
 
-from scripts.clustering import __main__ as cluster
-from scripts.clustering.record import Record
+from scripts.lab import cluster
+from scripts.lab.record import Record
 from scripts.local_services.processes import Started
 
 
@@ -16,7 +16,7 @@ def test_the_status_has_processes_of_hosts_and_those_of_all_hosts(
 ) -> None:
     mapper = Started("loopback/epmd", os.getpid(), psutil.Process().create_time())
     found = Record(False, {}, [mapper, Started("db1/postgresql", 2**22, 0.0)])
-    monkeypatch.setattr("scripts.clustering.record.present", lambda: found)
+    monkeypatch.setattr("scripts.lab.record.present", lambda: found)
     cluster._status(Namespace())
     first, second = capsys.readouterr().out.splitlines()
     assert first.split() == ["loopback/epmd", "runs"]

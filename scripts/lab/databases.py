@@ -7,11 +7,10 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+from scripts.lab.hosts import DATABASES, Hosts
+from scripts.lab.record import HOME, Record, log_of
 from scripts.local_services.postgresql import command_prefix, initialise, owner, program_directory
 from scripts.local_services.processes import ServiceError, await_start, output_of
-
-from .hosts import DATABASES, Hosts
-from .record import HOME, Record, log_of
 
 _PORT = 5432
 _NAME = "matchfeed"

@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 import psutil
 
+from scripts.lab.hosts import Hosts
 from scripts.local_services import files
 from scripts.local_services.processes import ServiceError, Started, find, launch, stop
-
-from .hosts import Hosts
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "var" / "cluster"

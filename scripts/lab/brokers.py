@@ -10,12 +10,11 @@ from urllib.parse import quote
 
 import msgspec
 
+from scripts.lab.hosts import BROKERS, Hosts
+from scripts.lab.record import HOME, Record, log_of
 from scripts.local_services.processes import Started, await_start, find, output_of
 from scripts.local_services.rabbitmq_node import USER, BrokerNode
 from scripts.local_services.rabbitmq_package import Programs, programs
-
-from .hosts import BROKERS, Hosts
-from .record import HOME, Record, log_of
 
 _MAPPER = 4399
 

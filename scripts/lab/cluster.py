@@ -11,12 +11,11 @@ from time import monotonic
 
 import msgspec
 
+from scripts.lab import brokers, databases, faults, programs, record
+from scripts.lab.hosts import ALL, BALANCER, BROKERS, CLIENT, DATABASES, FEED, INGEST, WEB, separable
+from scripts.lab.record import DESCRIPTION, HOME, ROOT, Record
 from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError, find, output_of
-
-from . import brokers, databases, faults, programs, record
-from .hosts import ALL, BALANCER, BROKERS, CLIENT, DATABASES, FEED, INGEST, WEB, separable
-from .record import DESCRIPTION, HOME, ROOT, Record
 
 _MIGRATE_SECONDS = 180.0
 
@@ -171,19 +170,19 @@ def _rejoin(_: argparse.Namespace) -> None:
 
 
 def _cut(options: argparse.Namespace) -> None:
-    faults.cut(record.present().hosts, options.source, options.target, both=not options.one_way)
+    faults.cut(record.present(), options.source, options.target, both=not options.one_way)
 
 
 def _isolate(options: argparse.Namespace) -> None:
-    faults.isolate(record.present().hosts, options.host)
+    faults.isolate(record.present(), options.host)
 
 
 def _slow(options: argparse.Namespace) -> None:
-    faults.slow(record.present().hosts, options.host, options.rate)
+    faults.slow(options.rate, record.present(), options.host)
 
 
 def _heal(_: argparse.Namespace) -> None:
-    faults.heal(record.present().hosts)
+    faults.heal(record.present())
 
 
 def _kill(options: argparse.Namespace) -> None:

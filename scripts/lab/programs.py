@@ -4,13 +4,12 @@ import os
 import sys
 from collections.abc import Callable
 
+from scripts.lab import brokers, databases
+from scripts.lab.hosts import BALANCER, BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
+from scripts.lab.record import HOME, Record, log_of
 from scripts.local_services import ports
 from scripts.local_services.processes import ServiceError, Started, last_words
 from scripts.local_services.valkey import FORGETFUL, binary
-
-from . import brokers, databases
-from .hosts import BALANCER, BROKERS, COUNTERS, DATABASES, FEED, INGEST, WEB
-from .record import HOME, Record, log_of
 
 PORT, OPERATOR_PORT, AMQP_PORT = 8000, 8001, 5672
 _REDIS_PORT = 6379
