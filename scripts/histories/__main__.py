@@ -24,14 +24,14 @@ import msgspec
 
 from app.settings import load
 from app.store.connections import open_store
-from scripts.histories import account, outcome, recorded_log, report
-from scripts.histories.collection import Collector
+from scripts.histories import account, outcome, report
 from scripts.histories.generation import generated
 from scripts.histories.history import TENANTS, History
 from scripts.histories.operators import Operators
 from scripts.histories.run import Run
 from scripts.histories.shortening import shortened
-from scripts.lab import record
+from scripts.lab import record, recorded_log
+from scripts.lab.collection import Collector
 from scripts.lab.faults import FAULTS, Fault
 from scripts.lab.hosts import CLIENT
 from scripts.lab.record import DESCRIPTION, ROOT

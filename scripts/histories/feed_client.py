@@ -11,8 +11,7 @@ from aio_pika.abc import AbstractIncomingMessage, AbstractQueue
 
 from app.broker.connection import FAILURES, open_connection
 from scripts.histories.account import Account
-from scripts.histories.deliveries import read
-from scripts.histories.evidence import Delivery, Recovery
+from scripts.lab.evidence import Delivery, Recovery, read
 from scripts.lab.record import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "client"))

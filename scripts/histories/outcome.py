@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from scripts.histories.evidence import Delivery
+from scripts.lab.evidence import Delivery
 from scripts.lab.record import ROOT
 
 FILE = ROOT / "var" / "histories.jsonl"

@@ -13,14 +13,13 @@ from scripts.histories import account as accounts
 from scripts.histories import history as h
 from scripts.histories import tenant as tenants
 from scripts.histories.account import Account
-from scripts.histories.auditor import Verdict, audit
-from scripts.histories.collection import Collector
-from scripts.histories.evidence import Evidence
-from scripts.histories.finding import Kind
 from scripts.histories.matches import Matches, PlayedMatch
 from scripts.histories.operators import Operators
 from scripts.histories.outcome import Outcome, longest_silence
 from scripts.histories.tenant import TenantClients
+from scripts.lab.auditor import Verdict, audit
+from scripts.lab.collection import Collector
+from scripts.lab.evidence import Evidence, Kind
 from scripts.lab.faults import FAULTS, Breakage
 from scripts.lab.record import Record
 from scripts.local_services.processes import find

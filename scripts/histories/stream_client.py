@@ -11,7 +11,7 @@ import websockets
 from websockets.asyncio.client import connect
 
 from scripts.histories.account import Account
-from scripts.histories.evidence import Frame, Shown
+from scripts.lab.evidence import Frame, Shown
 
 _SILENT_SECONDS, _AGAIN_SECONDS, _CONNECT_SECONDS = 30.0, 1.0, 10.0
 _OPEN = ("active", "suspended")

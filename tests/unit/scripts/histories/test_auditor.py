@@ -6,20 +6,20 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from scripts.histories.auditor import audit
-from scripts.histories.deliveries import read
-from scripts.histories.evidence import (
+from scripts.lab.auditor import audit
+from scripts.lab.evidence import (
     Delivery,
     Entry,
     Envelope,
     Evidence,
     Frame,
+    Kind,
     Recovery,
     Row,
     Shown,
     Tenant,
+    read,
 )
-from scripts.histories.finding import Kind
 
 MATCH = "od:match:7"
 MARKET = (13, "map=1|round=1|team=home")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.histories.evidence import Delivery
 from scripts.histories.outcome import Outcome, longest_silence, store, stored
 from scripts.histories.report import pairs_table, table
+from scripts.lab.evidence import Delivery
 
 
 def outcome(*faults: str, heal: float | None, repeated: int = 0) -> Outcome:

@@ -1,15 +1,20 @@
-"""What a run leaves behind, as data: the auditor needs nothing else.
+"""What a run leaves behind, as data: the auditor needs nothing else; and what it finds.
 
 Matches are named `od:match:<n>`. `at` and `stamp` are Unix ms, `moment` is Unix seconds of the recorder's
 clock.
 """
 
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import msgspec
 
 Market = tuple[int, str]  #: type and specifiers
 Quote = tuple[int, str]  #: status as in the feed (1, -1) and odds, "" while suspended
+_RESULT = {"1": "won", "0": "lost"}
+_OPEN = ("1", "-1")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -62,6 +67,7 @@ class Delivery(msgspec.Struct, frozen=True):
     body: bytes
     states: tuple[tuple[Market, str], ...] = ()
     subscribed: str = ""
+    message_id: str = ""
 
     @property
     def live(self) -> bool:
@@ -130,3 +136,78 @@ class Evidence(msgspec.Struct, kw_only=True):
     wrong_settlements: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     tenants: tuple[Tenant, ...] = ()
+
+
+def numbers(headers: Mapping[str, Any]) -> tuple[int, int]:
+    """`x-seq` and `x-prev-seq` of a message, 0 where it has none."""
+    number, previous = (int(str(headers.get(name) or 0)) for name in ("x-seq", "x-prev-seq"))
+    return number, previous
+
+
+def read(
+    body: bytes, headers: Mapping[str, Any], moment: float, connection: int, message_id: str = ""
+) -> Delivery:
+    """A message, received at `moment` over the connection with this number."""
+    root = ET.fromstring(body)
+    number, previous = numbers(headers)
+    return Delivery(
+        moment=moment,
+        connection=connection,
+        name=root.tag,
+        match=root.get("event_id", ""),
+        at=int(root.get("timestamp", "0")),
+        number=number,
+        previous=previous,
+        request=root.get("request_id", ""),
+        body=body,
+        states=tuple(_states(root)),
+        subscribed=root.get("subscribed", ""),
+        message_id=message_id,
+    )
+
+
+def _states(root: ET.Element) -> Iterator[tuple[Market, str]]:
+    """What a message says of results: an open market has none."""
+    for market in root.iter("market"):
+        if root.tag == "odds_change":
+            if market.get("status") in _OPEN:
+                yield _named(root, market), "pending"
+        elif root.tag == "bet_settlement":
+            yield _named(root, market), _RESULT[market[0].get("result", "")]
+        else:
+            yield _named(root, market), "void" if root.tag == "bet_cancel" else "pending"
+
+
+def _named(root: ET.Element, market: ET.Element) -> Market:
+    start, end = root.get("start_time"), root.get("end_time")
+    return int(market.get("id", "0")), windowed(market.get("specifiers", ""), start, end)
+
+
+def windowed(specifiers: str, start: object, end: object) -> str:
+    """The specifiers, with the window where only the bets in it are void."""
+    return specifiers if end is None else f"{specifiers} {start}-{end}"
+
+
+class Kind(StrEnum):
+    """`lost`: published, and neither received nor recovered. `invented`: received, and not published so.
+    `order`: first received after something newer. `ledger`, `log`: wrong in themselves. `book`: what a client
+    has differs from what REST shows. `failure`: an internal error."""
+
+    LOST = "lost"
+    INVENTED = "invented"
+    ORDER = "order"
+    LEDGER = "ledger"
+    LOG = "log"
+    BOOK = "book"
+    FAILURE = "failure"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """`subject` is the tenant, or the part of the service."""
+
+    kind: Kind
+    subject: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.subject}: {self.text}"

@@ -18,12 +18,11 @@ from app.store import changes, history, matches, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.transaction import Tx
-from scripts.histories import recorded_log
-from scripts.histories.deliveries import windowed
-from scripts.histories.evidence import Entry, Envelope, Evidence, Quote, Row, Shown, Tenant
 from scripts.histories.stream_client import market_fields, match_fields
 from scripts.histories.tenant import TenantClients
 from scripts.http_client import client
+from scripts.lab import recorded_log
+from scripts.lab.evidence import Entry, Envelope, Evidence, Quote, Row, Shown, Tenant, windowed
 
 _SETTLEMENTS = 200
 _SECONDS = 15.0
