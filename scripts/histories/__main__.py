@@ -24,16 +24,16 @@ import msgspec
 
 from app.settings import load
 from app.store.connections import open_store
-from scripts.histories import account, outcome, report
+from scripts.histories import outcome, report
 from scripts.histories.generation import generated
 from scripts.histories.history import TENANTS, History
-from scripts.histories.operators import Operators
-from scripts.histories.run import Run
+from scripts.histories.run import BUNDLES, Run
 from scripts.histories.shortening import shortened
 from scripts.lab import record, recorded_log
 from scripts.lab.collection import Collector
 from scripts.lab.faults import FAULTS, Fault
 from scripts.lab.hosts import CLIENT
+from scripts.lab.operators import Operators, open_account
 from scripts.lab.record import DESCRIPTION, ROOT
 from scripts.local_services.output import print_line
 
@@ -94,9 +94,11 @@ async def _run(options: argparse.Namespace) -> int:
         )
         async with store.transaction() as tx:
             await recorded_log.install(tx)
-        operators = Operators(described["base_url"], described["operator_url"], described["operator_key"])
+        operators = Operators(
+            described["base_url"], described["operator_key"], 10, operator_url=described["operator_url"]
+        )
         stack.push_async_callback(operators.close)
-        everyone = [await account.opened(operators, f"history-{number}") for number in range(TENANTS)]
+        everyone = [await open_account(operators, f"history-{number}", *BUNDLES) for number in range(TENANTS)]
         collector = Collector(store, described["base_url"], settings.exchange, settings.producer_id)
         run = Run(record.present(), operators, collector, described["ws_url"], everyone)
         broken = 0

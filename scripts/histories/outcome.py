@@ -1,12 +1,9 @@
 """What came of a history, as it is stored, one line of JSON each."""
 
-from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
-from scripts.lab.evidence import Delivery
 from scripts.lab.record import ROOT
 
 FILE = ROOT / "var" / "histories.jsonl"
@@ -52,17 +49,3 @@ def stored(file: Path = FILE) -> list[Outcome]:
         return []
     found = [msgspec.json.decode(line, type=Outcome) for line in file.read_bytes().splitlines()]
     return list({(each.seed, each.faults): each for each in found}.values())
-
-
-def longest_silence(
-    deliveries: Sequence[Delivery], away: Sequence[tuple[float, float]], since: float, until: float
-) -> float:
-    """The longest time between two messages from `since` to `until`, without those in which the client was
-    away on purpose."""
-    moments = [since, *(each.moment for each in deliveries if since <= each.moment <= until), until]
-    gaps = (
-        after - before
-        for before, after in pairwise(moments)
-        if not any(begin < after and before < end for begin, end in away)
-    )
-    return max(gaps, default=0.0)

@@ -2,6 +2,7 @@
 the tenants' clients."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -18,16 +19,38 @@ from app.store import changes, history, matches, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
 from app.store.transaction import Tx
-from scripts.histories.stream_client import market_fields, match_fields
-from scripts.histories.tenant import TenantClients
 from scripts.http_client import client
 from scripts.lab import recorded_log
 from scripts.lab.evidence import Entry, Envelope, Evidence, Quote, Row, Shown, Tenant, windowed
+from scripts.lab.feed_client import FeedClient
+from scripts.lab.operators import Account
+from scripts.lab.stream_client import StreamClient, market_fields, match_fields
 
 _SETTLEMENTS = 200
 _SECONDS = 15.0
 _STATUS = {"active": 1, "suspended": -1}
 Rest = dict[str, Any]
+
+
+@dataclass
+class TenantClients:
+    """A tenant of a run: what it logs in with, and its clients. `uncertain`: matches (as the feed names them)
+    whose booking was changed; `unbooked`: given back."""
+
+    account: Account
+    feed: FeedClient
+    stream: StreamClient
+    uncertain: set[str] = field(default_factory=set)
+    unbooked: set[str] = field(default_factory=set)
+
+    def check(self) -> None:
+        """Raises the error that ended a client."""
+        self.feed.check()
+        self.stream.check()
+
+    async def close(self) -> None:
+        await self.feed.close()
+        await self.stream.close()
 
 
 class Collector(msgspec.Struct, frozen=True):
@@ -141,13 +164,11 @@ class Collector(msgspec.Struct, frozen=True):
         return found
 
     async def comparison(self, clients: TenantClients) -> Any:
-        """The self-check of the tenant's book; None where it is not answered."""
+        """The self-check of the tenant's book; None where it is not answered, or during a recovery."""
         try:
-            async with client(self.base_url, clients.account.key, _SECONDS) as http:
-                response = await http.post("/cs2/v1/selfcheck", json=clients.feed.book.digest())
-        except httpx.TransportError:
+            return await clients.feed.comparison()
+        except httpx.HTTPError:
             return None
-        return response.json()["data"] if response.is_success else None
 
 
 def _data(response: httpx.Response) -> Any:

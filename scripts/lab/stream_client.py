@@ -10,8 +10,8 @@ from typing import Any
 import websockets
 from websockets.asyncio.client import connect
 
-from scripts.histories.account import Account
 from scripts.lab.evidence import Frame, Shown
+from scripts.lab.operators import Account
 
 _SILENT_SECONDS, _AGAIN_SECONDS, _CONNECT_SECONDS = 30.0, 1.0, 10.0
 _OPEN = ("active", "suspended")
@@ -22,14 +22,13 @@ _LOST = (OSError, TimeoutError, websockets.WebSocketException)
 
 class StreamClient:
     """Connects again by itself, with `since`, unless it is away. `last` is the highest number received,
-    `alive` that of the last `alive` (-1:
-    none yet)."""
+    `alive` that of the last `alive` (-1: none yet)."""
 
-    def __init__(self, account: Account, ws_url: str) -> None:
+    def __init__(self, account: Account, ws_url: str, since: int = 0) -> None:
         self.frames = list[Frame]()
         self.matches = dict[str, dict[str, Any]]()
         self.offers = dict[str, dict[str, Any]]()
-        self.last, self.alive = 0, -1
+        self.last, self.alive = since, -1
         self.connections = 0
         self._account, self._url = account, ws_url
         self._mentioned = set[tuple[str, str]]()

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from scripts.histories.account import Account
-from scripts.histories.stream_client import StreamClient
+from scripts.lab.operators import Account
+from scripts.lab.stream_client import StreamClient
 
 
 def frame(kind: str, data: dict[str, Any], seq: int, **meta: Any) -> dict[str, Any]:
