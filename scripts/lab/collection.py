@@ -11,16 +11,15 @@ import msgspec
 
 from app.amqp.envelope import Envelope as Rendered
 from app.amqp.envelope import EnvelopeRenderer
-from app.commands.settlement_audit import audit_settlements
 from app.domain.ids import match_urn
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.types_off import Intervals, entry_offered, off_now
-from app.store import changes, history, matches, tenants
+from app.store import changes, history, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
-from app.store.transaction import Tx
 from scripts.http_client import client
 from scripts.lab import recorded_log
+from scripts.lab.database_audit import audit_match
 from scripts.lab.evidence import Entry, Envelope, Evidence, Quote, Row, Shown, Tenant, windowed
 from scripts.lab.feed_client import FeedClient
 from scripts.lab.operators import Account
@@ -74,7 +73,7 @@ class Collector(msgspec.Struct, frozen=True):
             log = [row for row in await recorded_log.read(tx, since) if row.match_id in ids]
             marks = await recorded_log.marks(tx)
             ledger = {each: await history.ledger(tx, each) for each in ids}
-            wrong = [text for each in sorted(ids) for text in await _wrong_settlements(tx, each)]
+            wrong = [text for each in sorted(ids) for text in (await audit_match(tx, each)).wrong]
             tenant_ids = [UUID(one.account.tenant_id) for one in clients]
             intervals = [await tenants.types_off_of(tx, each) for each in tenant_ids]
             booked = [
@@ -184,14 +183,6 @@ async def _settlements(http: httpx.AsyncClient, since: int) -> list[Rest]:
         found += page
         since = page[-1]["id"]
     return found
-
-
-async def _wrong_settlements(tx: Tx, match_id: UUID) -> list[str]:
-    match = await matches.get(tx, match_id)
-    assert match, "matches stay"
-    found = await audit_settlements(tx, match)
-    urn = match_urn(match.number)
-    return [f"{urn}: {each.type_id} {each.specifiers}: {each.problem}" for each in found.differences]
 
 
 def _row(row: ChangeRow) -> Row:

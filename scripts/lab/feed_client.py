@@ -3,8 +3,8 @@ it receives."""
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
 from typing import Any
 
@@ -238,6 +238,19 @@ def _is_notice(message: AbstractIncomingMessage) -> bool:
     """Whether it is an `alive` that reports a loss."""
     alive = (message.routing_key or "").startswith(_ALIVE)
     return alive and b'subscribed="1"' not in message.body
+
+
+@asynccontextmanager
+async def opened_clients(
+    kind: Callable[[Account, str], FeedClient], accounts: Sequence[Account], urls: Sequence[str]
+) -> AsyncIterator[list[FeedClient]]:
+    """A client of this kind for each account; the web processes alternate."""
+    everyone = [kind(each, urls[number % len(urls)]) for number, each in enumerate(accounts)]
+    try:
+        yield everyone
+    finally:
+        for each in everyone:
+            await each.close()
 
 
 async def different_books(everyone: Sequence[FeedClient]) -> list[str]:

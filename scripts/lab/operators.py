@@ -3,12 +3,17 @@
 import asyncio
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import msgspec
 
+from app.broker import provisioning
+from app.broker.management import Management
+from app.settings import Settings
 from scripts.http_client import client
 
 _AGAIN_SECONDS = 0.5
@@ -114,6 +119,23 @@ async def open_account(operators: Operators, name: str, *bundles: str) -> Accoun
     key = await operators.insist("POST", f"/ops/v1/tenants/{slug}/keys", _rights(bundles))
     key_id = key["key"]["key_id"]
     return Account(slug, made["tenant_id"], broker["amqp_url"], key["api_key"], key_id, broker["exchange"])
+
+
+async def new_accounts(operators: Operators, name: str, count: int) -> list[Account]:
+    """So many of them that may do what bookmakers do."""
+    return [await open_account(operators, name, "cs2.odds.basic") for _ in range(count)]
+
+
+@asynccontextmanager
+async def own_accounts(settings: Settings) -> AsyncIterator[list[Account]]:
+    """A list for new accounts, whose vhosts go with the block."""
+    accounts = list[Account]()
+    try:
+        yield accounts
+    finally:
+        async with Management(settings.rabbitmq_api_url) as management:
+            for each in accounts:
+                await provisioning.deprovision(management, each.slug)
 
 
 async def renew_key(operators: Operators, account: Account, *bundles: str) -> None:

@@ -20,11 +20,10 @@ import msgspec
 from app.domain.user import OperatorRole, Role
 from app.settings import Settings
 from app.store.connections import Store
-from scripts.soak.bookmakers import Customer
-from scripts.soak.faults import FaultRecord
-from scripts.soak.person import add_operator, add_user
-from scripts.soak.soaked_service import SoakedService
-from scripts.soak.visits import CheckedPerson, Visits
+from scripts.lab.local_faults import FaultRecord
+from scripts.lab.operators import Account
+from scripts.lab.person import CheckedPerson, Visits, add_operator, add_user
+from scripts.lab.service import Service
 
 #: The roles of the tenants' people, one person of a tenant each; all of them may request recoveries.
 ROLES = (Role.OWNER, Role.TRADER, Role.DEVELOPER)
@@ -257,22 +256,22 @@ def _hidden(form: str) -> dict[str, str]:
 async def everybody(
     settings: Settings,
     store: Store,
-    customers: Sequence[Customer],
-    service: SoakedService,
+    accounts: Sequence[Account],
+    service: Service,
     record: FaultRecord,
     seed: int,
 ) -> AsyncIterator[list[Visitor]]:
     """New people of the first tenants, and new traders, with one `Visits`; the web processes alternate."""
     visits, kinds = Visits(), list[tuple[Callable[[CheckedPerson, Random], Visitor], str, str]]()
-    for customer, role in zip(customers, ROLES, strict=False):
-        kinds.append((PortalUser, await add_user(store, settings, customer.slug, role), "/portal"))
+    for account, role in zip(accounts, ROLES, strict=False):
+        kinds.append((PortalUser, await add_user(store, settings, account.slug, role), "/portal"))
     for place in range(TRADERS):
         email = await add_operator(store, settings, OperatorRole.TRADER)
         kinds.append((partial(Trader, place=place), email, "/console"))
     async with AsyncExitStack() as stack:
         people = list[Visitor]()
         for number, (kind, email, site) in enumerate(kinds):
-            url = service.clients[number % len(service.clients)].base_url
+            url = service.urls[number % len(service.urls)]
             client = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False, limits=_LIMITS)
             await stack.enter_async_context(client)
             person = CheckedPerson(client, email, site, record, visits)
