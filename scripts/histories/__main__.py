@@ -14,8 +14,6 @@ each history. Fails if anything was wrong.
 import argparse
 import asyncio
 import logging
-import os
-import subprocess
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -29,15 +27,12 @@ from scripts.histories.generation import generated
 from scripts.histories.history import TENANTS, History
 from scripts.histories.run import BUNDLES, Run
 from scripts.histories.shortening import shortened
-from scripts.lab import record, recorded_log
+from scripts.lab import cluster, record, recorded_log
 from scripts.lab.collection import Collector
 from scripts.lab.faults import FAULTS, Fault
-from scripts.lab.hosts import CLIENT
 from scripts.lab.operators import Operators, open_account
 from scripts.lab.record import DESCRIPTION, ROOT
 from scripts.local_services.output import print_line
-
-_INSIDE = "MATCHFEED_HISTORIES_INSIDE"
 
 
 def main() -> None:
@@ -46,16 +41,10 @@ def main() -> None:
         print(report.table(outcome.stored()), end="\n\n")
         print(report.pairs_table(outcome.stored()))
         return
-    if os.environ.get(_INSIDE):
+    if cluster.on_client():
         raise SystemExit(asyncio.run(_run(options)))
-    started = record.load() is None
-    if started:
-        _clustering(*(["--synchronous"] if options.synchronous else []))
-    try:
-        raise SystemExit(_clustering("exec", CLIENT, *_again(), check=False))
-    finally:
-        if started:
-            _clustering("--stop")
+    with cluster.running(synchronous=options.synchronous, reuse=True):
+        raise SystemExit(cluster.run_on_client("scripts.histories", sys.argv[1:]))
 
 
 def _options() -> argparse.Namespace:
@@ -70,16 +59,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--replay", type=Path, help="run the history of this file instead")
     parser.add_argument("--table", action="store_true", help="print what all runs so far cost")
     return parser.parse_args()
-
-
-def _again() -> list[str]:
-    """This command, to be run on the client's host."""
-    return ["env", f"{_INSIDE}=1", sys.executable, "-m", "scripts.histories", *sys.argv[1:]]
-
-
-def _clustering(*arguments: str, check: bool = True) -> int:
-    command = [sys.executable, "-m", "scripts.lab.cluster", *arguments]
-    return subprocess.run(command, cwd=ROOT, check=check).returncode
 
 
 async def _run(options: argparse.Namespace) -> int:

@@ -1,4 +1,5 @@
-"""`./scripts/cluster`: the whole service on several hosts of one machine, and faults between them."""
+"""`./scripts/cluster`: the whole service on several hosts of one machine, and faults between them; and how a
+scenario runs on it, from the client's host."""
 
 import argparse
 import os
@@ -6,7 +7,8 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 
 import msgspec
@@ -18,6 +20,7 @@ from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError, find, output_of
 
 _MIGRATE_SECONDS = 180.0
+_ON_CLIENT = "MATCHFEED_ON_CLIENT"
 
 
 def main() -> None:
@@ -65,14 +68,45 @@ def _verb(
     return parser
 
 
+@contextmanager
+def running(*, synchronous: bool = False, reuse: bool = False) -> Iterator[None]:
+    """A new cluster within the block; with `reuse` the one that is there, which stays."""
+    if reuse and record.load():
+        yield
+        return
+    start(synchronous=synchronous)
+    try:
+        yield
+    finally:
+        _end(record.present())
+
+
+def run_on_client(module: str, arguments: Sequence[str] = ()) -> int:
+    """Run a module on the client's host, with the service's settings; its exit status."""
+    found, command = record.present(), [sys.executable, "-m", module, *arguments]
+    environment = {**os.environ, **programs.settings(found), _ON_CLIENT: "1"}
+    inside = [str(part) for part in found.hosts.inside(CLIENT, command)]
+    return subprocess.run(inside, cwd=ROOT, env=environment, check=False).returncode
+
+
+def on_client() -> bool:
+    """Whether `run_on_client` has started this process."""
+    return _ON_CLIENT in os.environ
+
+
 def _start(options: argparse.Namespace) -> None:
+    start(synchronous=options.synchronous, loopback=options.loopback)
+
+
+def start(*, synchronous: bool, loopback: bool = False) -> None:
+    """Start a cluster, in namespaces where they are allowed; nothing of it is left where that fails."""
     if record.load():
         raise ServiceError("a cluster is there already; ./scripts/cluster --stop ends it")
-    separate = separable() and not options.loopback
+    separate = separable() and not loopback
     if not separate:
         print_line("no namespaces here: the hosts are addresses of loopback, and nothing can be cut off")
     passwords = {name: secrets.token_urlsafe(24) for name in ("postgresql", "rabbitmq", "cookie", "secret")}
-    made = Record(separate, passwords, synchronous=options.synchronous)
+    made = Record(separate, passwords, synchronous=synchronous)
     made.hosts.require_unused()
     shutil.rmtree(HOME, ignore_errors=True)
     made.save()
@@ -162,7 +196,11 @@ def _status(_: argparse.Namespace) -> None:
 def _promote(_: argparse.Namespace) -> None:
     found = record.present()
     found.kill(found.primary)
-    print_line(f"{databases.promote(found)} is the primary now")
+    promote(found)
+
+
+def promote(made: Record) -> None:
+    print_line(f"{databases.promote(made)} is the primary now")
 
 
 def _rejoin(_: argparse.Namespace) -> None:
