@@ -3,6 +3,7 @@ it receives."""
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
@@ -21,11 +22,12 @@ _IN_FLIGHT_SECONDS = 3.0  #: another recovery of the tenant runs for so long, mo
 _BOOK_SECONDS = 180.0
 _ALIVE = "-.-.-.alive."  #: the beginning of its routing key
 _SHOWN = 5  #: differences of a book
+_DELAYS = 20_000
 
 
 class FeedClient:
     """Connects again by itself, unless it is `away`. A reader of `delays` (ms from log line to queue) clears
-    them.
+    them; only the last ones are there.
 
     `durable`: its queue outlives its connections. `recording`: every message is added to `deliveries`. A
     recovery without an end is requested again after `patience` seconds; `notify` receives a line for each.
@@ -41,14 +43,15 @@ class FeedClient:
         patience: float = 600.0,
         seconds: float = 30.0,
         notify: Callable[[str], None] = lambda _: None,
+        book: Book | None = None,
     ) -> None:
-        self.account, self.book = account, Book()
+        self.account, self.book = account, book or Book()
         self.book.after = time.time_ns() // 1_000_000
         self.book.due.set()
         self.deliveries = list[Delivery]()
         self.recoveries = list[Recovery]()
         self.away = list[tuple[float, float]]()
-        self.delays = list[int]()
+        self.delays = deque[int](maxlen=_DELAYS)
         self.received = self.connections = self.accepted = self.refused = 0
         self._durable, self._recording = durable, recording
         self._patience, self._notify = patience, notify
@@ -120,10 +123,19 @@ class FeedClient:
     async def _run(self) -> None:
         while True:
             await self._here.wait()
-            with suppress(*FAILURES):
+            try:
                 await self._listen()
-            self.book.suspend()
+                self._on_lost(ConnectionError("it was closed"))
+            except FAILURES as error:
+                self._on_lost(error)
             await asyncio.sleep(_AGAIN_SECONDS)
+
+    def _on_connected(self) -> None:
+        """It will receive everything from now on."""
+
+    def _on_lost(self, error: BaseException) -> None:
+        """The connection has ended, or was silent for too long."""
+        self.book.suspend()
 
     async def _listen(self) -> None:
         async with open_connection(self.account.amqp_url, _CONNECT_SECONDS) as connection:
@@ -132,6 +144,7 @@ class FeedClient:
             self._dropped = False
             connection.close_callbacks.add(lambda *_: incoming.put_nowait(None))
             self.connections += 1
+            self._on_connected()
             self._suspend("connected")
             await queue.consume(incoming.put, no_ack=not self._durable)
             recovering = asyncio.create_task(self._recover())
@@ -156,12 +169,14 @@ class FeedClient:
     async def _next(
         self, incoming: "asyncio.Queue[AbstractIncomingMessage | None]"
     ) -> AbstractIncomingMessage | None:
-        """The next message; None when the connection has ended or was silent for too long."""
-        with suppress(TimeoutError):
+        """The next message; None when the connection has ended. Raises `TimeoutError` after a silence in
+        which not even `alive` came."""
+        try:
             async with asyncio.timeout(_SILENT_SECONDS):
                 return await incoming.get()
-        self._reasons.add("silence")
-        return None
+        except TimeoutError as error:
+            self._reasons.add("silence")
+            raise TimeoutError(f"nothing received for {_SILENT_SECONDS:.0f} s, not even alive") from error
 
     def _receive(self, message: AbstractIncomingMessage) -> None:
         """Count and record a message, and apply it to the book."""
@@ -170,7 +185,7 @@ class FeedClient:
         if arrived := message.headers.get("x-arrived-at"):
             self.delays.append(int(moment * 1000) - int(str(arrived)))
         due, notice = self.book.due.is_set(), _is_notice(message)
-        self.book.receive(message.body, number, previous)
+        self._apply(message, number, previous)
         self.book.after = min(self.book.after, int(moment * 1000))  # the clock of a server may be fast
         if notice or (self.book.due.is_set() and not due):
             self._reasons.add("notice" if notice else "gap")
@@ -178,6 +193,9 @@ class FeedClient:
             name = message.message_id or ""
             self._record(read(message.body, message.headers, moment, self.connections, name))
         self._changed.set()
+
+    def _apply(self, message: AbstractIncomingMessage, number: int, previous: int) -> None:
+        self.book.receive(message.body, number, previous)
 
     def _record(self, got: Delivery) -> None:
         self.deliveries.append(got)
@@ -216,13 +234,8 @@ class FeedClient:
 
     async def _request_recovery(self, number: str) -> tuple[int, float]:
         """The status (503 where nobody answers), and after how many seconds another request makes sense."""
-        query: dict[str, str | int] = {
-            "after": max(0, self.book.after - OVERLAP_MILLIS),
-            "request_id": number,
-        }
-        try:
-            response = await self.request("POST", "/cs2/v1/recovery/initiate_request", params=query)
-        except httpx.TransportError:
+        response = await self._post_recovery(max(0, self.book.after - OVERLAP_MILLIS), number)
+        if response is None:
             return httpx.codes.SERVICE_UNAVAILABLE, _AGAIN_SECONDS
         status = response.status_code
         self.accepted += response.is_success
@@ -232,6 +245,14 @@ class FeedClient:
         if status == httpx.codes.CONFLICT:  # its Retry-After is the latest moment: mostly it is sooner
             return status, _IN_FLIGHT_SECONDS
         return status, float(response.headers.get("Retry-After") or _AGAIN_SECONDS)
+
+    async def _post_recovery(self, after: int, number: str) -> httpx.Response | None:
+        """The response; None where nobody answers."""
+        query: dict[str, str | int] = {"after": after, "request_id": number}
+        try:
+            return await self.request("POST", "/cs2/v1/recovery/initiate_request", params=query)
+        except httpx.HTTPError:
+            return None
 
 
 def _is_notice(message: AbstractIncomingMessage) -> bool:
