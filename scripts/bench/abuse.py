@@ -38,7 +38,7 @@ from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import http_client, services
 from scripts.bench.feed_rig import answering, operator_key, processes, provisioned
-from scripts.bench.own_data import database, internal_vhost, issue_key
+from scripts.lab.own_data import database, internal_vhost, issue_key
 
 MOST_TIMES = 3.0
 _BODY_BYTES = 2_621_440

@@ -32,8 +32,8 @@ from app.store import markets, matches
 from app.store.connections import Store, open_store
 from scripts import services
 from scripts.bench.feed_rig import Playing, Rig, rigged
-from scripts.bench.own_data import database, internal_vhost
 from scripts.bench.processors import Processors
+from scripts.lab.own_data import database, internal_vhost
 
 _WARM_SECONDS = 40.0
 _FEW = 5  #: log batches in all queues: ingest keeps up

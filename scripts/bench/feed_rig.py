@@ -31,7 +31,7 @@ from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
 from scripts import http_client
-from scripts.bench.own_data import issue_key
+from scripts.lab.own_data import issue_key
 from scripts.local_services import ports
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -34,7 +34,7 @@ from app.store.prepared import Statement, compiled, prepared
 from app.store.tables.market import Market as MarketTable
 from app.store.transaction import Tx, Write
 from scripts import services
-from scripts.bench.own_data import database, issue_key
+from scripts.lab.own_data import database, issue_key
 
 MOST_RATIO = 1.05
 _MARKETS = 20

@@ -22,9 +22,8 @@ import msgspec
 
 from app.settings import load
 from app.store.connections import open_store
-from scripts.histories import outcome, report
-from scripts.histories.generation import generated
-from scripts.histories.history import TENANTS, History
+from scripts.histories import outcome
+from scripts.histories.history import TENANTS, History, generated
 from scripts.histories.run import BUNDLES, Run
 from scripts.histories.shortening import shortened
 from scripts.lab import cluster, record, recorded_log
@@ -38,8 +37,8 @@ from scripts.local_services.output import print_line
 def main() -> None:
     options = _options()
     if options.table:
-        print(report.table(outcome.stored()), end="\n\n")
-        print(report.pairs_table(outcome.stored()))
+        print(outcome.table(outcome.stored()), end="\n\n")
+        print(outcome.pairs_table(outcome.stored()))
         return
     if cluster.on_client():
         raise SystemExit(asyncio.run(_run(options)))

@@ -18,8 +18,8 @@ import psutil
 from app.access.properties import KeyProperties
 from app.settings import Settings
 from app.store.connections import Store
-from scripts.bench.own_data import issue_key
 from scripts.lab.operators import Operators
+from scripts.lab.own_data import issue_key
 from scripts.lab.record import ROOT
 from scripts.local_services import ports
 from scripts.local_services.processes import ServiceError, last_words

@@ -25,11 +25,11 @@ from app import settings as configuration
 from app.sandbox.simulator.anomalies import RARE
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.own_data import database, internal_vhost
 from scripts.lab.database_audit import audit_ledger
 from scripts.lab.feed_client import FeedClient, different_books, opened_clients
 from scripts.lab.local_faults import Breakage, FaultRecord, pairs
 from scripts.lab.operators import new_accounts, own_accounts
+from scripts.lab.own_data import database, internal_vhost
 from scripts.lab.people import Visitor, everybody
 from scripts.lab.play import Play
 from scripts.lab.service import Service, open_service

@@ -10,7 +10,7 @@ from app.ingest.consumer import subscribe
 from app.ingest.partition_assignment import PartitionAssignment
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.settings import Settings
-from scripts.bench.own_data import internal_vhost
+from scripts.lab.own_data import internal_vhost
 
 
 def private_vhost(settings: Settings) -> AbstractAsyncContextManager[Settings]:

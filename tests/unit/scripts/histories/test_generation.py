@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from app.commands.match_commands import AnyCommand
-from scripts.histories.generation import SECONDS, generated
-from scripts.histories.history import MATCHES, TENANTS, Break, History, Order, Play
+from scripts.histories.history import MATCHES, SECONDS, TENANTS, Break, History, Order, Play, generated
 from scripts.lab.faults import FAULTS
 from scripts.lab.hosts import ALL
 

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from scripts.histories.outcome import Outcome, store, stored
-from scripts.histories.report import pairs_table, table
+from scripts.histories.outcome import Outcome, pairs_table, store, stored, table
 
 
 def outcome(*faults: str, heal: float | None, repeated: int = 0) -> Outcome:

@@ -1,4 +1,4 @@
-"""What a benchmark makes for itself: a database, and keys in it; a vhost."""
+"""What a run makes for itself: a database, and keys in it; a vhost."""
 
 import secrets
 from collections.abc import AsyncIterator
