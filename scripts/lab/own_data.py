@@ -52,3 +52,8 @@ async def issue_key(store: Store, settings: Settings, properties: KeyProperties,
         await admin.create_tenant(tx, slug, slug.title(), by="bench", now=1)
         issued = await admin.issue_key(tx, slug, properties, secret=settings.secret_key, by="bench", now=1)
     return issued.raw
+
+
+async def operator_key(settings: Settings, store: Store) -> str:
+    """A key of our own house that may do what operators do."""
+    return await issue_key(store, settings, KeyProperties(bundles=("cs2.operator",)), "house")

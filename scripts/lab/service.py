@@ -15,11 +15,10 @@ import httpx
 import msgspec
 import psutil
 
-from app.access.properties import KeyProperties
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.lab.operators import Operators
-from scripts.lab.own_data import issue_key
+from scripts.lab.own_data import operator_key
 from scripts.lab.record import ROOT
 from scripts.local_services import ports
 from scripts.local_services.processes import ServiceError, last_words
@@ -187,11 +186,11 @@ class Service(Processes):
         """Wait until each web process reports that all parts are healthy."""
         async with asyncio.timeout(_START_SECONDS):
             for operator in self.operators:
-                while not await _is_healthy(operator.http):
+                while not await is_healthy(operator.http):
                     await asyncio.sleep(0.2)
 
 
-async def _is_healthy(client: httpx.AsyncClient) -> bool:
+async def is_healthy(client: httpx.AsyncClient) -> bool:
     try:
         response = await client.get("/v1/health")
     except httpx.TransportError:
@@ -202,8 +201,7 @@ async def _is_healthy(client: httpx.AsyncClient) -> bool:
 @asynccontextmanager
 async def open_service(settings: Settings, store: Store) -> AsyncIterator[Service]:
     """All four processes, healthy."""
-    key = await issue_key(store, settings, KeyProperties(bundles=("cs2.operator",)), "house")
-    service = Service(settings, key)
+    service = Service(settings, await operator_key(settings, store))
     try:
         await service.start_all()
         yield service
