@@ -1,7 +1,6 @@
 """A bookmaker of the cluster, with the client that tenants install, and what it follows: a match day."""
 
 import asyncio
-import logging
 import os
 import sys
 import time
@@ -11,6 +10,7 @@ from typing import Any, Self
 import httpx
 import msgspec
 
+from scripts.lab.feed_client import log_no_lost_connections
 from scripts.lab.hosts import CLIENT
 from scripts.lab.record import DESCRIPTION, ROOT, Record, log_of
 
@@ -60,8 +60,7 @@ class Bookmaker:
     """Consumes the feed within the block, and compares its book with the service about once a second."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        for name in ("aiormq", "aio_pika", "matchfeed_client"):  # each lost connection
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        log_no_lost_connections("matchfeed_client")
         mine = tenant(description)
         self._client = Client(mine["amqp_url"], description["base_url"], mine["api_key"])
         self.looks = list[Look]()

@@ -13,7 +13,6 @@ each history. Fails if anything was wrong.
 
 import argparse
 import asyncio
-import logging
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -29,6 +28,7 @@ from scripts.histories.shortening import shortened
 from scripts.lab import cluster, record, recorded_log
 from scripts.lab.collection import Collector
 from scripts.lab.faults import FAULTS, Fault
+from scripts.lab.feed_client import log_no_lost_connections
 from scripts.lab.operators import Operators, open_account
 from scripts.lab.record import DESCRIPTION, ROOT
 from scripts.local_services.output import print_line
@@ -64,8 +64,7 @@ async def _run(options: argparse.Namespace) -> int:
     """The number of histories that broke."""
     described = msgspec.json.decode(DESCRIPTION.read_bytes())
     settings = load()
-    for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    log_no_lost_connections()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(
             await open_store(settings.database_url, 2, session_name="histories")

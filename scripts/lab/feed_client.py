@@ -2,6 +2,7 @@
 it receives."""
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -19,10 +20,16 @@ from scripts.lab.operators import Account
 
 _CONNECT_SECONDS, _AGAIN_SECONDS, _SILENT_SECONDS = 10.0, 1.0, 20.0
 _IN_FLIGHT_SECONDS = 3.0  #: another recovery of the tenant runs for so long, mostly
-_BOOK_SECONDS = 180.0
+_BOOK_SECONDS, _COMPARISON_SECONDS = 180.0, 30.0
 _ALIVE = "-.-.-.alive."  #: the beginning of its routing key
 _SHOWN = 5  #: differences of a book
 _DELAYS = 20_000
+
+
+def log_no_lost_connections(*others: str) -> None:
+    """The libraries, and these `others`, log each with its traceback."""
+    for name in ("aiormq", "aio_pika", *others):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 class FeedClient:
@@ -106,7 +113,8 @@ class FeedClient:
         """How the book differs from what REST has on offer, by the self-check; None during a recovery."""
         if not self.complete:
             return None
-        response = await self.request("POST", "/cs2/v1/selfcheck", json=self.book.digest())
+        digest = self.book.digest()
+        response = await self.request("POST", "/cs2/v1/selfcheck", json=digest, timeout=_COMPARISON_SECONDS)
         data: dict[str, Any] = response.raise_for_status().json()["data"]
         return data
 

@@ -3,7 +3,7 @@ it."""
 
 import asyncio
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
@@ -113,3 +113,11 @@ class Play:
 async def _send(sender: LogSender, lines: Sequence[LogLine], pace: Pace) -> None:
     with suppress(SinkRefused):
         await sender.send(lines, pace)
+
+
+async def play_on(seconds: float, check: Callable[[], None]) -> None:
+    """Let it go on for so long; `check` raises what has ended by itself."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        await asyncio.sleep(min(1, left))
+        check()

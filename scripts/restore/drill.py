@@ -16,7 +16,7 @@ from app.store.connections import open_store
 from scripts.lab.database_audit import LedgerAudit, audit_ledger
 from scripts.lab.feed_client import FeedClient, different_books, opened_clients
 from scripts.lab.operators import new_accounts, own_accounts
-from scripts.lab.play import Play
+from scripts.lab.play import Play, play_on
 from scripts.lab.record import ROOT
 from scripts.lab.service import Service, open_service
 from scripts.local_services.output import print_line
@@ -106,14 +106,14 @@ async def _until_restored(
     old: Settings, backup: Backup, service: Service, plan: Plan
 ) -> tuple[Kept, float, str]:
     """Play, back up, play on, kill everything, restore; what was kept, how long it took, the new database."""
-    await _play(service, plan.before)
+    await play_on(plan.before, service.check)
     promised = await findings.committed(old.database_url)
     await backup.take()
     print_line(f"backed up in {backup.seconds:.1f} s, {backup.size / 2**20:.1f} MiB")
-    await _play(service, plan.lost / 2)
+    await play_on(plan.lost / 2, service.check)
     await backup.mark_end()
     # What the archive does not have yet when everything is gone is lost in any case.
-    await _play(service, max(plan.lost / 2, 2 * ARCHIVE_SECONDS + 2))
+    await play_on(max(plan.lost / 2, 2 * ARCHIVE_SECONDS + 2), service.check)
     await service.kill_all()
     print_line("every process was killed")
     began = time.monotonic()
@@ -152,7 +152,7 @@ async def _begin_again(
         began,
         lambda: all(each.complete for each in everyone) and all(map(_recovered, received())),
     )
-    await _play(service, plan.after)
+    await play_on(plan.after, service.check)
     begun = Begun(
         restored_seconds=restored_seconds,
         notified_seconds=notified,
@@ -170,13 +170,6 @@ async def _matchfeed_restored(service: Service) -> str:
     return await asyncio.to_thread(
         output_of, "matchfeed restored", command, environment=environment, directory=ROOT
     )
-
-
-async def _play(service: Service, seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        await asyncio.sleep(min(1, max(0, until - time.monotonic())))
-        service.check()
 
 
 def _recovered(each: Received) -> bool:

@@ -14,7 +14,6 @@ the settings name, or starts its own, and makes a database, vhosts and tenants o
 
 import argparse
 import asyncio
-import logging
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -26,7 +25,7 @@ from app.sandbox.simulator.anomalies import RARE
 from app.store.connections import open_store
 from scripts import services
 from scripts.lab.database_audit import audit_ledger
-from scripts.lab.feed_client import FeedClient, different_books, opened_clients
+from scripts.lab.feed_client import FeedClient, different_books, log_no_lost_connections, opened_clients
 from scripts.lab.local_faults import Breakage, FaultRecord, pairs
 from scripts.lab.operators import new_accounts, own_accounts
 from scripts.lab.own_data import database, internal_vhost
@@ -100,8 +99,7 @@ async def trade(
 
 
 async def main(options: argparse.Namespace) -> bool:
-    for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    log_no_lost_connections()
     async with AsyncExitStack() as stack:
         settings = await stack.enter_async_context(database(configuration.load()))
         url = settings.database_url

@@ -15,6 +15,7 @@ from scripts.lab import database_audit
 from scripts.lab.database_audit import LedgerAudit, Written
 from scripts.lab.feed_client import FeedClient, different_books
 from scripts.lab.operators import Account, Operators, Requester
+from scripts.lab.play import play_on
 from scripts.lab.stream_client import StreamClient
 from scripts.local_services.output import print_line
 from scripts.upgrade import findings, traffic
@@ -89,7 +90,7 @@ class Drill:
         )
         made.simulate(operator, self._plan.matches, self._plan.speed)
         self._mark("the former version alone")
-        await self._play(self._plan.before)
+        await play_on(self._plan.before, self._check)
         connection = await asyncpg.connect(made.settings["DATABASE_URL"])
         before = await database_audit.written(connection)
         self._shut.longest = 0.0
@@ -180,23 +181,20 @@ class Drill:
         """What the block does, and play for a while after it."""
         self._mark(name)
         yield
-        await self._play(self._plan.beside)
+        await play_on(self._plan.beside, self._check)
 
     def _mark(self, name: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
         self._marks.append((name, time.time()))
 
-    async def _play(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            await asyncio.sleep(min(1, max(0, until - time.monotonic())))
-            self._installation.processes.check()
-            for each in self.everyone:
-                each.check()
-            self.stream.check()
-            for task in (*self._following, *self._acting):
-                if task.done():
-                    task.result()
+    def _check(self) -> None:
+        self._installation.processes.check()
+        for each in self.everyone:
+            each.check()
+        self.stream.check()
+        for task in (*self._following, *self._acting):
+            if task.done():
+                task.result()
 
     async def _wait(self, what: str, true: Callable[[], bool]) -> None:
         try:
@@ -211,7 +209,7 @@ class Drill:
     ) -> Outcome:
         """Once nothing is played any more: compare everything."""
         self._mark("play has ended")
-        await self._play(_SETTLE_SECONDS)
+        await play_on(_SETTLE_SECONDS, self._check)
         for task in self._acting:
             task.cancel()
         wrong = await different_books(self.everyone)
