@@ -76,7 +76,7 @@ async def _fail_over(made: Record) -> Outcome:
     match_day(made)
     description = described()
     mine = tenant(description)
-    account = Account(mine["slug"], "", mine["amqp_url"], mine["api_key"], "", EXCHANGE)
+    account = Account(mine["slug"], mine["amqp_url"], mine["api_key"], EXCHANGE)
     recorder = FeedClient(account, description["base_url"])
     async with Bookmaker(description) as bookmaker:
         await bookmaker.seconds_until_equal(time())

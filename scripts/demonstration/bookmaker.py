@@ -35,7 +35,7 @@ class Bookmaker(FeedClient):
 
     def __init__(self, description: dict[str, Any]) -> None:
         board = description["board"]
-        account = Account(board["slug"], "", board["amqp_url"], board["api_key"], "", description["exchange"])
+        account = Account(board["slug"], board["amqp_url"], board["api_key"], description["exchange"])
         self.watched = WatchedBook(Report(account.slug))
         self._answered = True
         super().__init__(

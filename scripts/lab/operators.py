@@ -104,11 +104,11 @@ class Account(msgspec.Struct):
     next connection have the new one."""
 
     slug: str
-    tenant_id: str
     amqp_url: str
     key: str
-    key_id: str
     exchange: str
+    tenant_id: str = ""
+    key_id: str = ""
 
 
 async def open_account(operators: Operators, name: str, *bundles: str) -> Account:
@@ -117,8 +117,14 @@ async def open_account(operators: Operators, name: str, *bundles: str) -> Accoun
     made = await operators.insist("POST", "/ops/v1/tenants", {"slug": slug, "name": slug})
     broker = await operators.insist("POST", f"/ops/v1/tenants/{slug}/amqp")
     key = await operators.insist("POST", f"/ops/v1/tenants/{slug}/keys", _rights(bundles))
-    key_id = key["key"]["key_id"]
-    return Account(slug, made["tenant_id"], broker["amqp_url"], key["api_key"], key_id, broker["exchange"])
+    return Account(
+        slug,
+        broker["amqp_url"],
+        key["api_key"],
+        broker["exchange"],
+        tenant_id=made["tenant_id"],
+        key_id=key["key"]["key_id"],
+    )
 
 
 async def new_accounts(operators: Operators, name: str, count: int) -> list[Account]:

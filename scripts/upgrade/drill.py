@@ -108,7 +108,7 @@ class Drill:
             made.matchfeed_former("tenant", "create", slug)
             login = made.matchfeed_former("tenant", "provision", slug).strip()
             key = self._issue(slug, "cs2.odds.basic")
-            self._accounts[slug] = Account(slug, "", login, key, "", EXCHANGE)
+            self._accounts[slug] = Account(slug, login, key, EXCHANGE)
         made.matchfeed_former("tenant", "create", "house")
         return self._issue("house", "cs2.operator")
 

@@ -26,7 +26,7 @@ def alive(subscribed: str) -> Any:
 
 async def _client() -> FeedClient:
     """One that connects to nothing, and whose service does not answer."""
-    client = FeedClient(Account("acme", "", "amqp://127.0.0.1:9", "key", "", "feed"), "http://127.0.0.1:9")
+    client = FeedClient(Account("acme", "amqp://127.0.0.1:9", "key", "feed"), "http://127.0.0.1:9")
     client._task.cancel()
     return client
 

@@ -19,7 +19,7 @@ def received(*frames: dict[str, Any]) -> StreamClient:
     """A client that has received these, and was never connected."""
 
     async def receive() -> StreamClient:
-        client = StreamClient(Account("acme", "", "", "key", "", ""), "ws://127.0.0.1:9")
+        client = StreamClient(Account("acme", "", "key", ""), "ws://127.0.0.1:9")
         for each in frames:
             client._receive(each)
         await client.close()
