@@ -33,11 +33,13 @@ def log_no_lost_connections(*others: str) -> None:
 
 
 class FeedClient:
-    """Connects again by itself, unless it is `away`. A reader of `delays` (ms from log line to queue) clears
+    """Connects again by itself, unless it is away. It counts messages `received`, `connections`, and requests
+    for recoveries that were `accepted` and `refused`. Who reads `delays` (ms from log line to queue) clears
     them; only the last ones are there.
 
     `durable`: its queue outlives its connections. `recording`: every message is added to `deliveries`. A
     recovery without an end is requested again after `patience` seconds; `notify` receives a line for each.
+    Requests are waited for `seconds`.
     """
 
     def __init__(
@@ -161,6 +163,8 @@ class FeedClient:
                     self._receive(message)
                     if self._durable:
                         await message.ack()
+                    if recovering.done():
+                        recovering.result()
             finally:
                 recovering.cancel()
                 await asyncio.gather(recovering, return_exceptions=True)
