@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,9 +27,20 @@ _ON_CLIENT = "MATCHFEED_ON_CLIENT"
 def main() -> None:
     options = _options()
     try:
-        options.run(options)
+        if options.verb:
+            _VERBS[options.verb].run(record.present(), options)
+        else:
+            options.run(options)
     except ServiceError as error:
         raise SystemExit(f"cluster: {error}") from error
+
+
+class _Verb(NamedTuple):
+    """What `./scripts/cluster VERB` does with a running cluster; `arguments` are positional."""
+
+    about: str
+    run: Callable[[Record, argparse.Namespace], object]
+    arguments: tuple[str, ...] = ()
 
 
 def _options() -> argparse.Namespace:
@@ -37,35 +49,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--stop", dest="run", action="store_const", const=_stop, help="end everything")
     parser.add_argument("--synchronous", action="store_true", help="commits wait for the standby")
     parser.add_argument("--loopback", action="store_true", help="no namespaces, even if they are allowed")
-    verbs = parser.add_subparsers(title="on a running cluster")
-    _verb(verbs, "status", _status, "what runs where")
-    _verb(verbs, "promote", _promote, "kill the primary, make the standby the primary")
-    _verb(verbs, "rejoin", _rejoin, "copy the primary's data to the other host, which follows it again")
-    _verb(verbs, "cut", _cut, "drop what SOURCE sends to TARGET", "source", "target").add_argument(
-        "--one-way", action="store_true", help="what TARGET sends still arrives"
-    )
-    _verb(verbs, "isolate", _isolate, "cut HOST off from all others", "host")
-    _verb(verbs, "slow", _slow, "limit what HOST sends, such as to 1mbit", "host", "rate")
-    _verb(verbs, "heal", _heal, "end every cut and every limit")
-    _verb(verbs, "kill", _kill, "kill what runs on HOST", "host")
-    _verb(verbs, "start", _start_host, "start what belongs to HOST", "host")
-    execute = _verb(verbs, "exec", _execute, "run a command on HOST, with the service's settings", "host")
-    execute.add_argument("command", nargs=argparse.REMAINDER)
+    verbs = parser.add_subparsers(title="on a running cluster", dest="verb")
+    for name, verb in _VERBS.items():
+        added = verbs.add_parser(name, help=verb.about)
+        for each in verb.arguments:
+            added.add_argument(each)
+        if name == "cut":
+            added.add_argument("--one-way", action="store_true", help="what TARGET sends still arrives")
+        if name == "exec":
+            added.add_argument("command", nargs=argparse.REMAINDER)
     return parser.parse_args()
-
-
-def _verb(
-    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    run: Callable[[argparse.Namespace], None],
-    about: str,
-    *positional: str,
-) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=about)
-    parser.set_defaults(run=run)
-    for each in positional:
-        parser.add_argument(each)
-    return parser
 
 
 @contextmanager
@@ -183,58 +176,58 @@ def _end(made: Record) -> None:
     record.remove()
 
 
-def _status(_: argparse.Namespace) -> None:
-    found = record.present()
-    for each in found.processes:
+def _status(made: Record, _: argparse.Namespace) -> None:
+    for each in made.processes:
         host = each.name.partition("/")[0]
-        address = found.hosts.address(host) if host in ALL else ""  # one port mapper may serve all hosts
+        address = made.hosts.address(host) if host in ALL else ""  # one port mapper may serve all hosts
         state = "runs" if find(each) else "has ended"
-        role = " (primary)" if each.name == f"{found.primary}/postgresql" else ""
+        role = " (primary)" if each.name == f"{made.primary}/postgresql" else ""
         print_line(f"{each.name:24} {address:14} {state}{role}")
 
 
-def _promote(_: argparse.Namespace) -> None:
-    found = record.present()
-    found.kill(found.primary)
-    promote(found)
+def _promote(made: Record, _: argparse.Namespace) -> None:
+    made.kill(made.primary)
+    promote(made)
 
 
 def promote(made: Record) -> None:
     print_line(f"{databases.promote(made)} is the primary now")
 
 
-def _rejoin(_: argparse.Namespace) -> None:
-    databases.follow(record.present(), print_line)
+def _cut(made: Record, options: argparse.Namespace) -> None:
+    faults.cut(made, options.source, options.target, both=not options.one_way)
 
 
-def _cut(options: argparse.Namespace) -> None:
-    faults.cut(record.present(), options.source, options.target, both=not options.one_way)
+def _execute(made: Record, options: argparse.Namespace) -> None:
+    command = [str(part) for part in made.hosts.inside(options.host, options.command)]
+    os.execvpe(command[0], command, {**os.environ, **programs.settings(made)})
 
 
-def _isolate(options: argparse.Namespace) -> None:
-    faults.isolate(record.present(), options.host)
-
-
-def _slow(options: argparse.Namespace) -> None:
-    faults.slow(options.rate, record.present(), options.host)
-
-
-def _heal(_: argparse.Namespace) -> None:
-    faults.heal(record.present())
-
-
-def _kill(options: argparse.Namespace) -> None:
-    record.present().kill(options.host)
-
-
-def _start_host(options: argparse.Namespace) -> None:
-    programs.start_again(record.present(), options.host, print_line)
-
-
-def _execute(options: argparse.Namespace) -> None:
-    found = record.present()
-    command = [str(part) for part in found.hosts.inside(options.host, options.command)]
-    os.execvpe(command[0], command, {**os.environ, **programs.settings(found)})
+_VERBS = {
+    "status": _Verb("what runs where", _status),
+    "promote": _Verb("kill the primary, make the standby the primary", _promote),
+    "rejoin": _Verb(
+        "copy the primary's data to the other host, which follows it again",
+        lambda made, _: databases.follow(made, print_line),
+    ),
+    "cut": _Verb("drop what SOURCE sends to TARGET", _cut, ("source", "target")),
+    "isolate": _Verb(
+        "cut HOST off from all others", lambda made, given: faults.isolate(made, given.host), ("host",)
+    ),
+    "slow": _Verb(
+        "limit what HOST sends, such as to 1mbit",
+        lambda made, given: faults.slow(given.rate, made, given.host),
+        ("host", "rate"),
+    ),
+    "heal": _Verb("end every cut and every limit", lambda made, _: faults.heal(made)),
+    "kill": _Verb("kill what runs on HOST", lambda made, given: made.kill(given.host), ("host",)),
+    "start": _Verb(
+        "start what belongs to HOST",
+        lambda made, given: programs.start_again(made, given.host, print_line),
+        ("host",),
+    ),
+    "exec": _Verb("run a command on HOST, with the service's settings", _execute, ("host",)),
+}
 
 
 if __name__ == "__main__":
