@@ -24,7 +24,7 @@ from scripts.upgrade.balancer import Balancer, Listeners
 FORMER, PRESENT = "former", "present"
 #: Two at a time: as long as one is replaced, the other one is there.
 FORMER_WEB, PRESENT_WEB = ("web-1", "web-2"), ("web-3", "web-4")
-_START_SECONDS, _DRAIN_SECONDS = 60.0, 2.0
+_START_SECONDS, _DRAIN_SECONDS = 120.0, 2.0
 #: Where nothing listens: the former version's script then starts servers of its own.
 _NOWHERE = {
     "DATABASE_URL": "postgresql://postgres@127.0.0.1:1/postgres",
