@@ -29,10 +29,9 @@ import httpx
 import msgspec
 import uvloop
 from aio_pika.exceptions import AMQPError
+from app.access.api_keys import KeyProperties, new_key
 
 from app import settings as configuration
-from app.access.key_format import generate
-from app.access.properties import KeyProperties
 from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store, open_store
@@ -90,7 +89,7 @@ async def attack_keys(base_url: str, _: str) -> None:
     async with httpx.AsyncClient(base_url=base_url, timeout=60, trust_env=False) as client:
 
         async def one() -> None:
-            for key in cycle(("x", generate(), "mfk_")):
+            for key in cycle(("x", new_key(), "mfk_")):
                 await client.get("/v1/whoami", headers={"X-API-Key": key})
 
         await asyncio.gather(*(one() for _ in range(8)))

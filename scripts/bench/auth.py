@@ -15,10 +15,10 @@ from collections.abc import Mapping
 import click
 import msgspec
 import uvloop
+from app.access.api_keys import KeyProperties
 from litestar import Litestar, get
 
 from app import settings as configuration
-from app.access.properties import KeyProperties
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings

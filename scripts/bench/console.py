@@ -24,7 +24,7 @@ import click
 import msgspec
 
 from app import settings as configuration
-from app.domain.user import OperatorRole
+from app.domain.tenant import OperatorRole
 from app.kit import logging
 from app.settings import Settings
 from app.store.connections import open_store

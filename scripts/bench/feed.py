@@ -26,8 +26,7 @@ from app.amqp.envelope import Envelope
 from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.lease import LeaseDeadline
 from app.amqp.loss_notice import LossNotice
-from app.amqp.publishers import FeedPublishers
-from app.amqp.recent_envelopes import RecentEnvelopes
+from app.amqp.publishers import FeedPublishers, RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address, parse
 from app.broker.management import Management

@@ -17,14 +17,13 @@ from collections.abc import Iterator
 
 import msgspec
 import uvloop
+from app.ingest.batches import Batch
 
 from app import settings as configuration
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
+from app.ingest.log_update import IngestConfig, apply_batch
 from app.kit import garbage_collection
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
@@ -113,7 +112,7 @@ async def measure(
     if len(played) < _WARM + batches:
         raise SystemExit(f"{matches} matches have only {len(played) - _WARM} batches: more --matches")
     for batch in played[:_WARM]:
-        await apply(store, batch, batch.arrived_at, _CONFIG)
+        await apply_batch(store, batch, batch.arrived_at, _CONFIG)
     garbage_collection.spare_long_lived_objects()
     head = await _head(store)
     if profiler:
@@ -121,7 +120,7 @@ async def measure(
     busy, began, times = Processors({}, {"database": url}), time.perf_counter(), []
     for batch in played[_WARM:]:
         before = time.process_time()
-        await apply(store, batch, batch.arrived_at, _CONFIG)
+        await apply_batch(store, batch, batch.arrived_at, _CONFIG)
         times.append((time.process_time() - before) * 1000)
     cores = busy.cores()
     if profiler:

@@ -21,10 +21,10 @@ from typing import NamedTuple
 import click
 import msgspec
 import uvloop
+from app.http.server import ConnectionLimits, HttpProtocol
 from litestar import Litestar
 
 from app import settings as configuration
-from app.http.protocol import ConnectionLimits, HttpProtocol
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings

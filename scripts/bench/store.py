@@ -20,19 +20,18 @@ from uuid import UUID, uuid4
 
 import click
 import msgspec
+from app.access.api_keys import KeyProperties, key_hash
 
 from app import settings as configuration
-from app.access.key_format import keyed_hash
-from app.access.properties import KeyProperties
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.settings import Settings
-from app.store import keys, markets, matches, stream_queries
+from app.store import changes, keys, markets, matches
 from app.store.connections import Store, open_store
 from app.store.keys import Key
-from app.store.prepared import Statement, compiled, prepared
-from app.store.tables.market import Market as MarketTable
-from app.store.transaction import Tx, Write
+from app.store.prepared import prepared
+from app.store.tables.match import Market as MarketTable
+from app.store.transaction import Statement, Tx, Write, compiled
 from scripts import services
 from scripts.lab.own_data import database, issue_key
 
@@ -85,7 +84,7 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
         await matches.insert(tx, match)
         await tx.write(markets.save_statements(match.id, offered))
     raw = await issue_key(store, settings, KeyProperties(bundles=("cs2.stats",)))
-    digest = keyed_hash(raw, settings.secret_key)
+    digest = key_hash(raw, settings.secret_key)
     (bulk,) = markets.save_statements(match.id, offered)
     return [
         built("a key by its hash", _KEY, keys.by_hash, digest),
@@ -97,7 +96,7 @@ async def subjects(store: Store, settings: Settings) -> list[Subject]:
             *(markets._of_match, match.id),
             only_open=False,
         ),
-        built("changes for the stream", _CHANGES, stream_queries._changes, 0, limit=500),
+        built("changes for the stream", _CHANGES, changes._after, 0, limit=500),
         Subject(
             f"write {_MARKETS} markets",
             lambda: Statement(bulk.sql, bulk.args),

@@ -21,16 +21,15 @@ from pathlib import Path
 import click
 import msgspec
 import uvloop
+from app.access.api_keys import KeyProperties
+from app.ingest.batches import Batch
 from matplotlib import pyplot
 
 from app import settings as configuration
-from app.access.properties import KeyProperties
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.match import Match
-from app.ingest.apply import apply
-from app.ingest.batch import Batch
-from app.ingest.config import IngestConfig
+from app.ingest.log_update import IngestConfig, apply_batch
 from app.kit import logging
 from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import fictional_world
@@ -95,7 +94,7 @@ class Games:
         del log[:lines]
         name = f"bench/{next(self._names)}"
         batch = Batch(id=name, match_id=match.id, number=match.number, arrived_at=now, body=body)
-        await apply(self._store, batch, now, CONFIG)
+        await apply_batch(self._store, batch, now, CONFIG)
 
 
 class Bench(msgspec.Struct, frozen=True):

@@ -24,8 +24,7 @@ from app.amqp.connection import BrokerError, PublisherConnection, _handshake, co
 from app.broker.address import Address, Node, parse
 from app.broker.management import Management
 from app.domain.market import Market, MarketStatus
-from app.domain.match import Match, Status
-from app.domain.match_summary import summarize
+from app.domain.match import Match, Status, summarize
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
 from app.settings import Settings

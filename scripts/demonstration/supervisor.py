@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import msgspec
+from app.cli.sandbox_commands import make_demo_tenants
 
 from app import settings as settings_of_processes
 from app.broker.permissions import SDK_EXCHANGE
-from app.cli.demo_commands import make_demo_tenants
 from app.kit import logging
 from app.kit.errors import Refusal
 from app.settings import Settings

@@ -11,8 +11,7 @@ import httpx
 from app.kit.errors import Unavailable
 from app.sandbox.simulator.anomalies import COMMON, GENTLE, NONE
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace
 from scripts.histories import history as h
 from scripts.histories.outcome import Outcome
 from scripts.lab.auditor import Verdict, audit

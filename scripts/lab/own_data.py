@@ -4,10 +4,10 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from app.access.api_keys import KeyProperties
 from msgspec.structs import replace
 
 from app.access import admin
-from app.access.properties import KeyProperties
 from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store

@@ -17,7 +17,7 @@ from random import Random
 import httpx
 import msgspec
 
-from app.domain.user import OperatorRole, Role
+from app.domain.tenant import OperatorRole, Role
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.lab.local_faults import FaultRecord

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
-from app.access import operators, users
-from app.domain.user import OperatorRole, Role, User
+from app.access import users
+from app.domain.tenant import OperatorRole, Role, User
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.lab.local_faults import FaultRecord
@@ -63,7 +63,7 @@ async def add_user(store: Store, settings: Settings, slug: str, role: Role) -> s
 
 async def add_operator(store: Store, settings: Settings, role: OperatorRole) -> str:
     """Create an operator with a password; the e-mail address."""
-    return await _add(store, settings, operators.create_operator, role, "operators")
+    return await _add(store, settings, users.create_operator, role, "operators")
 
 
 async def _add(

@@ -10,11 +10,11 @@ from itertools import count
 from typing import Any, Self
 from uuid import uuid4
 
+from app.sandbox.simulator.service_client import LogSender, SendConfig, SinkRefused, sink_address
+
 from app.sandbox.simulator.anomalies import NONE, Anomalies, LogLine
 from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.log_sender import LogSender, SendConfig, SinkRefused, sink_address
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.sandbox.simulator.pace import Pace
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
 from scripts.lab.operators import Operators
 
 _RIVAL_LINES = 600

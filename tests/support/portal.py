@@ -10,8 +10,8 @@ import pytest
 from argon2 import PasswordHasher
 from litestar.routes import HTTPRoute
 
-from app.access import admin, passwords
-from app.domain.user import Role
+from app.access import admin
+from app.domain.tenant import Role
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.lab import person

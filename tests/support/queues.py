@@ -4,10 +4,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 import msgspec
+from app.ingest.batches import Batch
 
-from app.ingest.batch import Batch
-from app.ingest.consumer import subscribe
-from app.ingest.partition_assignment import PartitionAssignment
+from app.ingest.consumer import PartitionAssignment, subscribe
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.settings import Settings
 from scripts.lab.own_data import internal_vhost

@@ -5,7 +5,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from app.commands.match_commands import AnyCommand
+from app.commands.trading_commands import AnyCommand
 from scripts.histories.history import MATCHES, SECONDS, TENANTS, Break, History, Order, Play, generated
 from scripts.lab.faults import FAULTS
 from scripts.lab.hosts import ALL
