@@ -36,8 +36,8 @@ from app.broker.management import Management
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import http_client, services
-from scripts.bench.feed_rig import answering, operator_key, processes, provisioned
-from scripts.bench.own_data import database, internal_vhost, issue_key
+from scripts.bench.feed_rig import answering, processes, provisioned
+from scripts.lab.own_data import database, internal_vhost, issue_key, operator_key
 
 MOST_TIMES = 3.0
 _BODY_BYTES = 2_621_440

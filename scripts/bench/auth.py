@@ -25,9 +25,9 @@ from app.settings import Settings
 from app.store.connections import open_store
 from scripts import services
 from scripts.bench.load import Load
-from scripts.bench.own_data import database, issue_key
 from scripts.bench.processors import processor_seconds
 from scripts.bench.server_process import PortQueue, run_servers, server_process
+from scripts.lab.own_data import database, issue_key
 
 PROMISE = 0.7
 

@@ -33,12 +33,12 @@ from scripts.bench.console_figures import Run, draw, processors, table
 from scripts.bench.console_page import LivePage, LongTask, Memory, Work, browser, open_live_page
 from scripts.bench.console_play import Delay, Play
 from scripts.bench.feed_latency import drained, waiting_batches
-from scripts.bench.feed_rig import answering, operator_key, processes
-from scripts.bench.own_data import database, internal_vhost
+from scripts.bench.feed_rig import answering, processes
 from scripts.bench.processors import Processors
 from scripts.http_client import client
+from scripts.lab.own_data import database, internal_vhost, operator_key
+from scripts.lab.person import PASSWORD, add_operator
 from scripts.local_services import ports
-from scripts.soak.person import PASSWORD, add_operator
 
 _SETTLE_SECONDS, _LATE_MILLIS = 10.0, 30_000
 _MEMORIES = 20  #: how often the memory is measured in a run

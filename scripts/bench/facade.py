@@ -33,8 +33,8 @@ from app.store.connections import open_store
 from scripts import services
 from scripts.bench.auth import in_turn, key, share_of
 from scripts.bench.load import Load
-from scripts.bench.own_data import database
 from scripts.bench.server_process import PortQueue, run_servers, server_process
+from scripts.lab.own_data import database
 
 PROMISE = 0.6
 PAGES = {

@@ -32,7 +32,7 @@ from app.broker.address import Address, parse
 from app.broker.management import Management
 from app.store.cursors import LeasedTenant
 from scripts import services
-from scripts.bench.own_data import vhost
+from scripts.lab.own_data import vhost
 from scripts.svg import save
 
 EXCHANGE = "oddsfeed"

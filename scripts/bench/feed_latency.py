@@ -31,9 +31,10 @@ from app.settings import Settings
 from app.store import markets, matches
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.feed_rig import Playing, Rig, rigged
-from scripts.bench.own_data import database, internal_vhost
+from scripts.bench.feed_rig import Rig, rigged
 from scripts.bench.processors import Processors
+from scripts.lab.own_data import database, internal_vhost
+from scripts.lab.play import Play
 
 _WARM_SECONDS = 40.0
 _FEW = 5  #: log batches in all queues: ingest keeps up
@@ -146,7 +147,8 @@ async def main(tenants: int, playing: int, speed: float, every: float, seconds: 
         internal_vhost(settings) as own,
     ):
         await stock(store)
-        async with rigged(own, store, tenants) as rig, Playing([rig.client], playing, speed, every=every):
+        async with rigged(own, store, tenants) as rig, Play(batch_seconds=every) as play:
+            play.run_lanes([rig.operators], playing, speed)
             await asyncio.sleep(_WARM_SECONDS)
             await drained(own)
             gc.freeze()  # the logs to be sent are many objects: the consumers must not wait for their count

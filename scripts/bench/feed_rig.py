@@ -1,14 +1,13 @@
-"""What the feed's latency is measured on: the service's processes, tenants, matches in play, consumers."""
+"""What the feed's latency is measured on: the service's processes, tenants, consumers."""
 
 import asyncio
 import os
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Self
 from uuid import uuid4
 
 import aio_pika
@@ -16,21 +15,17 @@ import httpx
 import msgspec
 from pamqp import commands
 
-from app.access.api_keys import KeyProperties
 from app.amqp.connection import PublisherConnection, connect
 from app.broker import provisioning
 from app.broker.address import parse
 from app.broker.management import Management
 from app.domain.tenant import Tenant
-from app.sandbox.simulator.anomalies import NONE, Anomalies
-from app.sandbox.simulator.fictional_world import fictional_world
-from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
-from app.sandbox.simulator.service_client import LogSender, SendConfig, sink_address
 from app.settings import Settings
 from app.store import tenants
 from app.store.connections import Store
-from scripts import http_client
-from scripts.bench.own_data import issue_key
+from scripts.lab.operators import Operators
+from scripts.lab.own_data import operator_key
+from scripts.lab.service import is_healthy
 from scripts.local_services import ports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,7 +84,7 @@ class Rig(msgspec.Struct):
     store: Store
     tenants: list[Tenant]
     consumers: list[Consumer]
-    client: httpx.AsyncClient
+    operators: Operators
     probe: "Probe"
     pids: dict[str, int]
 
@@ -145,13 +140,14 @@ async def rigged(settings: Settings, store: Store, count: int) -> AsyncIterator[
         tenants = [await _tenant(settings, store, management, stack) for _ in range(count)]
         base_url, pids = await stack.enter_async_context(processes(settings))
         key = await operator_key(settings, store)
-        client = await stack.enter_async_context(http_client.client(base_url, key))
-        await answering(client)
+        operators = Operators(base_url, key)
+        stack.push_async_callback(operators.close)
+        await answering(operators.http)
         consumers = [await _listening(settings, each.slug, stack) for each in tenants]
         probe = Probe(parse(settings.rabbitmq_url).url(tenants[0].slug))
         task = asyncio.create_task(probe.run())
         stack.callback(task.cancel)
-        yield Rig(store, tenants, consumers, client, probe, pids)
+        yield Rig(store, tenants, consumers, operators, probe, pids)
 
 
 async def answering(client: httpx.AsyncClient) -> None:
@@ -159,14 +155,6 @@ async def answering(client: httpx.AsyncClient) -> None:
     async with asyncio.timeout(120):
         while not await is_healthy(client):
             await asyncio.sleep(0.2)
-
-
-async def is_healthy(client: httpx.AsyncClient) -> bool:
-    try:
-        answer = await client.get("/v1/health")
-    except httpx.TransportError:
-        return False
-    return bool(answer.status_code == 200 and answer.json()["data"]["status"] == "ok")
 
 
 async def provisioned(
@@ -195,11 +183,6 @@ async def _tenant(settings: Settings, store: Store, management: Management, stac
         return await tenants.by_slug(tx, slug)
 
 
-async def operator_key(settings: Settings, store: Store) -> str:
-    """A key of our own house that may do what operators do."""
-    return await issue_key(store, settings, KeyProperties(bundles=("cs2.operator",)), "house")
-
-
 async def _listening(settings: Settings, slug: str, stack: AsyncExitStack) -> Consumer:
     consumer = Consumer()
     broker = parse(settings.rabbitmq_url)
@@ -207,76 +190,3 @@ async def _listening(settings: Settings, slug: str, stack: AsyncExitStack) -> Co
     stack.callback(connection.abort, "done")
     await consumer.listen(connection, settings.exchange)
     return consumer
-
-
-class Playing:
-    """Matches that are played again and again, each log line sent as a game server sends it.
-
-    `clients` have an operator's key; the lanes take turns with them. `every`: seconds of lines in one body.
-    """
-
-    def __init__(
-        self,
-        clients: Sequence[httpx.AsyncClient],
-        matches: int,
-        speed: float,
-        *,
-        anomalies: Anomalies = NONE,
-        every: float = 1.0,
-    ) -> None:
-        self._speed, self._oddities, self._config = speed, anomalies, SendConfig(batch_seconds=every)
-        self._tasks = [
-            asyncio.create_task(self._lane(lane, clients[lane % len(clients)])) for lane in range(matches)
-        ]
-
-    async def _lane(self, lane: int, client: httpx.AsyncClient) -> None:
-        await asyncio.sleep(lane * 0.1618)  # servers are not in step with one another
-        for number in range(1000):
-            # Only the first is rushed into mid-play, so that lanes differ: servers send no such bursts.
-            pace = Pace(self._speed, rush_until=0 if number else 200 + 37 * lane % 400, rush=100)
-            squads = fictional_world().teams
-            home, away = squads[2 * lane % len(squads)], squads[(2 * lane + 1) % len(squads)]
-            begin = time.time_ns() // 1_000_000
-            seed = lane * 1000 + number
-            plan = MatchPlan(home, away, seed, begin, pace=pace, brief=True, anomalies=self._oddities)
-            lines, _ = await asyncio.to_thread(simulate, plan)
-            body = {
-                "team_a": home.name,
-                "team_b": away.name,
-                "event": "Bench",
-                "bo_type": "bo1",
-                "allow_unrated": True,
-                "request_id": f"bench-{uuid4().hex}",
-            }
-            made = await _created(client, body)
-            url = sink_address(str(client.base_url), made["log_sink_url"])
-            sender = LogSender(client, url, uuid4().hex, config=self._config)
-            await sender.send(lines, pace)
-
-    def check(self) -> None:
-        """Raises the error that ended a lane, if one has ended."""
-        for task in self._tasks:
-            if task.done():
-                task.result()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for done in await asyncio.gather(*self._tasks, return_exceptions=True):
-            if isinstance(done, Exception):
-                raise done
-
-
-async def _created(client: httpx.AsyncClient, match: dict[str, object]) -> dict[str, str]:
-    """A new match, as soon as the service is there; one only, because of its `request_id`."""
-    while True:
-        try:
-            made = await client.post("/ops/v1/matches", json=match)
-            if not made.is_server_error:
-                return dict(made.raise_for_status().json()["data"])
-        except httpx.TransportError:
-            pass
-        await asyncio.sleep(1)

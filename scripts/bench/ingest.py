@@ -29,8 +29,8 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.own_data import database
 from scripts.bench.processors import Processors
+from scripts.lab.own_data import database
 
 _BEGIN = 1_800_000_000_000
 _WARM = 100  #: batches before the measured ones: rounds of several matches, tables of several maps

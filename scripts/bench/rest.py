@@ -32,9 +32,9 @@ from scripts import services
 from scripts.bench import rest_matches, xml_subjects
 from scripts.bench.auth import Seen, hello, in_turn, key
 from scripts.bench.load import Load
-from scripts.bench.own_data import database
 from scripts.bench.rest_reference import application
 from scripts.bench.server_process import PortQueue, run_servers, server_process
+from scripts.lab.own_data import database
 
 HALF, FIVEFOLD = 0.5, 5.0
 _REPORT = "{:34} {:>7.0f} req/s {:>6.0f} us {:>7.1f} ms p99   {}"

@@ -25,9 +25,9 @@ from scripts import services
 from scripts.bench import rest_stock
 from scripts.bench.auth import in_turn, key
 from scripts.bench.load import Load
-from scripts.bench.own_data import database
 from scripts.bench.rest import Ports, serve
 from scripts.bench.server_process import server_process
+from scripts.lab.own_data import database
 from scripts.svg import save
 
 SLACK = 0.2

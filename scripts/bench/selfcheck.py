@@ -31,9 +31,9 @@ from app.store import markets, matches
 from app.store.connections import open_store
 from scripts import http_client, services
 from scripts.bench.auth import key
-from scripts.bench.own_data import database
 from scripts.bench.processors import processor_seconds
 from scripts.bench.server_process import PortQueue, run_servers, server_process
+from scripts.lab.own_data import database
 
 PROMISE_MILLIS, PROMISED_MARKETS = 200.0, 20_000
 _SELECT = "SELECT match_id, type_id, specifiers, status, odds FROM market WHERE status IN (1, -1)"

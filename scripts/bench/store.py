@@ -33,7 +33,7 @@ from app.store.prepared import prepared
 from app.store.tables.match import Market as MarketTable
 from app.store.transaction import Statement, Tx, Write, compiled
 from scripts import services
-from scripts.bench.own_data import database, issue_key
+from scripts.lab.own_data import database, issue_key
 
 MOST_RATIO = 1.05
 _MARKETS = 20

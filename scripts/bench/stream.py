@@ -37,9 +37,9 @@ from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.own_data import database, issue_key
 from scripts.bench.stream_clients import Audience
 from scripts.bench.stream_servers import Process, Sent, broadcasting, serving
+from scripts.lab.own_data import database, issue_key
 from scripts.svg import save
 
 CONFIG = IngestConfig()

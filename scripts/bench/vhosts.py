@@ -30,9 +30,9 @@ from app.broker.address import Address
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.own_data import database
 from scripts.bench.vhosts_rig import Changes, Client, Cluster, clients, cluster, feed, provision, serving
-from scripts.clustering.hosts import BROKERS
+from scripts.lab.hosts import BROKERS
+from scripts.lab.own_data import database
 from scripts.local_services.postgresql import value
 from scripts.svg import save
 

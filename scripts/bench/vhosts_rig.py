@@ -32,9 +32,9 @@ from app.store import changes, matches
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from scripts.bench.feed_rig import ROOT, Consumer
-from scripts.clustering import brokers, record
-from scripts.clustering.hosts import BROKERS
-from scripts.clustering.record import HOME, Record
+from scripts.lab import brokers, record
+from scripts.lab.hosts import BROKERS
+from scripts.lab.record import HOME, Record
 from scripts.local_services.processes import ServiceError, find
 
 _SEQ = b"\x05x-seq"

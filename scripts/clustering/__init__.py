@@ -1,5 +1,1 @@
-"""A cluster of the whole service on one machine, for tests of what happens between machines.
-
-`hosts` makes the hosts, `brokers`, `databases` and `programs` start what runs on them, `faults` breaks the
-network between them, `record` stores what was started.
-"""
+"""What a fault between hosts costs a bookmaker: `drill` tries each, `failovers` those of the database."""

@@ -8,36 +8,31 @@ an error if a book did not become equal.
 """
 
 import argparse
-import os
-import subprocess
+import asyncio
 import sys
 from collections.abc import Callable
-from time import monotonic, sleep, time
+from functools import partial
+from time import time
 
 import msgspec
 
+from scripts.clustering.bookmaker import SLUG, Bookmaker, described, match_day
+from scripts.lab import brokers, cluster, databases, faults, record
+from scripts.lab.faults import FAULTS, Fault, rejoin
+from scripts.lab.hosts import BROKERS, COUNTERS, INGEST, WEB
+from scripts.lab.record import Record
 from scripts.local_services.output import print_line
 from scripts.local_services.processes import ServiceError
 
-from . import brokers, databases, faults, record
-from .bookmaker import Look
-from .hosts import BROKERS, CLIENT, COUNTERS, INGEST, WEB
-from .record import DESCRIPTION, HOME, ROOT, Record, log_of
-
-_HEAL_SECONDS = 150.0
-_EQUAL_LOOKS = 3  #: so many equal comparisons in a row are no coincidence
 QUIET_SECONDS = 5.0
-_NEW_MESSAGES = 5  #: received since a fault, so that an equal book is one of after it
-SLUG = "acme"
-_OUTPUT = HOME / "log" / "bookmaker.jsonl"
 
 
-class Fault(msgspec.Struct, frozen=True):
-    """`breaks` returns the host that it hit, which `mends` receives."""
+class Trial(msgspec.Struct, frozen=True):
+    """A fault of the host that `where` finds when it begins."""
 
     name: str
-    breaks: Callable[[], str]
-    mends: Callable[[str], None]
+    where: Callable[[Record], str]
+    fault: Fault
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -57,94 +52,50 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="faults whose names have these words only")
     only = parser.parse_args().only
-    command("cluster could not be started")
-    try:
-        made = record.present()
-        match_day(made)
-        wait_equal(time())
-        outcomes = [_try(fault) for fault in _faults() if only in fault.name]
-    finally:
-        command("cluster could not be ended", "--stop")
+    if cluster.on_client():
+        asyncio.run(_run(only))
+        return
+    with cluster.running():
+        raise SystemExit(cluster.run_on_client("scripts.clustering.drill", sys.argv[1:]))
+
+
+async def _run(only: str) -> None:
+    made = record.present()
+    match_day(made)
+    async with Bookmaker(described()) as bookmaker:
+        await bookmaker.seconds_until_equal(time())
+        chosen = [each for each in TRIALS if only in each.name and (made.separate or not each.fault.separate)]
+        outcomes = [await _try(made, each, bookmaker) for each in chosen]
     print_line(_table(outcomes))
     if any(each.healed is None or each.mended is None for each in outcomes):
         raise SystemExit("a book did not become equal to REST in time")
 
 
-def _faults() -> list[Fault]:
-    """Each hits what serves the bookmaker at the moment it happens: a second process or node may not."""
-    found = [
-        Fault("its broker node is killed", lambda: _verb("kill", _broker()), _start),
-        Fault("its feed process is killed", lambda: _verb("kill", _feed()), _start),
-        Fault("a web process is killed", lambda: _verb("kill", WEB[0]), _start),
-        Fault("an ingest process is killed", lambda: _verb("kill", INGEST[0]), _start),
-    ]
-    if not record.present().separate:
-        return found
-    return [
-        *found,
-        Fault("its broker node is cut off", lambda: _verb("isolate", _broker()), _heal),
-        Fault("its feed process is cut off", lambda: _verb("isolate", _feed()), _heal),
-        Fault("its feed process without the broker", lambda: _without(_feed(), *BROKERS), _heal),
-        Fault("its feed process without the database", lambda: _without(_feed(), _primary()), _heal),
-        Fault("an ingest process without the broker", lambda: _without(INGEST[0], *BROKERS), _heal),
-        Fault("all web processes without Redis", lambda: _without(COUNTERS, *WEB), _heal),
-        Fault("a broker node hears nothing of another", _deafened, _heal),
-        Fault("its broker node sends 2 Mbit/s at most", lambda: _verb("slow", _broker(), "2mbit"), _heal),
-        Fault("the primary cut off, the standby promoted", _failed_over, _rejoined),
-    ]
+def _fail_over(made: Record, host: str) -> None:
+    faults.isolate(made, host)
+    made.kill(host)
+    cluster.promote(made)
 
 
-def _verb(verb: str, host: str, *more: str) -> str:
-    command(verb, verb, host, *more)
-    return host
+def _rejoin(made: Record, host: str) -> None:
+    rejoin(made, host)
+    databases.follow(made, print_line)
 
 
-def _start(host: str) -> None:
-    command("start", "start", host)
+def _primary(made: Record) -> str:
+    return made.primary
 
 
-def _heal(_: str) -> None:
-    command("heal", "heal")
-
-
-def _without(host: str, *others: str) -> str:
-    for other in others:
-        faults.cut(record.present().hosts, host, other)
-    return host
-
-
-def _deafened() -> str:
-    faults.cut(record.present().hosts, BROKERS[1], BROKERS[0], both=False)
-    return BROKERS[0]
-
-
-def _failed_over() -> str:
-    former = _verb("isolate", _primary())
-    command("promote", "promote")
-    return former
-
-
-def _rejoined(former: str) -> None:
-    _heal(former)
-    command("rejoin", "rejoin")
-
-
-def _primary() -> str:
-    return record.present().primary
-
-
-def _feed() -> str:
+def _feed(made: Record) -> str:
     """The host whose feed process holds the bookmaker's lease: the holder's name has its process id."""
-    made = record.present()
     query = f"SELECT holder FROM tenant_cursor JOIN tenant ON tenant.id = tenant_id WHERE slug = '{SLUG}'"
     pid = int(databases.run(made, made.primary, query, "matchfeed").split("-")[-2])
     (name,) = [each.name for each in made.processes if each.pid == pid]
     return name.partition("/")[0]
 
 
-def _broker() -> str:
+def _broker(made: Record) -> str:
     """The node to which the bookmaker is connected."""
-    made = record.present()
     for host in BROKERS:
         if brokers.answers(made, host):
             listed = brokers.control(made, host, "list_connections", "pid", "user")
@@ -153,65 +104,56 @@ def _broker() -> str:
     raise ServiceError("no node of the broker answers")
 
 
-def command(what: str, *arguments: str) -> None:
-    """Run `./scripts/cluster` with these arguments."""
-    done = subprocess.run([sys.executable, "-m", "scripts.clustering", *arguments], cwd=ROOT, check=False)
-    if done.returncode:
-        raise ServiceError(f"{what}: it ended with {done.returncode}")
+def _always(host: str) -> Callable[[Record], str]:
+    return lambda _: host
 
 
-def match_day(made: Record) -> None:
-    """Start the simulated matches and the bookmaker on the client's host."""
-    described = msgspec.json.decode(DESCRIPTION.read_bytes())
-    simulate = [sys.executable, "-m", "app.cli", "simulate", "--matchday", "--unbooked-for", ""]
-    simulate += ["--base-url", described["base_url"], "--operator-url", described["operator_url"]]
-    environment = {**os.environ, "MATCHFEED_OPERATOR_KEY": described["operator_key"]}
-    made.launch(CLIENT, "simulate", simulate, log_of("simulator"), environment=environment)
-    bookmaker = [sys.executable, "-m", "scripts.clustering.bookmaker", SLUG]
-    made.launch(CLIENT, "bookmaker", bookmaker, _OUTPUT)
+def _deafen(made: Record, host: str) -> None:
+    faults.cut(made, BROKERS[1], host, both=False, of=host)
 
 
-def _try(fault: Fault) -> Outcome:
-    print_line(f"{fault.name} …")
-    sleep(QUIET_SECONDS)
+_REDIS = Fault("Redis and the web processes are cut off", (), partial(faults.cut_off, WEB, "both"), rejoin)
+_DEAF = Fault("a broker node hears nothing of another", (), _deafen, rejoin)
+_FAIL_OVER = Fault("the primary is cut off, the standby promoted", (), _fail_over, _rejoin)
+#: Each hits what serves the bookmaker at the moment it happens: a second process or node may not.
+TRIALS = (
+    Trial("its broker node is killed", _broker, FAULTS["a broker node is killed"]),
+    Trial("its feed process is killed", _feed, FAULTS["a feed process is killed"]),
+    Trial("a web process is killed", _always(WEB[0]), FAULTS["a web process is killed"]),
+    Trial("an ingest process is killed", _always(INGEST[0]), FAULTS["an ingest process is killed"]),
+    Trial("its broker node is cut off", _broker, FAULTS["a broker node is cut off from all"]),
+    Trial("its feed process is cut off", _feed, FAULTS["a feed process is cut off from all"]),
+    Trial("its feed process without the broker", _feed, FAULTS["a feed process and the broker are cut off"]),
+    Trial(
+        "its feed process without the database", _feed, FAULTS["a feed process and the database are cut off"]
+    ),
+    Trial(
+        "an ingest process without the broker",
+        _always(INGEST[0]),
+        FAULTS["an ingest process and the broker are cut off"],
+    ),
+    Trial("all web processes without Redis", _always(COUNTERS), _REDIS),
+    Trial("a broker node hears nothing of another", _always(BROKERS[0]), _DEAF),
+    Trial("its broker node sends 2 Mbit/s at most", _broker, FAULTS["a broker node sends 2 Mbit/s at most"]),
+    Trial("the primary cut off, the standby promoted", _primary, _FAIL_OVER),
+)
+
+
+async def _try(made: Record, trial: Trial, bookmaker: Bookmaker) -> Outcome:
+    print_line(f"{trial.name} …")
+    await asyncio.sleep(QUIET_SECONDS)
     began = time()
-    host = fault.breaks()
-    healed = wait_equal(time())
+    host = await asyncio.to_thread(trial.where, made)
+    await asyncio.to_thread(trial.fault.breaks, made, host)
+    healed = await bookmaker.seconds_until_equal(time())
     mending = time()
-    fault.mends(host)
-    mended = wait_equal(mending)
-    silence = max((look.silence for look in looks() if look.at > began), default=0.0)
+    await asyncio.to_thread(trial.fault.mends, made, host)
+    mended = await bookmaker.seconds_until_equal(mending)
+    silence = bookmaker.silence(began)
     print_line(
         f"    on {host}: equal after {healed} s, after mending {mended} s, silent for {silence} s at most"
     )
-    return Outcome(fault.name, healed, mended, silence)
-
-
-def wait_equal(since: float) -> float | None:
-    """Seconds from `since` until the book equals REST, with open markets, for some looks in a row. Messages
-    count from the first look after it: those before it may have been on their way."""
-    deadline = monotonic() + _HEAL_SECONDS
-    while monotonic() < deadline:
-        row: list[Look] = []
-        later = [look for look in looks() if look.at > since]
-        for look in later:
-            new = look.messages >= later[0].messages + _NEW_MESSAGES
-            equal = new and look.open > 0 and look.compared and look.differences == 0
-            row = [*row, look] if equal else []
-            if len(row) == _EQUAL_LOOKS:
-                return round(row[0].at - since, 1)
-        sleep(0.5)
-    return None
-
-
-def looks() -> list[Look]:
-    """The looks so far; the log may have other lines, and a last one that is incomplete."""
-    lines = _OUTPUT.read_bytes().splitlines() if _OUTPUT.exists() else []
-    found = []
-    for line in lines:
-        if line.startswith(b"{") and line.endswith(b"}"):
-            found.append(msgspec.json.decode(line, type=Look))
-    return found
+    return Outcome(trial.name, healed, mended, silence)
 
 
 def _table(outcomes: list[Outcome]) -> str:

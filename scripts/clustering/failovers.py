@@ -8,23 +8,25 @@ number means two things, if the book did not become equal to REST, or if more wa
 """
 
 import argparse
-import sys
+import asyncio
 from collections import defaultdict
-from time import sleep, time
+from collections.abc import Sequence
+from time import time
 
 import msgspec
 
+from scripts.clustering.bookmaker import EXCHANGE, Bookmaker, described, match_day, tenant
+from scripts.clustering.drill import QUIET_SECONDS
+from scripts.lab import cluster, databases, faults, record
+from scripts.lab.evidence import Delivery
+from scripts.lab.feed_client import FeedClient
+from scripts.lab.hosts import DATABASES
+from scripts.lab.operators import Account
+from scripts.lab.record import HOME, Record
 from scripts.local_services.output import print_line
 
-from . import databases, faults, record
-from .drill import QUIET_SECONDS, SLUG, command, looks, match_day, wait_equal
-from .hosts import CLIENT, DATABASES
-from .record import HOME, Record
-
 _LAG_SECONDS = 10.0
-_DIGITS = 64  #: of a digest
-_NUMBERS = HOME / "log" / "recorder.txt"
-_RECORDER = [sys.executable, "-m", "scripts.clustering.recorder", SLUG]
+_FOUND = HOME / "failover.json"
 _ROW = "SELECT head, mark, known_seq FROM database_timeline"
 _ALERT = "SELECT detail FROM alert WHERE kind = 'database_failover' AND ended_at IS NULL"
 
@@ -54,7 +56,15 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def main() -> None:
     argparse.ArgumentParser(prog="python -m scripts.clustering.failovers", description=__doc__).parse_args()
-    outcomes = [_try(synchronous=each) for each in (False, True)]
+    if cluster.on_client():
+        _FOUND.write_bytes(msgspec.json.encode(asyncio.run(_fail_over(record.present()))))
+        return
+    outcomes = []
+    for synchronous in (False, True):
+        with cluster.running(synchronous=synchronous):
+            if status := cluster.run_on_client("scripts.clustering.failovers"):
+                raise SystemExit(status)
+            outcomes.append(msgspec.json.decode(_FOUND.read_bytes(), type=Outcome))
     print_line(_table(outcomes))
     for each in outcomes:
         print_line(f"{_name(each)}: {each.alert}")
@@ -62,56 +72,57 @@ def main() -> None:
         raise SystemExit("a fail-over lost or invented something that it should not have")
 
 
-def _try(*, synchronous: bool) -> Outcome:
-    command("cluster could not be started", *(["--synchronous"] if synchronous else []))
-    try:
-        made = record.present()
-        match_day(made)
-        made.launch(CLIENT, "recorder", _RECORDER, _NUMBERS)
-        wait_equal(time())
-        sleep(QUIET_SECONDS)
-        if not synchronous:
-            faults.cut(made.hosts, *DATABASES)
-            sleep(_LAG_SECONDS)
+async def _fail_over(made: Record) -> Outcome:
+    match_day(made)
+    description = described()
+    mine = tenant(description)
+    account = Account(mine["slug"], mine["amqp_url"], mine["api_key"], EXCHANGE)
+    recorder = FeedClient(account, description["base_url"])
+    async with Bookmaker(description) as bookmaker:
+        await bookmaker.seconds_until_equal(time())
+        await asyncio.sleep(QUIET_SECONDS)
+        if not made.synchronous:
+            faults.cut(made, *DATABASES)
+            await asyncio.sleep(_LAG_SECONDS)
         began = time()
-        faults.isolate(made.hosts, made.primary)
-        command("promote", "promote")
+        await asyncio.to_thread(faults.isolate, made, made.primary)
+        await asyncio.to_thread(made.kill, made.primary)
+        await asyncio.to_thread(cluster.promote, made)
         promoted = time()
-        equal = wait_equal(promoted)
-        sleep(QUIET_SECONDS)
-        return _outcome(record.present(), began, equal)
-    finally:
-        command("cluster could not be ended", "--stop")
+        equal = await bookmaker.seconds_until_equal(promoted)
+        await asyncio.sleep(QUIET_SECONDS)
+        await recorder.close()
+        return _outcome(made, recorder.deliveries, bookmaker, began, equal)
 
 
-def _outcome(made: Record, began: float, equal: float | None) -> Outcome:
+def _outcome(
+    made: Record, deliveries: Sequence[Delivery], bookmaker: Bookmaker, began: float, equal: float | None
+) -> Outcome:
     row = databases.run(made, made.primary, _ROW, "matchfeed").split("|")
     head, mark, known = (int(each) for each in row)
-    numbers = read_numbers(_NUMBERS.read_text())
+    numbers = by_number(deliveries)
     lost = [seq for seq in numbers if head < seq < mark]
-    differences = [look.differences for look in looks() if look.differences is not None]
+    differences = [look.differences for look in bookmaker.looks if look.differences is not None]
     return Outcome(
         synchronous=made.synchronous,
         received=len(numbers),
         lost=len(lost),
-        repeated=sum(len(digests) - 1 for digests in numbers.values()),
-        contradicting=sum(len(set(digests)) > 1 for digests in numbers.values()),
+        repeated=sum(len(bodies) - 1 for bodies in numbers.values()),
+        contradicting=sum(len(set(bodies)) > 1 for bodies in numbers.values()),
         named=known >= max(lost, default=0),
         invented=differences[-1],
         equal=equal,
-        silence=max((look.silence for look in looks() if look.at > began), default=0.0),
+        silence=bookmaker.silence(began),
         alert=databases.run(made, made.primary, _ALERT, "matchfeed"),
     )
 
 
-def read_numbers(output: str) -> dict[int, list[str]]:
-    """The digests of all messages that the recorder received with each number. Its log has other lines, too,
-    and the last one may be incomplete."""
-    found = defaultdict[int, list[str]](list)
-    for line in output.splitlines():
-        seq, _, digest = line.partition(" ")
-        if seq.isdigit() and len(digest) == _DIGITS:
-            found[int(seq)].append(digest)
+def by_number(deliveries: Sequence[Delivery]) -> dict[int, list[bytes]]:
+    """The bodies of all live messages that came with each number."""
+    found = defaultdict[int, list[bytes]](list)
+    for each in deliveries:
+        if each.live:
+            found[each.number].append(each.body)
     return found
 
 

@@ -29,8 +29,8 @@ from scripts.local_services.certificates import ensure_certificate
 from scripts.local_services.processes import ServiceError
 from scripts.services import KeyStore, Services
 
-from . import readiness, shared_servers
 from . import run_record as records
+from . import shared_servers
 from .paths import BOOKMAKER, DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, VAR
 from .service_processes import ServiceProcesses
 
@@ -39,6 +39,7 @@ Notify = Callable[[str], None]
 _PATIENCE_SECONDS = 150.0
 _TEND_SECONDS = 1.0
 _EXCHANGE, _PRODUCER = "oddsfeed", 2
+_ENOUGH = 3  #: matches of each kind
 
 
 def run(port: int, *, reset: bool, notify: Notify, ready: Callable[[], None]) -> None:
@@ -212,9 +213,9 @@ def _open(
     with httpx.Client(
         base_url=description["base_url"], headers={"X-Api-Key": key}, timeout=5, trust_env=False
     ) as client:
-        _wait("the API answers", lambda: readiness.unanswered(client), processes, stopping)
+        _wait("the API answers", lambda: _unanswered(client), processes, stopping)
         notify("waiting for the match day to be under way")
-        _wait("the match day is under way", lambda: readiness.lacking(client), processes, stopping)
+        _wait("the match day is under way", lambda: _lacking(client), processes, stopping)
     files.replace(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
     processes.start("bookmaker", module="scripts.demonstration.bookmaker")
 
@@ -230,6 +231,60 @@ def _wait(what: str, missing: Callable[[], str], processes: ServiceProcesses, st
                 f"waited {_PATIENCE_SECONDS:.0f} s in vain until {what}: {why}; see the logs in {LOGS}"
             )
         sleep(0.5)
+
+
+class MatchCounts(msgspec.Struct, frozen=True):
+    """How many matches there are of each kind; `live` counts those with an open market."""
+
+    live: int
+    upcoming: int
+    finished: int
+
+    def lacking(self) -> str:
+        """Empty when these are enough, else what there is so far."""
+        if min(self.live, self.upcoming, self.finished) >= _ENOUGH:
+            return ""
+        return (
+            f"{self.live} live with open markets, {self.upcoming} upcoming, {self.finished} finished so far"
+        )
+
+
+def _unanswered(client: httpx.Client) -> str:
+    """Empty when the web process serves the key that `client` sends, else what is wrong."""
+    try:
+        client.get("/v1/alive").raise_for_status()
+    except httpx.HTTPError as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def _lacking(client: httpx.Client) -> str:
+    """Empty when a tenant's key finds enough matches over REST, else what it finds so far."""
+    try:
+        return _match_counts(client).lacking()
+    except httpx.HTTPError as error:
+        return str(error) or type(error).__name__
+
+
+def _match_counts(client: httpx.Client) -> MatchCounts:
+    """With few calls: the key has a rate limit."""
+    live = _listing(client, "live")
+    upcoming, finished = len(_listing(client, "upcoming")), len(_listing(client, "finished"))
+    if min(len(live), upcoming, finished) < _ENOUGH:
+        return MatchCounts(len(live), upcoming, finished)
+    return MatchCounts(sum(_is_open(client, match["id"]) for match in live), upcoming, finished)
+
+
+def _listing(client: httpx.Client, status: str) -> list[dict[str, Any]]:
+    answer = client.get("/cs2/v1/matches", params={"status": status, "limit": 10}).raise_for_status()
+    rows: list[dict[str, Any]] = answer.json()["data"]
+    return rows
+
+
+def _is_open(client: httpx.Client, match_id: str) -> bool:
+    """Whether some market of the match is on offer."""
+    answer = client.get(f"/cs2/v1/matches/{match_id}").raise_for_status()
+    return any(market["status"] == "active" for market in answer.json()["data"].get("markets", ()))
 
 
 def _tend(processes: ServiceProcesses, notify: Notify) -> None:

@@ -8,6 +8,7 @@ from aio_pika.abc import AbstractIncomingMessage
 
 from scripts.consumer import SUSPENDED, Book
 from scripts.demonstration.report import ENVELOPES, STORY, Latency, Line, ReceivedEnvelope, Report, now
+from scripts.lab.evidence import numbers
 
 _RECENT = 500  #: the median is that of so many
 _REMEMBERED = 2_000  #: message ids, to recognise duplicates
@@ -38,8 +39,7 @@ class WatchedBook(Book):
 
     def receive_message(self, message: AbstractIncomingMessage) -> None:
         """Apply a message to the book and report it."""
-        headers = message.headers
-        seq, prev = (int(str(headers.get(name, 0))) for name in ("x-seq", "x-prev-seq"))
+        seq, prev = numbers(message.headers)
         root = ET.fromstring(message.body)
         if root.tag == "alive":
             self._alive(root)

@@ -13,9 +13,6 @@ each history. Fails if anything was wrong.
 
 import argparse
 import asyncio
-import logging
-import os
-import subprocess
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -24,38 +21,29 @@ import msgspec
 
 from app.settings import load
 from app.store.connections import open_store
-from scripts.clustering import record
-from scripts.clustering.hosts import CLIENT
-from scripts.clustering.record import DESCRIPTION, ROOT
-from scripts.histories import account, outcome, recorded_log, report
-from scripts.histories.collection import Collector
-from scripts.histories.fault_table import FAULTS, Fault
-from scripts.histories.generation import generated
-from scripts.histories.history import TENANTS, History
-from scripts.histories.operators import Operators
-from scripts.histories.run import Run
+from scripts.histories import outcome
+from scripts.histories.history import TENANTS, History, generated
+from scripts.histories.run import BUNDLES, Run
 from scripts.histories.shortening import shortened
+from scripts.lab import cluster, record, recorded_log
+from scripts.lab.collection import Collector
+from scripts.lab.faults import FAULTS, Fault
+from scripts.lab.feed_client import log_no_lost_connections
+from scripts.lab.operators import Operators, open_account
+from scripts.lab.record import DESCRIPTION, ROOT
 from scripts.local_services.output import print_line
-
-_INSIDE = "MATCHFEED_HISTORIES_INSIDE"
 
 
 def main() -> None:
     options = _options()
     if options.table:
-        print(report.table(outcome.stored()), end="\n\n")
-        print(report.pairs_table(outcome.stored()))
+        print(outcome.table(outcome.stored()), end="\n\n")
+        print(outcome.pairs_table(outcome.stored()))
         return
-    if os.environ.get(_INSIDE):
+    if cluster.on_client():
         raise SystemExit(asyncio.run(_run(options)))
-    started = record.load() is None
-    if started:
-        _clustering(*(["--synchronous"] if options.synchronous else []))
-    try:
-        raise SystemExit(_clustering("exec", CLIENT, *_again(), check=False))
-    finally:
-        if started:
-            _clustering("--stop")
+    with cluster.running(synchronous=options.synchronous, reuse=True):
+        raise SystemExit(cluster.run_on_client("scripts.histories", sys.argv[1:]))
 
 
 def _options() -> argparse.Namespace:
@@ -72,31 +60,22 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _again() -> list[str]:
-    """This command, to be run on the client's host."""
-    return ["env", f"{_INSIDE}=1", sys.executable, "-m", "scripts.histories", *sys.argv[1:]]
-
-
-def _clustering(*arguments: str, check: bool = True) -> int:
-    command = [sys.executable, "-m", "scripts.clustering", *arguments]
-    return subprocess.run(command, cwd=ROOT, check=check).returncode
-
-
 async def _run(options: argparse.Namespace) -> int:
     """The number of histories that broke."""
     described = msgspec.json.decode(DESCRIPTION.read_bytes())
     settings = load()
-    for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    log_no_lost_connections()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(
             await open_store(settings.database_url, 2, session_name="histories")
         )
         async with store.transaction() as tx:
             await recorded_log.install(tx)
-        operators = Operators(described["base_url"], described["operator_url"], described["operator_key"])
+        operators = Operators(
+            described["base_url"], described["operator_key"], 10, operator_url=described["operator_url"]
+        )
         stack.push_async_callback(operators.close)
-        everyone = [await account.opened(operators, f"history-{number}") for number in range(TENANTS)]
+        everyone = [await open_account(operators, f"history-{number}", *BUNDLES) for number in range(TENANTS)]
         collector = Collector(store, described["base_url"], settings.exchange, settings.producer_id)
         run = Run(record.present(), operators, collector, described["ws_url"], everyone)
         broken = 0

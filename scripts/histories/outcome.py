@@ -1,15 +1,20 @@
-"""What came of a history, as it is stored, one line of JSON each."""
+"""What came of a history, as it is stored, one line of JSON each; and the table of docs/reliability.md: what
+each fault or pair of faults cost."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
-from scripts.clustering.record import ROOT
-from scripts.histories.evidence import Delivery
+from scripts.lab.record import ROOT
 
 FILE = ROOT / "var" / "histories.jsonl"
+_HEAD = (
+    "| fault or pair of faults | runs | lost | invented | repeated | longest silence, s | time to heal, s |\n"
+    "|---|---|---|---|---|---|---|"
+)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,15 +59,34 @@ def stored(file: Path = FILE) -> list[Outcome]:
     return list({(each.seed, each.faults): each for each in found}.values())
 
 
-def longest_silence(
-    deliveries: Sequence[Delivery], away: Sequence[tuple[float, float]], since: float, until: float
-) -> float:
-    """The longest time between two messages from `since` to `until`, without those in which the client was
-    away on purpose."""
-    moments = [since, *(each.moment for each in deliveries if since <= each.moment <= until), until]
-    gaps = (
-        after - before
-        for before, after in pairwise(moments)
-        if not any(begin < after and before < end for begin, end in away)
+def table(outcomes: Sequence[Outcome]) -> str:
+    """A row for each fault, over all histories that had it, and one for all."""
+    by_fault = defaultdict[str, list[Outcome]](list)
+    for each in outcomes:
+        for fault in each.faults:
+            by_fault[fault].append(each)
+    rows = [_row(fault, by_fault[fault]) for fault in sorted(by_fault)]
+    pairs = {each.faults for each in outcomes if len(each.faults) > 1}
+    return "\n".join([_HEAD, *rows, _row(f"all, {len(pairs)} different pairs", outcomes)])
+
+
+def pairs_table(outcomes: Sequence[Outcome]) -> str:
+    """A row for each pair."""
+    by_pair = defaultdict[str, list[Outcome]](list)
+    for each in outcomes:
+        by_pair[" + ".join(each.faults)].append(each)
+    return "\n".join([_HEAD, *(_row(pair, by_pair[pair]) for pair in sorted(by_pair))])
+
+
+def _row(name: str, outcomes: Sequence[Outcome]) -> str:
+    lost, invented, repeated = (
+        sum(getattr(each, what) for each in outcomes) for what in ("lost", "invented", "repeated")
     )
-    return max(gaps, default=0.0)
+    received = sum(each.received for each in outcomes)
+    silence = max((each.silence for each in outcomes), default=0.0)
+    healed = [each.heal for each in outcomes if each.heal is not None]
+    heal = f"{median(healed):.1f}, {max(healed):.1f} at most" if healed else ""
+    if late := len(outcomes) - len(healed):
+        heal = "; ".join(filter(None, (heal, f"{late} not in time")))
+    counts = f"{lost} | {invented} | {repeated} of {received:,}"
+    return f"| {name} | {len(outcomes)} | {counts} | {silence:.1f} | {heal} |"

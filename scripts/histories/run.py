@@ -9,20 +9,20 @@ from typing import Any
 import httpx
 
 from app.kit.errors import Unavailable
-from scripts.clustering.record import Record
-from scripts.histories import account as accounts
+from app.sandbox.simulator.anomalies import COMMON, GENTLE, NONE
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.match_simulation import MatchPlan, Pace
 from scripts.histories import history as h
-from scripts.histories import tenant as tenants
-from scripts.histories.account import Account
-from scripts.histories.auditor import Verdict, audit
-from scripts.histories.breakage import Breakage
-from scripts.histories.collection import Collector
-from scripts.histories.evidence import Evidence
-from scripts.histories.finding import Kind
-from scripts.histories.matches import Matches, PlayedMatch
-from scripts.histories.operators import Operators
-from scripts.histories.outcome import Outcome, longest_silence
-from scripts.histories.tenant import TenantClients
+from scripts.histories.outcome import Outcome
+from scripts.lab.auditor import Verdict, audit
+from scripts.lab.collection import Collector, TenantClients
+from scripts.lab.evidence import Evidence, Kind
+from scripts.lab.faults import FAULTS, Breakage
+from scripts.lab.feed_client import FeedClient, longest_silence
+from scripts.lab.operators import Account, Operators, renew_key
+from scripts.lab.play import Play, PlayedMatch
+from scripts.lab.record import Record
+from scripts.lab.stream_client import StreamClient
 from scripts.local_services.processes import find
 
 _READY_SECONDS = 60.0
@@ -31,6 +31,10 @@ _QUIET_SECONDS = 120.0
 _LOOK_SECONDS = 0.5
 _END_PAUSE = 1.0
 _ENDS = ("suspend", "suspend", "award_match", "cancel")
+BUNDLES = ("cs2.odds.basic", "cs2.odds.scoreboard-addon")
+_RECOVERY_SECONDS, _REQUEST_SECONDS = 30.0, 5.0
+_ODDITIES = {"none": NONE, "gentle": GENTLE, "common": COMMON}
+_RUSH = 250.0
 
 
 class NotReady(Exception):
@@ -61,19 +65,26 @@ class Run:
             return await self._played(history, played, since, began)
         finally:
             await played.close()
-            for match in played.matches.by_number.values():
+            for match in played.matches.values():
                 await self._operators.order(match.id, "cancel", {})
 
     def _open_clients(self) -> list[TenantClients]:
-        return [
-            tenants.opened(one, self._operators.base_url, self._ws_url, durable=number == 1)
-            for number, one in enumerate(self._accounts)
-        ]
+        return [self._open(one, durable=number == 1) for number, one in enumerate(self._accounts)]
+
+    def _open(self, account: Account, *, durable: bool) -> TenantClients:
+        feed = FeedClient(
+            account,
+            self._operators.base_url,
+            durable=durable,
+            patience=_RECOVERY_SECONDS,
+            seconds=_REQUEST_SECONDS,
+        )
+        return TenantClients(account, feed, StreamClient(account, self._ws_url))
 
     async def _reset(self) -> None:
         """Everything runs, and every market type is on for every tenant."""
         await Breakage(self._record).restart()
-        self._operators.failures.clear()
+        self._operators.errors.clear()
         for one in self._accounts:
             path = f"/ops/v1/tenants/{one.slug}/market-types"
             for kind in await self._operators.insist("GET", path):
@@ -108,7 +119,7 @@ class Run:
             seed=history.seed,
             faults=history.faults,
             steps=len(history.steps),
-            matches=len(played.matches.by_number),
+            matches=len(played.matches),
             received=verdict.received,
             repeated=verdict.repeated,
             lost=verdict.count(Kind.LOST),
@@ -142,10 +153,10 @@ class Run:
 
     async def _end(self, history: h.History, played: "_Played") -> None:
         """The servers fall silent, and each match is suspended or ended."""
-        await played.matches.stop()
+        await played.play.stop()
         rng = Random(f"the end of {history.seed}")
-        for number in sorted(played.matches.by_number):
-            match = played.matches.by_number[number]
+        for number in sorted(played.matches):
+            match = played.matches[number]
             command = rng.choice(_ENDS)
             fields = {"winner": "team_a"} if command == "award_match" else {}
             while not await self._operators.order(match.id, command, fields):
@@ -154,13 +165,13 @@ class Run:
     async def _quiet(self, played: "_Played", since: int) -> tuple[Evidence, Verdict]:
         """The evidence once nothing is wrong any more and nothing changes, or when that takes too long."""
         deadline = time.monotonic() + _QUIET_SECONDS
-        names = {match.id: match.urn for match in played.matches.by_number.values()}
+        names = {match.id: match.urn for match in played.matches.values()}
         while True:
             for one in played.clients:
                 one.check()
             try:
                 head = await self._collector.head()
-                failures = [*self._operators.failures, *played.breakage.failures, *self._ended()]
+                failures = [*self._operators.errors, *played.breakage.failures, *self._ended()]
                 evidence = await self._collector.collect(names, played.clients, since, failures)
                 same = head == await self._collector.head()
             except (Unavailable, httpx.HTTPError):
@@ -184,7 +195,8 @@ class _Played:
 
     def __init__(self, record: Record, operators: Operators, clients: list[TenantClients]) -> None:
         self.clients = clients
-        self.matches = Matches(operators)
+        self.matches = dict[int, PlayedMatch]()  #: by the numbers of their steps
+        self.play = Play(batch_seconds=0.5)
         self.breakage = Breakage(record)
         self._operators = operators
 
@@ -202,16 +214,16 @@ class _Played:
             await task
 
     async def close(self) -> None:
-        await self.matches.stop()
+        await self.play.stop()
         for one in self.clients:
             await one.close()
 
     def _take(self, step: h.AnyStep) -> Coroutine[Any, Any, None]:
         match step:
             case h.Play():
-                return self.matches.play(step)
+                return self._begin(step)
             case h.Break():
-                return self.breakage.hit(step)
+                return self.breakage.hit(FAULTS[step.fault], step.host, step.seconds)
             case h.Order():
                 return self._order(step)
             case h.Rival():
@@ -222,14 +234,23 @@ class _Played:
                 return self._tenant(step)
 
     async def _order(self, step: h.Order) -> None:
-        if match := self._match(step.match):
+        if match := self.matches.get(step.match):
             await self._operators.order(match.id, step.command, step.fields, step.pick)
 
+    async def _begin(self, step: h.Play) -> None:
+        plan = _plan(step)
+        fields = {"home_strength": plan.home.points, "away_strength": plan.away.points}
+        now = time.time_ns() // 1_000_000
+        match = await self.play.create(self._operators, plan, "Histories", scheduled_at=now, **fields)
+        self.matches[step.match] = match
+        self.play.begin(match)
+
     async def _rival(self, step: h.Rival) -> None:
-        self.matches.rival(step.match)
+        if match := self.matches.get(step.match):
+            self.play.rival(match)
 
     async def _book(self, step: h.Book) -> None:
-        one, match = self.clients[step.tenant], self._match(step.match)
+        one, match = self.clients[step.tenant], self.matches.get(step.match)
         if match:
             one.uncertain.add(match.urn)
             path = f"/ops/v1/tenants/{one.account.slug}/bookings/{match.id}"
@@ -243,7 +264,7 @@ class _Played:
                 path = f"/ops/v1/tenants/{one.account.slug}/market-types/{step.type_id}"
                 await self._operators.call("PUT", path, {"on": step.on})
             case h.NewKey():
-                await accounts.renew_key(self._operators, one.account)
+                await renew_key(self._operators, one.account, *BUNDLES)
             case h.Leave(channel="feed"):
                 await one.feed.leave(step.seconds)
             case h.Leave():
@@ -251,5 +272,18 @@ class _Played:
             case h.Recover():
                 one.feed.recover()
 
-    def _match(self, number: int) -> PlayedMatch | None:
-        return self.matches.by_number.get(number)
+
+def _plan(step: h.Play) -> MatchPlan:
+    home, away = fictional_world().pair(Random(step.seed))
+    return MatchPlan(
+        home,
+        away,
+        step.seed,
+        0,
+        best_of=step.best_of,
+        pace=Pace(step.speed, rush_until=step.rush, rush=_RUSH),
+        timestamps="millis",
+        knife=False,
+        brief=True,
+        anomalies=_ODDITIES[step.oddities],
+    )

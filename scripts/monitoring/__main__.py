@@ -9,23 +9,18 @@ committed ones, scaled (`fault_alerts.FACTOR`).
 
 import argparse
 import asyncio
-import json
-import os
-import shlex
 import shutil
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import httpx
 
-from app import settings
-from app.sandbox.demonstration import RunningDemo
-from app.sandbox.faults import FAULTS, FaultTarget
+from app.sandbox.faults import FAULTS
 from app.sandbox.healing import run_fault
 from scripts.http_client import client
+from scripts.lab.demo import Demo, running
+from scripts.lab.record import ROOT
 from scripts.local_services import ports
 from scripts.monitoring import prometheus_server
 from scripts.monitoring.fault_alerts import FACTOR, Raised
@@ -33,7 +28,6 @@ from scripts.monitoring.fault_alerts import FAULTS as EXPECTED
 from scripts.monitoring.prometheus_server import PrometheusServer
 from scripts.monitoring.rules_file import scaled
 
-ROOT = Path(__file__).resolve().parents[2]
 VAR = ROOT / "var" / "alerts"
 RULES = ROOT / "scripts" / "deploy" / "matchfeed-alerts.yml"
 TENANT = "board"  #: whose bookmaker runs in the demo
@@ -104,20 +98,20 @@ class Watch:
             print(f"   {time.monotonic() - self._began:6.1f} s {name} {what}", flush=True)
 
 
-async def rehearse(name: str, demo: dict[str, Any], environment: dict[str, str], port: int) -> list[str]:
+async def rehearse(name: str, demo: Demo, port: int) -> list[str]:
     """Inject one fault; what was not as expected."""
     home = VAR / "prometheus" / name
     shutil.rmtree(home, ignore_errors=True)
     rules = scaled(RULES.read_text(), FACTOR)
     print(f"-- {name}", flush=True)
-    with prometheus_server.running(home, port, rules, demo["metrics"]) as server:
-        watch = Watch(server, demo)
+    with prometheus_server.running(home, port, rules, demo.description["metrics"]) as server:
+        watch = Watch(server, demo.description)
         watching = asyncio.create_task(watch.run())
         try:
             if not await watch.quiet(_QUIET_SECONDS, _PATIENCE_SECONDS):
                 return [f"{name}: no quiet before it: {sorted(watch.firing)}, open {watch.open}"]
             watch.forget()
-            await run_fault(target(environment), FAULTS[name], lambda text, kind: None)
+            await run_fault(demo.fault_target(TENANT), FAULTS[name], lambda text, kind: None)
             ended = await watch.quiet(_ENDED_SECONDS, _PATIENCE_SECONDS)
             late = server.value("matchfeed:messages_late:ratio_rate1h")
             print(f"   late of all messages: {late:.2%}", flush=True)
@@ -141,37 +135,14 @@ def compared(name: str, expected: Raised, watch: Watch, *, ended: bool) -> list[
     return wrong
 
 
-def target(environment: dict[str, str]) -> FaultTarget:
-    config = settings.load(environment)
-    return FaultTarget(
-        demo=RunningDemo(environment),
-        tenant=TENANT,
-        database_url=config.database_url,
-        rabbitmq_url=config.rabbitmq_url,
-        rabbitmq_api_url=config.rabbitmq_api_url,
-        exchange=config.exchange,
-        producer_id=config.producer_id,
-        print_step=lambda text: print(f"   {text}", flush=True),
-    )
-
-
-def run_demo(*arguments: str) -> None:
-    """The demo without the oddities of servers, which raise alerts of their own, and with a broker of its
+def environment() -> dict[str, str]:
+    """Of a demo without the oddities of servers, which raise alerts of their own, and with a broker of its
     own: only that one may be killed, so the settings lead to a port where none answers."""
     [unused] = ports.free_ports([0])
-    environment = os.environ | {
-        "MATCHFEED_VAR": str(VAR),
+    return {
         "MATCHFEED_ODDITIES": "false",
         "RABBITMQ_URL": f"amqp://guest:guest@{ports.LOOPBACK}:{unused}",
     }
-    subprocess.run([sys.executable, "-m", "scripts.demo", *arguments], cwd=ROOT, env=environment, check=True)
-
-
-def exported() -> dict[str, str]:
-    """The settings that the demo's shell file exports."""
-    lines = (VAR / "demo.env").read_text().splitlines()
-    assignments = [shlex.split(line.removeprefix("export "))[0] for line in lines]
-    return dict(assignment.split("=", 1) for assignment in assignments)
 
 
 def main() -> None:
@@ -179,17 +150,11 @@ def main() -> None:
     parser.add_argument("faults", nargs="*", choices=[*FAULTS, []], metavar="FAULT")
     parser.add_argument("--port", type=int, default=8700, help="the demo's; Prometheus has one far above")
     options = parser.parse_args()
-    run_demo("--detach", "--reset", "--port", str(options.port))
-    try:
-        demo = json.loads((VAR / "demo.json").read_text())
+    with running(VAR, options.port, **environment()) as demo:
         [port] = ports.free_ports([options.port + 10])
         wrong = [
-            line
-            for name in options.faults or FAULTS
-            for line in asyncio.run(rehearse(name, demo, exported(), port))
+            line for name in options.faults or FAULTS for line in asyncio.run(rehearse(name, demo, port))
         ]
-    finally:
-        run_demo("--stop")
     print("\n".join(wrong) if wrong else "all as it should be")
     sys.exit(bool(wrong))
 

@@ -14,9 +14,9 @@ the settings name, or starts its own, and makes a database, vhosts and tenants o
 
 import argparse
 import asyncio
-import logging
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -24,22 +24,56 @@ from app import settings as configuration
 from app.sandbox.simulator.anomalies import RARE
 from app.store.connections import open_store
 from scripts import services
-from scripts.bench.feed_rig import Playing, operator_key
-from scripts.bench.own_data import database, internal_vhost
-from scripts.soak import disruptions, plot, report, verdict
-from scripts.soak.bookmakers import Bookmaker, bookmakers_of, new_customers
-from scripts.soak.breakage import Breakage
-from scripts.soak.faults import FaultRecord, pairs
-from scripts.soak.people import Visitor, everybody
+from scripts.lab.database_audit import audit_ledger
+from scripts.lab.feed_client import FeedClient, different_books, log_no_lost_connections, opened_clients
+from scripts.lab.local_faults import Breakage, FaultRecord, pairs
+from scripts.lab.operators import new_accounts, own_accounts
+from scripts.lab.own_data import database, internal_vhost
+from scripts.lab.people import Visitor, everybody
+from scripts.lab.play import Play
+from scripts.lab.service import Service, open_service
+from scripts.local_services.output import print_line
+from scripts.soak import report
 from scripts.soak.sampler import Sampler
-from scripts.soak.soaked_service import SoakedService, open_service
 
 SAMPLES = Path("var/soak/samples.jsonl")
+_DISCONNECT_SECONDS, _RECOVERY_SECONDS = 30.0, 45.0  #: seconds between two of them, in the mean
+
+
+async def disrupt(everyone: Sequence[FeedClient], rng: Random) -> None:
+    """Bookmakers disconnect, or request a recovery, at random, without end."""
+
+    async def disconnects() -> None:
+        while True:
+            await asyncio.sleep(rng.expovariate(1 / _DISCONNECT_SECONDS))
+            rng.choice(everyone).disconnect()
+
+    async def recoveries() -> None:
+        while True:
+            await asyncio.sleep(rng.expovariate(1 / _RECOVERY_SECONDS))
+            rng.choice(everyone).recover()
+
+    await asyncio.gather(disconnects(), recoveries())
+
+
+async def watch(
+    service: Service, everyone: Sequence[FeedClient], play: Play, measuring: Sequence[asyncio.Task[None]]
+) -> None:
+    """Raise as soon as a process, a bookmaker, a game server or a measurement has ended by itself."""
+    while True:
+        await asyncio.sleep(1)
+        service.check()
+        play.check()
+        for each in everyone:
+            each.check()
+        for task in measuring:
+            if task.done():
+                task.result()
 
 
 async def trade(
-    service: SoakedService,
-    everyone: Sequence[Bookmaker],
+    service: Service,
+    everyone: Sequence[FeedClient],
     people: Sequence[Visitor],
     breakage: Breakage,
     record: FaultRecord,
@@ -48,13 +82,11 @@ async def trade(
 ) -> None:
     """The day itself: matches are played under all disruptions, and people watch and trade."""
     rng, seconds = Random(options.seed), options.minutes * 60
-    async with (
-        Playing(service.clients, options.matches, options.speed, anomalies=RARE) as play,
-        asyncio.TaskGroup() as group,
-    ):
+    async with Play() as play, asyncio.TaskGroup() as group:
+        play.run_lanes(service.operators, options.matches, options.speed, RARE)
         endless = [
-            group.create_task(disruptions.client_disruptions(everyone, rng)),
-            group.create_task(disruptions.watch(service, everyone, play, measuring)),
+            group.create_task(disrupt(everyone, rng)),
+            group.create_task(watch(service, everyone, play, measuring)),
         ]
         visits = [group.create_task(each.use()) for each in people]
         await breakage.run(pairs(options.seed, seconds))
@@ -67,22 +99,23 @@ async def trade(
 
 
 async def main(options: argparse.Namespace) -> bool:
-    for name in ("aiormq", "aio_pika"):  # each lost connection, with its traceback
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    log_no_lost_connections()
     async with AsyncExitStack() as stack:
         settings = await stack.enter_async_context(database(configuration.load()))
         url = settings.database_url
         store = await stack.enter_async_context(await open_store(url, 4, session_name="soak"))
         settings = await stack.enter_async_context(internal_vhost(settings))
-        key = await operator_key(settings, store)
-        made = await new_customers(settings, store, options.tenants, stack)
-        service = await stack.enter_async_context(open_service(settings, key))
-        everyone = await stack.enter_async_context(bookmakers_of(Bookmaker, made, settings.exchange, service))
+        accounts = await stack.enter_async_context(own_accounts(settings))
+        service = await stack.enter_async_context(open_service(settings, store))
+        accounts += await new_accounts(service.operators[0], "soak", options.tenants)
+        await service.until_healthy()
+        client = partial(FeedClient, recording=False, notify=print_line)
+        everyone = await stack.enter_async_context(opened_clients(client, accounts, service.urls))
         record = FaultRecord()
         people = await stack.enter_async_context(
-            everybody(settings, store, made, service, record, options.seed)
+            everybody(settings, store, accounts, service, record, options.seed)
         )
-        vhosts = [settings.rabbitmq_internal_vhost, *(customer.slug for customer in made)]
+        vhosts = [settings.rabbitmq_internal_vhost, *(account.slug for account in accounts)]
         sampler = Sampler(service, everyone, record)
         watching = [
             asyncio.create_task(work) for work in (sampler.run(url, SAMPLES), report.progress(sampler))
@@ -90,15 +123,15 @@ async def main(options: argparse.Namespace) -> bool:
         stack.callback(lambda: [task.cancel() for task in watching])
         breakage = Breakage(service, settings, vhosts, record)
         await trade(service, everyone, people, breakage, record, watching, options)
-        wrong = await verdict.books(everyone)
+        wrong = await different_books(everyone)
         if watching[0].done():
             watching[0].result()
-        found = await verdict.ledger(store)
+        found = await audit_ledger(store)
         print(report.summary(sampler.samples, everyone, found, wrong), flush=True)
         print(report.faults(record.happened), flush=True)
         print(report.visits(people[0].person.visits, len(people)), flush=True)
         if options.plot:
-            plot.draw(sampler.samples, record.happened, options.plot)
+            report.draw(sampler.samples, record.happened, options.plot)
         return not wrong and not found.wrong
 
 

@@ -1,16 +1,20 @@
-"""The report: a line every half minute, and at the end totals and differences."""
+"""The report: a line every half minute, and at the end totals and differences; and the day as a picture."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
-from scripts.soak.bookmakers import Bookmaker
-from scripts.soak.faults import Happened
-from scripts.soak.sampler import Sample, Sampler
-from scripts.soak.soaked_service import PROCESSES
-from scripts.soak.verdict import Verdict
-from scripts.soak.visits import Visits
+from matplotlib import pyplot
+
+from scripts.lab.database_audit import LedgerAudit
+from scripts.lab.feed_client import FeedClient
+from scripts.lab.local_faults import Happened
+from scripts.lab.person import Visits
+from scripts.lab.service import PROCESSES
+from scripts.soak.sampler import TABLES, Sample, Sampler
+from scripts.svg import save
 
 _SECONDS = 30.0
 
@@ -30,7 +34,7 @@ async def progress(sampler: Sampler) -> None:
 
 
 def summary(
-    samples: Sequence[Sample], everyone: Sequence[Bookmaker], found: Verdict, wrong: Sequence[str]
+    samples: Sequence[Sample], everyone: Sequence[FeedClient], found: LedgerAudit, wrong: Sequence[str]
 ) -> str:
     """The day in figures, then each difference."""
     third, last = len(samples) // 3, samples[-1]
@@ -39,7 +43,7 @@ def summary(
         for name in PROCESSES
     ]
     received, met = sum(each.received for each in everyone), sum(each.connections for each in everyone)
-    requested, refused = sum(each.recoveries for each in everyone), sum(each.refusals for each in everyone)
+    requested, refused = sum(each.accepted for each in everyone), sum(each.refused for each in everyone)
     p50 = [each.p50 for each in samples if each.p50 is not None]
     p99 = [each.p99 for each in samples if each.p99 is not None]
     rest = [each.rest for each in samples if each.rest is not None]
@@ -98,3 +102,28 @@ def _millis(pages: Sequence[float]) -> str:
 
 def _counts(counted: Counter[str]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(counted.items())) or "none"
+
+
+def draw(samples: Sequence[Sample], happened: Sequence[Happened], path: Path) -> None:
+    """Four panels over the day's minutes: memory, delay, lag, the database. Grey is while faults are on."""
+    minutes = [each.at / 60 for each in samples]
+    figure, ((memory, delay), (lag, database)) = pyplot.subplots(2, 2, figsize=(10, 6.4), sharex=True)
+    for name in PROCESSES:
+        memory.plot(minutes, [each.memory.get(name, float("nan")) for each in samples], label=name)
+    memory.set(ylabel="resident memory, MiB", ylim=(0, None))
+    for label, values in (("p99", [each.p99 for each in samples]), ("p50", [each.p50 for each in samples])):
+        delay.plot(minutes, [float("nan") if each is None else each for each in values], label=label)
+    delay.set(ylabel="log line to queue, ms", yscale="log")
+    lag.plot(minutes, [each.behind_seconds or 0 for each in samples], label="the tenant furthest behind, s")
+    rest = [float("nan") if each.rest is None else each.rest / 1000 for each in samples]
+    lag.plot(minutes, rest, label="the slowest REST answer, s")
+    lag.set(ylabel="seconds", ylim=(0, None), xlabel="minutes")
+    database.plot(minutes, [each.database for each in samples], label="database, MiB")
+    for table in TABLES[1:]:
+        database.plot(minutes, [each.rows[table] / 1000 for each in samples], label=f"{table}, thousand rows")
+    database.set(ylim=(0, None), xlabel="minutes")
+    for axes in (memory, delay, lag, database):
+        for pair in happened:
+            axes.axvspan(pair.began / 60, pair.healthy / 60, color="grey", alpha=0.3, linewidth=0)
+        axes.legend()
+    save(figure, path)

@@ -10,9 +10,9 @@ import httpx
 import msgspec
 
 from scripts.bench.feed_latency import quantile
-from scripts.soak.bookmakers import Bookmaker
-from scripts.soak.faults import FaultRecord
-from scripts.soak.soaked_service import SoakedService
+from scripts.lab.feed_client import FeedClient
+from scripts.lab.local_faults import FaultRecord
+from scripts.lab.service import Service
 
 BEAT_SECONDS = 5.0
 TABLES = ("match", "timeline_event", "ledger_entry", "change")
@@ -42,7 +42,7 @@ class Sample(msgspec.Struct, frozen=True):
 class Sampler:
     """Samples at every beat; each goes to `file` at once, so that an interrupted day can be examined."""
 
-    def __init__(self, service: SoakedService, everyone: Sequence[Bookmaker], record: FaultRecord) -> None:
+    def __init__(self, service: Service, everyone: Sequence[FeedClient], record: FaultRecord) -> None:
         self._service, self._everyone, self._record = service, everyone, record
         self._beat = record.now()
         self._received = 0
@@ -86,7 +86,9 @@ class Sampler:
     async def _responses(self, now: float) -> tuple[list[tuple[int, float]], float | None]:
         """How far behind each tenant is, and the slowest response; nothing where a fault prevents it."""
         try:
-            status = (await self._service.clients[0].get("/ops/v1/feed")).raise_for_status().json()["data"]
+            status = (
+                (await self._service.operators[0].http.get("/ops/v1/feed")).raise_for_status().json()["data"]
+            )
             rest = max([await self._millis(each, page) for each in self._everyone[:2] for page in _PAGES])
         except httpx.HTTPError:
             if not self._record.touched(now):
@@ -94,8 +96,8 @@ class Sampler:
             return [], None
         return [(one["behind"], one["behind_seconds"]) for one in status if one["tenant"] != "house"], rest
 
-    async def _millis(self, each: Bookmaker, page: str) -> float:
+    async def _millis(self, each: FeedClient, page: str) -> float:
         """How long the service takes to respond to a tenant; raises if it fails."""
         began = time.perf_counter()
-        (await each.rest.get(page)).raise_for_status()
+        (await each.request("GET", page)).raise_for_status()
         return (time.perf_counter() - began) * 1000

@@ -15,10 +15,10 @@ import asyncio
 import shutil
 import signal
 
+from scripts.lab.record import ROOT
 from scripts.local_services.processes import ServiceError
 from scripts.upgrade.drill import Drill, Outcome, Plan
-from scripts.upgrade.former_version import ROOT, FormerVersion, newest_release
-from scripts.upgrade.installation import Installation
+from scripts.upgrade.installation import FormerVersion, Installation, newest_release
 
 HOME = ROOT / "var" / "upgrade"
 

@@ -4,25 +4,29 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
 import asyncpg
 import msgspec
 
 from app.store.connections import open_store
-from scripts.http_client import client
-from scripts.soak import verdict
-from scripts.soak.verdict import Verdict
-from scripts.upgrade import findings
+from scripts.lab import database_audit
+from scripts.lab.database_audit import LedgerAudit, Written
+from scripts.lab.feed_client import FeedClient, different_books
+from scripts.lab.operators import Account, Operators, Requester
+from scripts.lab.play import play_on
+from scripts.lab.stream_client import StreamClient
+from scripts.local_services.output import print_line
+from scripts.upgrade import findings, traffic
 from scripts.upgrade.balancer import Counts
-from scripts.upgrade.clients import Requester, Stream, Tenant
-from scripts.upgrade.findings import Received
+from scripts.upgrade.findings import Received, Streamed
 from scripts.upgrade.installation import FORMER, FORMER_WEB, PRESENT, PRESENT_WEB, Installation
+from scripts.upgrade.traffic import Shut
 
 EXCHANGE = "oddsfeed"
 SLUGS = ("steady", "restless", "curious", "quiet")
-_RECOVERY_SECONDS, _SETTLE_SECONDS, _PATIENCE_SECONDS = 10.0, 15.0, 60.0
+_SETTLE_SECONDS, _PATIENCE_SECONDS = 15.0, 60.0
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -50,12 +54,12 @@ class Outcome(msgspec.Struct, kw_only=True, frozen=True):
     shut: float
     connections: int
     recoveries: tuple[int, int]
-    stream: Stream
+    stream: Streamed
     requests: Counter[int]
     slowest: float
     balancer: dict[str, Counts]
     migrate_seconds: float
-    ledger: Verdict
+    ledger: LedgerAudit
     wrong: Sequence[str]
 
 
@@ -66,7 +70,9 @@ class Drill:
         self._installation, self._plan = installation, plan
         self._marks = list[tuple[str, float]]()
         self._accepted = set[str]()
-        self._migrate_seconds = self._shut = 0.0
+        self._accounts = dict[str, Account]()
+        self._migrate_seconds = 0.0
+        self._closing = AsyncExitStack()
         self._began = ""  #: when the upgrade began, as the logs have it
         self._following, self._acting = list[asyncio.Task[None]](), list[asyncio.Task[None]]()
 
@@ -77,59 +83,68 @@ class Drill:
             await made.start_web(name)
         made.start("ingest-1", FORMER, "ingest")
         made.start("feed-1", FORMER, "feed")
-        self._connect()
+        self._connect(operator)
         await self._wait(
             "all tenants to receive alive: their cursors begin where the feed process first sees them",
-            lambda: all(each.messages for each in self.everyone),
+            lambda: all(each.deliveries for each in self.everyone),
         )
         made.simulate(operator, self._plan.matches, self._plan.speed)
         self._mark("the former version alone")
-        await self._play(self._plan.before)
+        await play_on(self._plan.before, self._check)
         connection = await asyncpg.connect(made.settings["DATABASE_URL"])
-        before = await findings.written(connection)
-        for each in self.everyone:
-            each.shut = 0.0
+        before = await database_audit.written(connection)
+        self._shut.longest = 0.0
         self._began = datetime.now(UTC).isoformat()
         await self._upgrade()
-        self._shut = max(each.shut for each in self.everyone if each.slug == "steady")
-        await made.end("simulator")
-        return await self._compare(connection, before)
+        shut = self._shut.longest
+        await made.processes.end("simulator")
+        return await self._compare(connection, before, shut)
 
     def _make(self) -> str:
         """Everything that is made by the former version's command line; the operator's key."""
         made = self._installation
         made.matchfeed_former("migrate")
-        self._logins, self._keys = {}, {}
         for slug in SLUGS:
             made.matchfeed_former("tenant", "create", slug)
-            self._logins[slug] = made.matchfeed_former("tenant", "provision", slug).strip()
-            self._keys[slug] = self._issue(slug, "cs2.odds.basic")
+            login = made.matchfeed_former("tenant", "provision", slug).strip()
+            key = self._issue(slug, "cs2.odds.basic")
+            self._accounts[slug] = Account(slug, login, key, EXCHANGE)
         made.matchfeed_former("tenant", "create", "house")
         return self._issue("house", "cs2.operator")
 
     def _issue(self, slug: str, bundle: str) -> str:
         arguments = ("key", "issue", slug, "--bundle", bundle, "--rpm", "100000")
         issued = msgspec.json.decode(self._installation.matchfeed_former(*arguments))
-        self._keys[slug] = issued["api_key"]
         return str(issued["api_key"])
 
-    def _connect(self) -> None:
-        url = self._installation.balancer.url
-        self.everyone = [
-            Tenant(slug, self._logins[slug], EXCHANGE, client(url, self._keys[slug])) for slug in SLUGS
+    def _connect(self, operator: str) -> None:
+        url, keys = self._installation.balancer.url, {each.slug: each.key for each in self._accounts.values()}
+        self.everyone = [FeedClient(each, url, notify=print_line) for each in self._accounts.values()]
+        self.stream = StreamClient(self._accounts["quiet"], url.replace("http", "ws", 1))
+        self._closing.push_async_callback(self.stream.close)
+        for client in self.everyone:
+            self._closing.push_async_callback(client.close)
+        self._shut = Shut(self.everyone[SLUGS.index("steady")])
+        reader, curious = Requester(url, keys["steady"]), Requester(url, keys["curious"])
+        operators = Operators(url, operator)
+        self._requesters = [reader, operators, curious]
+        for requester in self._requesters:
+            self._closing.push_async_callback(requester.close)
+        self._acting = [
+            asyncio.create_task(work)
+            for work in (
+                traffic.read(reader),
+                traffic.command(operators),
+                traffic.recover(curious, self._accepted),
+                traffic.recover_all(self._restless),
+            )
         ]
-        self.stream = Stream(url, self._keys["quiet"])
-        self.reader, self.operator = Requester(url, self._keys["steady"]), Requester(url, self._keys["house"])
-        self.curious = Requester(url, self._keys["curious"])
-        following = (*(each.watch() for each in self.everyone), self.stream.run())
-        acting = (
-            self.reader.read(),
-            self.operator.command(),
-            self.curious.recover(self._accepted),
-            self._recoveries(),
-        )
-        self._following = [asyncio.create_task(work) for work in following]
-        self._acting = [asyncio.create_task(work) for work in acting]
+        self._following = [asyncio.create_task(self._shut.watch())]
+
+    @property
+    def _restless(self) -> FeedClient:
+        """The tenant that requests everything again and again."""
+        return self.everyone[SLUGS.index("restless")]
 
     @property
     def _reconnected(self) -> list[str]:
@@ -137,18 +152,11 @@ class Drill:
 
     @property
     def _messages(self) -> findings.Everyone:
-        return {each.slug: each.messages for each in self.everyone}
-
-    async def _recoveries(self) -> None:
-        """One tenant requests everything again and again."""
-        restless = self.everyone[SLUGS.index("restless")]
-        while True:
-            await asyncio.sleep(_RECOVERY_SECONDS)
-            restless.request_recovery()
+        return {each.slug: each.deliveries for each in self.everyone}
 
     async def _upgrade(self) -> None:
         """The order of docs/deploy.md."""
-        made, restless = self._installation, self.everyone[SLUGS.index("restless")]
+        made = self._installation
         async with self._step("migrations"):
             began = time.monotonic()
             await asyncio.to_thread(made.matchfeed, "migrate")
@@ -161,34 +169,32 @@ class Drill:
         async with self._step("present feed process beside"):
             made.start("feed-2", PRESENT, "feed")
         async with self._step("former feed process ended, in a recovery"):
-            restless.request_recovery()
-            await made.end("feed-1")
+            self._restless.recover()
+            await made.processes.end("feed-1")
         async with self._step("present ingest process beside"):
             made.start("ingest-2", PRESENT, "ingest")
         async with self._step("former ingest process ended"):
-            await made.end("ingest-1")
+            await made.processes.end("ingest-1")
 
     @asynccontextmanager
     async def _step(self, name: str) -> AsyncIterator[None]:
         """What the block does, and play for a while after it."""
         self._mark(name)
         yield
-        await self._play(self._plan.beside)
+        await play_on(self._plan.beside, self._check)
 
     def _mark(self, name: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
-        self._marks.append((name, time.monotonic()))
+        self._marks.append((name, time.time()))
 
-    async def _play(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            await asyncio.sleep(min(1, max(0, until - time.monotonic())))
-            self._installation.check()
-            for each in self.everyone:
-                each.check()
-            for task in (*self._following, *self._acting):
-                if task.done():
-                    task.result()
+    def _check(self) -> None:
+        self._installation.processes.check()
+        for each in self.everyone:
+            each.check()
+        self.stream.check()
+        for task in (*self._following, *self._acting):
+            if task.done():
+                task.result()
 
     async def _wait(self, what: str, true: Callable[[], bool]) -> None:
         try:
@@ -198,23 +204,29 @@ class Drill:
         except TimeoutError as error:
             raise TimeoutError(f"waited {_PATIENCE_SECONDS:.0f} s for {what}") from error
 
-    async def _compare(self, connection: asyncpg.Connection, before: Sequence[findings.Written]) -> Outcome:
+    async def _compare(
+        self, connection: asyncpg.Connection, before: Sequence[Written], shut: float
+    ) -> Outcome:
         """Once nothing is played any more: compare everything."""
         self._mark("play has ended")
-        await self._play(_SETTLE_SECONDS)
+        await play_on(_SETTLE_SECONDS, self._check)
         for task in self._acting:
             task.cancel()
-        wrong = await verdict.books(self.everyone)
+        wrong = await different_books(self.everyone)
         got = await self._received(connection)
-        self.stream.complete.clear()
-        await self._wait("an alive on the stream", self.stream.complete.is_set)
+        now = time.time()
+        await self._wait("an alive on the stream", lambda: self._alive_since(now))
         wrong += got.wrong()
         wrong += [f"{slug} was disconnected" for slug in self._reconnected]
-        wrong += await findings.changed(connection, before)
-        wrong += await findings.streamed(connection, self.stream)
+        for each in before:
+            wrong += each.difference(await database_audit.still_written(connection, each))
+        ledger = {row["id"] for row in await connection.fetch("SELECT id FROM ledger_entry")}
+        stream = findings.streamed(self.stream.frames, ledger)
+        wrong += stream.wrong
         wrong += findings.unfinished(self._messages, self._accepted)
-        requesters = (self.reader, self.operator, self.curious)
-        wrong += [f"{times} times {what}" for each in requesters for what, times in each.failures.items()]
+        wrong += [
+            f"{times} times {what}" for each in self._requesters for what, times in each.failures.items()
+        ]
         counts = self._installation.balancer.counts()
         wrong += [f"{name}: {each}" for name, each in counts.items() if each.failed or each.unreachable]
         complaints = self._installation.complaints(self._began)
@@ -222,22 +234,25 @@ class Drill:
         async with await open_store(
             self._installation.settings["DATABASE_URL"], 2, session_name="upgrade"
         ) as store:
-            audited = await verdict.ledger(store)
+            audited = await database_audit.audit_ledger(store)
         await connection.close()
         return Outcome(
             steps=list(self._steps()),
             received=got,
-            shut=self._shut,
+            shut=shut,
             connections=sum(each.connections for each in self.everyone),
-            recoveries=(sum(each.recoveries for each in self.everyone), len(self._accepted)),
-            stream=self.stream,
-            requests=sum((each.statuses for each in requesters), start=Counter[int]()),
-            slowest=max(each.slowest for each in requesters),
+            recoveries=(sum(each.accepted for each in self.everyone), len(self._accepted)),
+            stream=stream,
+            requests=sum((each.statuses for each in self._requesters), start=Counter[int]()),
+            slowest=max(each.slowest for each in self._requesters),
             balancer=counts,
             migrate_seconds=self._migrate_seconds,
             ledger=audited,
             wrong=[*wrong, *audited.wrong],
         )
+
+    def _alive_since(self, moment: float) -> bool:
+        return any(frame.kind == "alive" and frame.moment > moment for frame in self.stream.frames[-5:])
 
     async def _received(self, connection: asyncpg.Connection) -> Received:
         """What the tenants received; what is still missing after a while is lost."""
@@ -264,8 +279,4 @@ class Drill:
     async def close(self) -> None:
         for task in (*self._following, *self._acting):
             task.cancel()
-        for each in getattr(self, "everyone", ()):
-            await each.close()
-        with suppress(AttributeError):
-            for requester in (self.reader, self.operator, self.curious):
-                await requester.client.aclose()
+        await self._closing.aclose()

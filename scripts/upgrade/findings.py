@@ -7,13 +7,10 @@ from itertools import pairwise
 import asyncpg
 import msgspec
 
-from scripts.upgrade.clients import Message, Stream
+from scripts.lab.evidence import Delivery, Frame
 
 #: What each tenant received, in order.
-Everyone = Mapping[str, Sequence[Message]]
-#: Tables that are only ever appended to, by number: what the former version wrote stays as it is.
-_APPENDED = {"change": "seq", "ledger_entry": "id"}
-_COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_name = $1 ORDER BY column_name"
+Everyone = Mapping[str, Sequence[Delivery]]
 
 
 class Received(msgspec.Struct, frozen=True):
@@ -36,24 +33,14 @@ class Received(msgspec.Struct, frozen=True):
                 yield f"numbers of live messages: {count} {name}"
 
 
-class Written(msgspec.Struct, frozen=True):
-    """What the former version had written into a table: its columns, rows up to a number, their digest."""
-
-    table: str
-    columns: Sequence[str]
-    last: int
-    rows: int
-    digest: str
-
-
 def received(everyone: Everyone, published: Mapping[int, str], reconnected: Collection[str] = ()) -> Received:
     """Compare what the tenants received with all messages in the change log, by number."""
-    live = {slug: [one for one in messages if one.seq] for slug, messages in everyone.items()}
+    live = {slug: [one for one in messages if one.live] for slug, messages in everyone.items()}
     repeated = missed = invented = back = 0
     lost = list[str]()
     bodies = defaultdict[int, set[bytes]](set)
     for slug, messages in live.items():
-        times = Counter(one.seq for one in messages)
+        times = Counter(one.number for one in messages)
         repeated += times.total() - len(times)
         missing = sorted(published.keys() - times.keys())
         if slug in reconnected:
@@ -63,17 +50,17 @@ def received(everyone: Everyone, published: Mapping[int, str], reconnected: Coll
         invented += len(times.keys() - published.keys())
         back += _backwards(messages)
         for one in messages:
-            bodies[one.seq].add(one.digest)
+            bodies[one.number].add(one.body)
     ambiguous = sum(len(each) > 1 for each in bodies.values())
     return Received(sum(map(len, live.values())), repeated, lost, missed, invented, back, ambiguous)
 
 
-def _backwards(messages: Sequence[Message]) -> int:
+def _backwards(messages: Sequence[Delivery]) -> int:
     highest, seen, back = 0, set[int](), 0
     for one in messages:
-        back += one.seq < highest and one.seq not in seen
-        highest = max(highest, one.seq)
-        seen.add(one.seq)
+        back += one.number < highest and one.number not in seen
+        highest = max(highest, one.number)
+        seen.add(one.number)
     return back
 
 
@@ -81,7 +68,7 @@ def silence(everyone: Everyone, began: float, ended: float) -> float:
     """The longest time between two messages of one tenant, the later one in this time; in seconds."""
     longest = 0.0
     for messages in everyone.values():
-        times = [one.at for one in messages]
+        times = [one.moment for one in messages]
         gaps = (after - before for before, after in pairwise(times) if began < after <= ended)
         longest = max(longest, *gaps, 0.0)
     return longest
@@ -93,8 +80,8 @@ def repeated(everyone: Everyone, began: float, ended: float) -> int:
     for messages in everyone.values():
         seen = set[int]()
         for one in messages:
-            count += bool(one.seq) and one.seq in seen and began < one.at <= ended
-            seen.add(one.seq)
+            count += one.live and one.number in seen and began < one.moment <= ended
+            seen.add(one.number)
     return count
 
 
@@ -112,47 +99,49 @@ async def published(connection: asyncpg.Connection) -> dict[int, str]:
     return {row["envelope_seq"]: row["message"] for row in rows}
 
 
-async def written(connection: asyncpg.Connection) -> list[Written]:
-    """What the tables have now that are only appended to."""
-    found = []
-    for table, key in _APPENDED.items():
-        columns = [row["column_name"] for row in await connection.fetch(_COLUMNS, table)]
-        last = await connection.fetchval(f"SELECT coalesce(max({key}), 0) FROM {table}")
-        found.append(await _digest(connection, table, columns, last))
-    return found
+class Streamed(msgspec.Struct, frozen=True):
+    """What the stream's client received: frames at so many connections, ids of settlements, snapshots, the
+    longest silence of a connection in seconds, and what was not as it must be."""
+
+    frames: int
+    connections: int
+    settlements: Sequence[int]
+    snapshots: int
+    silence: float
+    wrong: Sequence[str]
 
 
-async def changed(connection: asyncpg.Connection, before: Sequence[Written]) -> list[str]:
-    """The tables in which rows of before are gone, or others."""
-    wrong = []
-    for each in before:
-        now = await _digest(connection, each.table, each.columns, each.last)
-        if now != each:
-            wrong.append(
-                f"{each.table}: {now.rows} rows up to {each.last}, and there were {each.rows}, or others"
-            )
-    return wrong
-
-
-async def _digest(connection: asyncpg.Connection, table: str, columns: Sequence[str], last: int) -> Written:
-    key, listed = _APPENDED[table], ", ".join(columns)
-    rows, digest = await connection.fetchrow(
-        f"SELECT count(*), coalesce(md5(string_agg(md5(row({listed})::text), '' ORDER BY {key})), '') "
-        f"FROM {table} WHERE {key} <= $1",
-        last,
-    )
-    return Written(table, columns, last, rows, digest)
-
-
-async def streamed(connection: asyncpg.Connection, stream: Stream) -> list[str]:
-    """What the stream had wrong: each settlement of the ledger once, and numbers that only rise."""
-    ids = {row["id"] for row in await connection.fetch("SELECT id FROM ledger_entry")}
-    times = Counter(stream.settlements)
-    wrong = list(stream.wrong)
-    if lost := ids - times.keys():
+def streamed(frames: Sequence[Frame], ledger: set[int]) -> Streamed:
+    """Each settlement of the ledger comes once, none again after a connection that resumed, and numbers only
+    rise."""
+    times = Counter(frame.id for frame in frames if frame.id)
+    wrong, silence = list(_fallen(frames)), 0.0
+    for before, after in pairwise(frames):
+        if before.connection == after.connection:
+            silence = max(silence, after.moment - before.moment)
+    if lost := ledger - times.keys():
         wrong.append(f"stream: {len(lost)} settlements lost, such as {min(lost)}")
-    if invented := times.keys() - ids:
+    if invented := times.keys() - ledger:
         wrong.append(f"stream: {len(invented)} settlements invented, such as {min(invented)}")
     if again := times.total() - len(times):
         wrong.append(f"stream: {again} settlements repeated")
-    return wrong
+    return Streamed(
+        frames=len(frames),
+        connections=len({frame.connection for frame in frames}),
+        settlements=list(times.elements()),
+        snapshots=sum(frame.snapshot and frame.kind == "alive" for frame in frames),
+        silence=silence,
+        wrong=wrong,
+    )
+
+
+def _fallen(frames: Sequence[Frame]) -> Iterator[str]:
+    resumed = last = connection = 0  # the highest number of earlier connections, and of this one
+    for frame in frames:
+        if frame.connection != connection:
+            resumed, last, connection = max(resumed, last), 0, frame.connection
+        if frame.seq < last and not frame.snapshot:
+            yield f"stream: {frame.kind} {frame.seq} after {last}"
+        if frame.id and frame.seq <= resumed:
+            yield f"stream: settlement {frame.seq} again, although resumed after {resumed}"
+        last = max(last, frame.seq)

@@ -7,18 +7,16 @@ var/rest_clients and ends it)
 """
 
 import argparse
-import json
-import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+from scripts.lab.demo import Demo, running
+from scripts.lab.record import ROOT
 from tests.rest_clients import python_client, typescript_client
 from tests.support.npm import run
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "openapi.json"
 VAR = ROOT / "var" / "rest_clients" / "demo"
 TENANT, SLOW_RPM = "acme", "3"
@@ -33,32 +31,24 @@ def generate(document: Path) -> None:
         print(f"{name}: {found.operations} operations, {untyped}, {found.made_up} made-up names", flush=True)
 
 
-def demo(*arguments: str) -> None:
-    command = [sys.executable, "-m", "scripts.demo", *arguments]
-    subprocess.run(command, cwd=ROOT, env=os.environ | {"MATCHFEED_VAR": str(VAR)}, check=True)
-
-
-def slow_key() -> str:
+def slow_key(demo: Demo) -> str:
     """A new key with a few requests a minute."""
-    lines = (VAR / "demo.env").read_text().splitlines()
-    settings = dict(shlex.split(line.removeprefix("export "))[0].split("=", 1) for line in lines)
     issue = ("-m", "app.cli", "key", "issue", TENANT, "--bundle", "cs2.odds.basic", "--rpm", SLOW_RPM)
-    [raw] = _KEY.findall(run(sys.executable, *issue, environment=settings))[:1]
+    [raw] = _KEY.findall(run(sys.executable, *issue, environment=demo.environment))[:1]
     return str(raw)
 
 
-def tours() -> None:
+def tours(demo: Demo) -> None:
     """Run both programs against the demo, beside a consumer of the tenant's feed: a recovery is complete only
     if a queue receives its end."""
-    description = json.loads((VAR / "demo.json").read_text())
-    [tenant] = [each for each in description["tenants"] if each["slug"] == TENANT]
-    url, key = description["base_url"], tenant["api_key"]
+    tenant = demo.tenant(TENANT)
+    url, key = demo.description["base_url"], tenant["api_key"]
     with (VAR / "log" / "consumer.log").open("wb") as log:
         command = [sys.executable, "scripts/consumer.py", tenant["amqp_url"], url, key]
         consumer = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
         try:
             for name, client in CLIENTS.items():
-                given = {"MATCHFEED_URL": url, "MATCHFEED_KEY": key, "MATCHFEED_SLOW_KEY": slow_key()}
+                given = {"MATCHFEED_URL": url, "MATCHFEED_KEY": key, "MATCHFEED_SLOW_KEY": slow_key(demo)}
                 print(f"-- {name}\n{client.tour(given)}", flush=True)
         finally:
             consumer.terminate()
@@ -75,11 +65,8 @@ def main() -> None:
         return
     for client in CLIENTS.values():
         client.check()
-    demo("--detach", "--reset", "--port", str(options.port))
-    try:
-        tours()
-    finally:
-        demo("--stop")
+    with running(VAR, options.port) as demo:
+        tours(demo)
 
 
 if __name__ == "__main__":

@@ -16,18 +16,13 @@ in any order, and their books are right 10 s after the last is back.
 
 import argparse
 import asyncio
-import json
-import os
 import random
-import shlex
 import ssl
-import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import msgspec
@@ -38,9 +33,10 @@ from app.broker.management import Management
 from app.broker.provisioning import limit_queues
 from app.domain.tenant import MAX_QUEUES
 from app.kit.clock import system_clock
-from app.sandbox.demonstration import RunningDemo
-from app.sandbox.faults import FAULTS, FaultTarget
+from app.sandbox.faults import FAULTS
 from app.store.connections import open_store
+from scripts.lab.demo import Demo, present, running
+from scripts.lab.record import ROOT
 from scripts.local_services import ports
 from tests.sdk_client.api import Api
 from tests.sdk_client.broker import BrokerAddress
@@ -50,7 +46,6 @@ from tests.sdk_client.names import Names
 from tests.sdk_client.selfcheck import SelfCheck
 from tests.sdk_client.together import Group, shown, summary
 
-ROOT = Path(__file__).resolve().parents[2]
 VAR = ROOT / "var" / "sdk"
 TENANT = "beta"
 LOCALES = ("en", "ru")
@@ -74,12 +69,11 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Session:
-    """One run against the demo that `description` (var/demo.json) and `environment` (var/demo.env)
-    describe."""
+    """One run against a demo."""
 
-    def __init__(self, client: FeedClient, description: dict[str, Any], environment: dict[str, str]) -> None:
-        self.client, self._description, self._environment = client, description, environment
-        self._check = SelfCheck(description["base_url"], key_of(description))
+    def __init__(self, client: FeedClient, demo: Demo) -> None:
+        self.client, self._demo = client, demo
+        self._check = SelfCheck(demo.description["base_url"], demo.tenant(TENANT)["api_key"])
         self.outcomes: list[Outcome] = []
 
     async def disturb(self, name: str, disturbance: Callable[[], Awaitable[object]]) -> None:
@@ -103,21 +97,11 @@ class Session:
         await asyncio.sleep(seconds)
 
     async def fault(self, name: str) -> None:
-        config = settings.load(self._environment)
-        target = FaultTarget(
-            demo=RunningDemo(self._environment),
-            tenant="acme" if name in OF_OTHERS else TENANT,
-            database_url=config.database_url,
-            rabbitmq_url=config.rabbitmq_url,
-            rabbitmq_api_url=config.rabbitmq_api_url,
-            exchange=config.exchange,
-            producer_id=config.producer_id,
-            print_step=lambda text: print(f"   {text}", flush=True),
-        )
+        target = self._demo.fault_target("acme" if name in OF_OTHERS else TENANT)
         await FAULTS[name].inject(target)
         if name == "broker":  # a killed one is started again by the demo; the fault ends when it answers
             await self.client.until("the connection is lost", lambda: not self.client.connected, 20)
-            sdk = self._description["sdk"]
+            sdk = self._demo.description["sdk"]
             while not await asyncio.to_thread(ports.answers, sdk["mq_host"], sdk["mq_port"]):
                 await asyncio.sleep(0.1)
 
@@ -142,34 +126,16 @@ class Session:
         return found is not None and found.count == 0
 
 
-def key_of(description: Mapping[str, Any]) -> str:
-    """The tenant's key."""
-    [tenant] = [each for each in description["tenants"] if each["slug"] == TENANT]
-    return str(tenant["api_key"])
-
-
-def environment_of(place: Path) -> dict[str, str]:
-    """The settings that the demo's shell file exports."""
-    lines = (place / "demo.env").read_text().splitlines()
-    assignments = [shlex.split(line.removeprefix("export "))[0] for line in lines]
-    return dict(assignment.split("=", 1) for assignment in assignments)
-
-
-def demo(*arguments: str) -> None:
-    command = [sys.executable, "-m", "scripts.demo", *arguments]
-    subprocess.run(command, cwd=ROOT, env=os.environ | {"MATCHFEED_VAR": str(VAR)}, check=True)
-
-
 @asynccontextmanager
 async def connected(
-    description: dict[str, Any], habits: Habits, locales: Sequence[str], node: int = 1
+    demo: Demo, habits: Habits, locales: Sequence[str], node: int = 1
 ) -> AsyncIterator[tuple[Api, FeedClient]]:
     """A client of the tenant, which is up."""
-    sdk = description["sdk"]
+    sdk = demo.description["sdk"]
     trusted = ssl.create_default_context(cafile=sdk["ca_file"])
     base_url = sdk["api_url"].removesuffix("/v1")
     async with httpx.AsyncClient(base_url=base_url, verify=trusted, trust_env=False) as http:
-        api = Api(http, key_of(description))
+        api = Api(http, demo.tenant(TENANT)["api_key"])
         broker = BrokerAddress(sdk["mq_host"], sdk["mq_port"], sdk["ca_file"])
         names = [Names(api, locale) for locale in locales]
         client = FeedClient(api, broker, await api.identity(), names, node=node, habits=habits)
@@ -178,16 +144,16 @@ async def connected(
             yield api, client
 
 
-async def run(description: dict[str, Any], environment: dict[str, str], minutes: float) -> list[str]:
+async def run(demo: Demo, minutes: float) -> list[str]:
     """Every disturbance of one client; what was not as it should be."""
     began = time.monotonic()
-    async with connected(description, PATIENT, LOCALES) as (api, client):
+    async with connected(demo, PATIENT, LOCALES) as (api, client):
         started = client.producer.since - began
         print(f"up {started:.1f} s after starting", flush=True)
         for locale in LOCALES:
             await api.catalogues(locale)
             await api.schedules(locale)
-        session = Session(client, description, environment)
+        session = Session(client, demo)
         await session.disturb("start", _nothing)
         for seconds in CUTS:
             await session.disturb(f"cut for {seconds:.0f} s", lambda seconds=seconds: session.cut(seconds))
@@ -197,30 +163,28 @@ async def run(description: dict[str, Any], environment: dict[str, str], minutes:
         return report(client, session, api, started, time.monotonic() - began)
 
 
-async def run_downtimes(description: dict[str, Any], environment: dict[str, str], times: int) -> list[str]:
+async def run_downtimes(demo: Demo, times: int) -> list[str]:
     """A client that posts each recovery once, and so many downtimes; which of them it survived too late."""
-    async with connected(description, GO_0, ()) as (_, client):
-        session = Session(client, description, environment)
+    async with connected(demo, GO_0, ()) as (_, client):
+        session = Session(client, demo)
         for number in range(1, times + 1):
             await session.disturb(f"{DOWNTIME} {number}", lambda: session.fault(DOWNTIME))
         late = [each for each in session.outcomes if max(each.up, each.equal) > DOWNTIME_SECONDS]
         return [f"{each.name}: up {each.up:.1f} s, equal {each.equal:.1f} s after its end" for each in late]
 
 
-async def run_together(
-    description: dict[str, Any], environment: dict[str, str], processes: int, rounds: int
-) -> list[str]:
+async def run_together(demo: Demo, processes: int, rounds: int) -> list[str]:
     """So many processes of the tenant, and so many rounds of cuts; after which of them a book was wrong."""
-    await _permit_queues(environment, processes)
+    await _permit_queues(demo.environment, processes)
     chance = random.Random(processes)
     async with AsyncExitStack() as stack:
         clients = {}
         for node in range(1, processes + 1):
             habits = LINES[(node - 1) % len(LINES)]
-            _, client = await stack.enter_async_context(connected(description, habits, (), node))
+            _, client = await stack.enter_async_context(connected(demo, habits, (), node))
             clients[f"{node} ({habits.name})"] = client
-        check = SelfCheck(description["base_url"], key_of(description))
-        group = Group(clients, check, description["metrics"])
+        check = SelfCheck(demo.description["base_url"], demo.tenant(TENANT)["api_key"])
+        group = Group(clients, check, demo.description["metrics"])
         before = await group.cost()
         await asyncio.sleep(_QUIET_SECONDS)
         quiet = (await group.cost()).since(before)
@@ -281,21 +245,16 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8600)
     parser.add_argument("--running", type=Path, help="the var directory of a demo that runs already")
     options = parser.parse_args()
-    place = options.running or VAR
-    if not options.running:
-        demo("--detach", "--reset", "--port", str(options.port))
-    try:
-        description, environment = json.loads((place / "demo.json").read_text()), environment_of(place)
+    with ExitStack() as stack:
+        place = options.running
+        demo = present(place) if place else stack.enter_context(running(VAR, options.port))
         if options.processes:
-            work = run_together(description, environment, options.processes, options.rounds)
+            work = run_together(demo, options.processes, options.rounds)
         elif options.downtimes:
-            work = run_downtimes(description, environment, options.downtimes)
+            work = run_downtimes(demo, options.downtimes)
         else:
-            work = run(description, environment, options.minutes)
+            work = run(demo, options.minutes)
         wrong = asyncio.run(work)
-    finally:
-        if not options.running:
-            demo("--stop")
     print("\n".join(wrong) if wrong else "all as it should be")
     sys.exit(bool(wrong))
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import httpx
 
-from scripts.demonstration.comparison import Look, look, verdict
-from scripts.demonstration.report import Check
+from scripts.demonstration.report import Check, Look, look, verdict
 from tests.sdk_client.book import SdkBook
 
 _CHECK_SECONDS = 1.0

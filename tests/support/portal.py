@@ -1,4 +1,4 @@
-"""People at the portal and the console (`scripts.soak.person`), for tests."""
+"""People at the portal and the console (`scripts.lab.person`), for tests."""
 
 import html
 import re
@@ -14,8 +14,8 @@ from app.access import admin, credentials
 from app.domain.tenant import Role
 from app.settings import Settings
 from app.store.connections import Store
-from scripts.soak import person
-from scripts.soak.person import PASSWORD, Person, add_operator
+from scripts.lab import person
+from scripts.lab.person import PASSWORD, Person, add_operator
 
 __all__ = ["PASSWORD", "Person", "add_operator"]  # of a module of scripts
 SCRIPT = "<script>alert(1)</script>"  #: a name that must be no markup

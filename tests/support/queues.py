@@ -9,7 +9,7 @@ from app.ingest.batches import Batch
 from app.ingest.consumer import PartitionAssignment, subscribe
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.settings import Settings
-from scripts.bench.own_data import internal_vhost
+from scripts.lab.own_data import internal_vhost
 
 
 def private_vhost(settings: Settings) -> AbstractAsyncContextManager[Settings]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from app.store import changes
 from app.store.changes import ChangeDraft
 from app.store.connections import Store
-from scripts.histories import recorded_log
+from scripts.lab import recorded_log
 from tests.integration.store.conftest import NewMatch
 
 

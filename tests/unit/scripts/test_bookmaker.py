@@ -14,7 +14,12 @@ from scripts.demonstration.snapshot import Price, Settled, Snapshot, fact_in_wor
 from scripts.demonstration.terminal import drawn
 from scripts.demonstration.watched_book import WatchedBook
 
-MATCH = "od:match:7"
+MATCH, ADDRESS = "od:match:7", "http://service.example"
+DESCRIPTION = {
+    "exchange": "e",
+    "base_url": ADDRESS,
+    "board": {"slug": "b", "amqp_url": "amqp://127.0.0.1:9", "api_key": ""},
+}
 
 
 def message(body: str, seq: int = 0, prev: int = 0, arrived: int = 0) -> Any:
@@ -109,13 +114,35 @@ def test_the_terminals_board_shows_prices_reasons_and_proofs() -> None:
         assert words in shown, words
 
 
+async def test_a_lost_connection_and_a_silence_are_told_once() -> None:
+    bookmaker = Bookmaker(DESCRIPTION)
+    bookmaker._task.cancel()
+    bookmaker._on_connected()
+    bookmaker.watched.receive_message(message(odds(10, (1, 1.85)), seq=5))
+    for error in (ConnectionError("closed"), OSError("refused")):
+        bookmaker._on_lost(error)
+    assert bookmaker.report.state == "away"
+    bookmaker._on_connected()
+    bookmaker._on_lost(TimeoutError("nothing received"))
+    assert bookmaker.report.state == "silent"
+    await bookmaker.close()
+    assert kinds(bookmaker.watched) == [
+        "connection",
+        "connection",
+        "suspended",
+        "connection",
+        "silent",
+        "suspended",
+    ]
+
+
 @pytest.mark.parametrize(("status", "latest"), [(409, 3.0), (429, 40.0)])
 async def test_a_recovery_that_is_in_flight_is_not_waited_out(status: int, latest: float) -> None:
     """A 409 names the latest moment at which the other recovery ends, minutes away; a rate limit is exact."""
-    address = "http://service.example"
-    bookmaker = Bookmaker(
-        {"exchange": "e", "base_url": address, "board": {"slug": "b", "amqp_url": "", "api_key": ""}}
-    )
+    bookmaker = Bookmaker(DESCRIPTION)
+    bookmaker._task.cancel()
     answer = httpx.MockTransport(lambda _: httpx.Response(status, headers={"Retry-After": "40"}))
-    async with httpx.AsyncClient(transport=answer, base_url=address) as bookmaker.rest:
-        assert await bookmaker._request_recovery(0, "1") == (status, latest)
+    await bookmaker._http.aclose()
+    bookmaker._http = httpx.AsyncClient(transport=answer, base_url=ADDRESS)
+    assert await bookmaker._request_recovery("1") == (status, latest)
+    await bookmaker.close()

@@ -6,18 +6,15 @@ from argparse import Namespace
 import psutil
 import pytest
 
-from scripts.clustering import __main__ as cluster
-from scripts.clustering.record import Record
+from scripts.lab import cluster
+from scripts.lab.record import Record
 from scripts.local_services.processes import Started
 
 
-def test_the_status_has_processes_of_hosts_and_those_of_all_hosts(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_status_has_processes_of_hosts_and_those_of_all_hosts(capsys: pytest.CaptureFixture[str]) -> None:
     mapper = Started("loopback/epmd", os.getpid(), psutil.Process().create_time())
     found = Record(False, {}, [mapper, Started("db1/postgresql", 2**22, 0.0)])
-    monkeypatch.setattr("scripts.clustering.record.present", lambda: found)
-    cluster._status(Namespace())
+    cluster._status(found, Namespace())
     first, second = capsys.readouterr().out.splitlines()
     assert first.split() == ["loopback/epmd", "runs"]
     assert second.split() == ["db1/postgresql", found.hosts.address("db1"), "has", "ended", "(primary)"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.demonstration import bookmaker
-from scripts.demonstration.comparison import Look, look, verdict
+from scripts.demonstration.report import Look, look, verdict
 
 MATCH, OTHER = "od:match:7", "od:match:8"
 
@@ -75,21 +75,23 @@ async def test_the_board_shows_no_difference_while_a_round_is_on_its_way(
         {
             "exchange": "oddsfeed",
             "base_url": "http://demo",
-            "board": {"amqp_url": "", "slug": "b", "api_key": ""},
+            "board": {"amqp_url": "amqp://127.0.0.1:9", "slug": "b", "api_key": ""},
         }
     )
-    await ours.rest.aclose()
+    ours._task.cancel()
+    await ours._http.aclose()
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json={"data": next(answers)}))
     ours.report.state = "following"
     ours.book.request = ""
     reported = asyncio.Event()
     monkeypatch.setattr(
-        ours, "_report_check", lambda found: (ours.book.add_line("", str(found.count)), reported.set())
+        ours, "_report_check", lambda found: (ours.watched.add_line("", str(found.count)), reported.set())
     )
-    async with httpx.AsyncClient(base_url="http://demo", transport=transport) as ours.rest:
-        checking = asyncio.create_task(ours._check())
-        await reported.wait()
-        checking.cancel()
+    ours._http = httpx.AsyncClient(base_url="http://demo", transport=transport)
+    checking = asyncio.create_task(ours._check())
+    await reported.wait()
+    checking.cancel()
+    await ours.close()
     assert [line.text for line in ours.report.story] == ["0"]
 
 

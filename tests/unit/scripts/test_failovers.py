@@ -1,9 +1,11 @@
-"""What the drill of fail-overs reads from its recorder, and when it is content."""
+"""What the drill of fail-overs counts in what it received, and when it is content."""
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from scripts.clustering.failovers import Outcome, read_numbers
+from scripts.clustering.failovers import Outcome, by_number
+from scripts.lab.evidence import Delivery
 
 RIGHT = Outcome(
     synchronous=False,
@@ -19,10 +21,10 @@ RIGHT = Outcome(
 )
 
 
-def test_a_number_has_all_that_was_received_with_it() -> None:
-    one, other = "a" * 64, "b" * 64
-    output = f"2026-11-25 [warning] connecting again\n7 {one}\n8 {one}\n7 {other}\nNone {one}\n9 {one[:20]}"
-    assert read_numbers(output) == {7: [one, other], 8: [one]}
+def test_a_number_has_all_live_messages_that_came_with_it() -> None:
+    one, other = (Delivery(1.0, 1, "odds_change", "m", 1, 7, 0, "", body) for body in (b"a", b"b"))
+    replayed, alive = replace(one, request="17"), replace(one, number=0)
+    assert by_number([one, replace(one, number=8), other, replayed, alive]) == {7: [b"a", b"b"], 8: [b"a"]}
 
 
 def test_what_was_lost_and_told_is_right() -> None:

@@ -5,9 +5,9 @@ from itertools import pairwise
 import httpx
 import pytest
 
-from scripts.soak import visits
-from scripts.soak.faults import KINDS, FaultRecord, Happened, pairs
-from scripts.soak.visits import CheckedPerson, UnexpectedResponse, Visits
+from scripts.lab import person
+from scripts.lab.local_faults import KINDS, FaultRecord, Happened, pairs
+from scripts.lab.person import CheckedPerson, UnexpectedResponse, Visits
 
 MINUTES = (1, 3, 15, 60)
 SEEDS = range(20)
@@ -64,7 +64,7 @@ class Site:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visits, "_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(person, "_AGAIN_SECONDS", 0)
 
 
 async def test_failures_during_a_fault_are_counted_and_repeated() -> None:

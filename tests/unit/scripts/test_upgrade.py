@@ -4,11 +4,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from scripts.lab import service
+from scripts.lab.evidence import Delivery, Frame
 from scripts.local_services.processes import ServiceError
-from scripts.upgrade import findings, former_version, installation
-from scripts.upgrade.clients import Message
-from scripts.upgrade.former_version import FormerVersion, newest_release
+from scripts.upgrade import findings, installation
+from scripts.upgrade.installation import FormerVersion, newest_release
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = {2: "odds_change", 5: "bet_settlement", 7: "odds_change"}
@@ -16,11 +18,11 @@ PUBLISHED = {2: "odds_change", 5: "bet_settlement", 7: "odds_change"}
 
 def message(
     seq: int, at: float = 0.0, *, name: str = "odds_change", request: str = "", says: str = ""
-) -> Message:
-    return Message(at, name, "od:match:1", seq, request, (says or str(seq)).encode())
+) -> Delivery:
+    return Delivery(at, 1, name, "od:match:1", 0, seq, 0, request, (says or str(seq)).encode())
 
 
-def found(*messages: Message) -> list[str]:
+def found(*messages: Delivery) -> list[str]:
     return list(findings.received({"acme": messages}, PUBLISHED).wrong())
 
 
@@ -42,7 +44,7 @@ def test_nothing_is_wrong_with_each_message_once_and_a_repeated_one() -> None:
     ],
     ids=["lost", "invented", "back", "ambiguous"],
 )
-def test_what_is_wrong_is_named(messages: list[Message], wrong: str) -> None:
+def test_what_is_wrong_is_named(messages: list[Delivery], wrong: str) -> None:
     assert found(*messages) == [wrong]
 
 
@@ -61,6 +63,49 @@ def test_silence_and_repetitions_count_where_they_end() -> None:
     assert (findings.repeated(everyone, 0.0, 5.0), findings.repeated(everyone, 5.0, 20.0)) == (0, 1)
 
 
+SETTLED = Frame(1.0, 1, "bet_settlement", "m", 5, False, 5)
+ALIVE = Frame(4.0, 1, "alive", "", 5, False)
+
+
+@pytest.mark.parametrize(
+    ("frames", "wrong"),
+    [
+        ((SETTLED, ALIVE), []),
+        ((ALIVE,), ["stream: 1 settlements lost, such as 5"]),
+        (
+            (
+                Frame(1.0, 1, "bet_settlement", "m", 5, False, 5),
+                replace(SETTLED, connection=2),
+            ),
+            [
+                "stream: settlement 5 again, although resumed after 5",
+                "stream: 1 settlements repeated",
+            ],
+        ),
+        (
+            (SETTLED, ALIVE, Frame(5.0, 1, "alive", "", 4, False)),
+            ["stream: alive 4 after 5"],
+        ),
+        (
+            (
+                Frame(1.0, 1, "bet_settlement", "m", 5, False, 5),
+                replace(SETTLED, seq=6, id=6),
+            ),
+            ["stream: 1 settlements invented, such as 6"],
+        ),
+    ],
+    ids=["right", "lost", "again", "back", "invented"],
+)
+def test_what_is_wrong_on_the_stream_is_named(frames: tuple[Frame, ...], wrong: list[str]) -> None:
+    assert list(findings.streamed(frames, {5}).wrong) == wrong
+
+
+def test_the_streams_silence_is_within_a_connection() -> None:
+    frames = (ALIVE, Frame(6.0, 1, "alive", "", 5, False), Frame(60.0, 2, "alive", "", 5, True))
+    found = findings.streamed(frames, set())
+    assert (found.silence, found.connections, found.snapshots, found.frames) == (2.0, 2, 1, 3)
+
+
 def test_only_errors_since_the_upgrade_began_are_complaints(tmp_path: Path) -> None:
     log = tmp_path / "web-1.log"
     log.write_text(
@@ -69,13 +114,13 @@ def test_only_errors_since_the_upgrade_began_are_complaints(tmp_path: Path) -> N
         '{"level": "error", "event": "after", "timestamp": "2026-11-25T16:41:00.1Z"}\n'
         "Traceback\n"
     )
-    found = list(installation._complaints(log, "2026-11-25T16:40:00.123456+00:00"))
+    found = list(service._complaints(log, "2026-11-25T16:40:00.123456+00:00"))
     assert found == ["after: ", "Traceback"]
 
 
 def test_a_clone_without_its_history_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
-    monkeypatch.setattr(former_version, "ROOT", tmp_path)
+    monkeypatch.setattr(installation, "ROOT", tmp_path)
     with pytest.raises(ServiceError, match="git fetch --unshallow"):
         FormerVersion(tmp_path / "former", "1c3771e")
 
@@ -88,7 +133,7 @@ def test_the_version_to_upgrade_from_is_the_newest_that_the_changelog_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: str, commit: str | None
 ) -> None:
     """None before the first whose database later versions keep."""
-    monkeypatch.setattr(former_version, "ROOT", tmp_path)
+    monkeypatch.setattr(installation, "ROOT", tmp_path)
     sections = [
         f"## [{version}] - 2026-11-22\n\nCommit abcdef{at}, a version.\n"
         for at, version in enumerate(versions.split())

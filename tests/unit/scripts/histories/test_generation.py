@@ -6,10 +6,9 @@ import msgspec
 import pytest
 
 from app.commands.trading_commands import AnyCommand
-from scripts.clustering.hosts import ALL
-from scripts.histories.fault_table import FAULTS
-from scripts.histories.generation import SECONDS, generated
-from scripts.histories.history import MATCHES, TENANTS, Break, History, Order, Play
+from scripts.histories.history import MATCHES, SECONDS, TENANTS, Break, History, Order, Play, generated
+from scripts.lab.faults import FAULTS
+from scripts.lab.hosts import ALL
 
 _PICKED = {"follow_source": {"source": "a"}}
 _MARKET = {"market_id": 1, "specifiers": "map=1"}

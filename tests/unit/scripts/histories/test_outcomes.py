@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
-from scripts.histories.evidence import Delivery
-from scripts.histories.outcome import Outcome, longest_silence, store, stored
-from scripts.histories.report import pairs_table, table
+from scripts.histories.outcome import Outcome, pairs_table, store, stored, table
 
 
 def outcome(*faults: str, heal: float | None, repeated: int = 0) -> Outcome:
@@ -23,26 +19,6 @@ def outcome(*faults: str, heal: float | None, repeated: int = 0) -> Outcome:
         heal=heal,
         seconds=60.0,
     )
-
-
-def received(moment: float) -> Delivery:
-    return Delivery(moment, 1, "alive", "", 0, 0, 0, "", b"")
-
-
-@pytest.mark.parametrize(
-    ("moments", "away", "seconds"),
-    [
-        ((1, 2, 3), (), 7.0),  # from the last one to the end
-        ((4, 9), (), 5.0),
-        ((1, 8, 9), (), 7.0),
-        ((1, 8, 9), ((2.0, 7.0),), 1.0),  # away on purpose
-        ((), (), 10.0),
-    ],
-)
-def test_the_longest_silence(
-    moments: tuple[float, ...], away: tuple[tuple[float, float], ...], seconds: float
-) -> None:
-    assert longest_silence([received(each) for each in moments], away, 0.0, 10.0) == seconds
 
 
 def test_outcomes_are_stored(tmp_path: Path) -> None:
