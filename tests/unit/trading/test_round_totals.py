@@ -87,9 +87,20 @@ damage = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(damage)
 def test_what_differs_from_the_whole_log_waits(damage: list[tuple[tuple[int, int], str]]) -> None:
+    check_damaged(damage)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@given(damage)
+def test_the_same_of_many_damaged_logs(damage: list[tuple[tuple[int, int], str]]) -> None:
+    check_damaged(damage)
+
+
+def check_damaged(damage: list[tuple[tuple[int, int], str]]) -> None:
     lines, missing, added = list(LOG), set(), set()
     for (index, number), kind in sorted(damage, reverse=True):
         second, text = lines[index]
