@@ -71,7 +71,7 @@ class Databases:
     def __enter__(self) -> Self:
         self._loop.__enter__()
         self._pristine = self._loop.run(_pristine(named(self._server_url, self._template)))
-        self._ready = [self._loop.begin(_copy(self._server_url, self._template)) for _ in range(_AT_ONCE)]
+        self._ready = [self._loop.begin(self._copied()) for _ in range(_AT_ONCE)]
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -81,7 +81,8 @@ class Databases:
 
     def take(self) -> str:
         """The URL of a database that is as `template` is."""
-        return named(self._server_url, self._ready.pop(0).result())
+        name = self._ready.pop(0) if self._ready else self._loop.begin(self._copied())
+        return named(self._server_url, name.result())
 
     def give_back(self, url: str) -> None:
         """Another test may have it in a while; sessions that are still open after a second are ended."""
@@ -92,7 +93,12 @@ class Databases:
         if await _emptied(url, self._pristine):
             return name
         await drop(self._server_url, name)
-        return await _copy(self._server_url, self._template)
+        return await self._copied()
+
+    async def _copied(self) -> str:
+        name = await _copy(self._server_url, self._template)
+        await _execute(self._server_url, f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+        return name
 
 
 class _Pristine(msgspec.Struct, frozen=True):
