@@ -173,8 +173,8 @@ async def check_histories(service: Service, seeds: Iterable[int]) -> None:
 
 
 async def test_simulated_servers_that_crash_are_published_as_those_that_did_not(service: Service) -> None:
-    """24 rounds and 30, with overtimes and without."""
-    await check_histories(service, (0, 1, 3))
+    """30 rounds and overtimes."""
+    await check_histories(service, (3,))
 
 
 @pytest.mark.long
