@@ -14,7 +14,6 @@ from matchfeed_client.book import Book, State
 from matchfeed_client.decoding import decode
 
 from app.amqp.envelope import EnvelopeRenderer
-from app.domain import map_end
 from app.settings import Settings
 from app.store import history
 from app.store.connections import Store

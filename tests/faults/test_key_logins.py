@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 from aio_pika.exceptions import AMQPError
 
-from app.access import admin, key_format
+from app.access import admin, api_keys
 from app.access.admin import IssuedKey
 from app.broker.authorisation import application
 from app.broker.connection import open_connection
@@ -65,7 +65,7 @@ async def test_who_may_not_is_refused(key_rig: Rig, broker: PrivateBroker) -> No
         await admin.create_tenant(tx, "newco", "Newco", **BY)
     without_vhost = await issue(key_rig, "newco")
     attempts = {
-        "a key that nobody issued": (key_format.generate(), slug, ""),
+        "a key that nobody issued": (api_keys.new_key(), slug, ""),
         "a mistyped key": (key.raw[:-1] + "!", slug, ""),
         "a password": (key.raw, slug, "any"),
         "another tenant's vhost": (key.raw, another, ""),
@@ -185,7 +185,7 @@ class CountedKeys:
 
 async def test_a_wrong_key_is_looked_up_once(key_rig: Rig, broker: PrivateBroker) -> None:
     tenant, url = await key_rig.tenant()
-    keys, wrong = CountedKeys(), key_format.generate()
+    keys, wrong = CountedKeys(), api_keys.new_key()
     broker.answer_no_more()
     config = uvicorn.Config(
         application(key_rig.settings.exchange, lambda: keys),

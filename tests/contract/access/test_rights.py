@@ -7,8 +7,8 @@ from itertools import combinations, product
 
 import httpx
 import pytest
+from app.access.api_keys import new_key
 
-from app.access.key_format import generate
 from app.domain.match import Match
 from tests.support.web import IssueKey
 
@@ -108,7 +108,7 @@ async def test_scopes_that_open_no_fields_open_none(
 
 async def test_every_combination_of_key_headers(client: httpx.AsyncClient, issue: IssueKey) -> None:
     good, other = await issue(bundles=("cs2.stats",)), await issue(bundles=("cs2.stats",))
-    unknown = generate()
+    unknown = new_key()
     for values in product((None, good, other, unknown, ""), repeat=len(HEADERS)):
         sent = {name: value for name, value in zip(HEADERS, values, strict=True) if value is not None}
         used = set(sent.values()) - {""}
@@ -143,6 +143,6 @@ async def test_no_refusal_of_a_key_gives_the_reason(
     client: httpx.AsyncClient, issue: IssueKey, path: str
 ) -> None:
     tied = await issue(bundles=("cs2.operator",), networks=("192.0.2.1",))
-    answers = [await fetch(client, path, raw) for raw in (generate(), "x", tied, tied[:-1], "é" * 54)]
+    answers = [await fetch(client, path, raw) for raw in (new_key(), "x", tied, tied[:-1], "é" * 54)]
     assert {answer.status_code for answer in answers} == {403}
     assert len({answer.text for answer in answers}) == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.http.openapi import response_examples
+from app.http.openapi import document
 from scripts.services import Services
 from tests.contract.openapi import recording
 from tests.contract.openapi.breaks import breaks
@@ -34,7 +34,7 @@ def main() -> None:
         sys.exit("This breaks clients (--breaking if it is meant):\n  " + "\n  ".join(broken))
     with support.running(os.environ.get(support.SHARED)) as found:
         recorded = asyncio.run(_examples(found, documents))
-    _write(response_examples.FILE, recorded if arguments.anew else recorded | _still_good(recorded))
+    _write(document.EXAMPLES, recorded if arguments.anew else recorded | _still_good(recorded))
     for name, document in made().items():
         _write(RECORDED[name], document)
 
@@ -48,7 +48,7 @@ def _broken(name: str, document: Json) -> list[str]:
     return found
 
 
-async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, response_examples.Examples]:
+async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, document.Examples]:
     template = await databases.make_template(found.database_url)
     try:
         async with databases.copied(found.database_url, template) as url:
@@ -57,9 +57,9 @@ async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, re
         await databases.drop(found.database_url, template)
 
 
-def _still_good(recorded: dict[str, response_examples.Examples]) -> dict[str, response_examples.Examples]:
+def _still_good(recorded: dict[str, document.Examples]) -> dict[str, document.Examples]:
     """Those recorded before that are what the operations answer today, in the same formats."""
-    before, good = response_examples.recorded(), {}
+    before, good = document.recorded_examples(), {}
     for document in made().values():
         for _, _, operation in operations(document):
             name = operation["operationId"]

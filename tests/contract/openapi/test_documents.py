@@ -11,9 +11,8 @@ import pytest
 from litestar.routes import HTTPRoute
 from openapi_spec_validator import validate
 
-from app.domain.entrants import MAX_FILE_NUMBER
+from app.domain.entrants import FIRST_STAND_IN, MAX_FILE_NUMBER
 from app.domain.ids import competitor_urn, player_urn, tournament_urn
-from app.domain.match_entrants import FIRST_STAND_IN
 from app.main import create_app
 from app.settings import Settings
 from tests.contract.openapi.breaks import breaks

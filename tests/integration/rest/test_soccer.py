@@ -7,7 +7,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from app.domain.soccer import Country, Season, SoccerCompetitor, SoccerTournament
+from app.domain.entrants import Country, Season, SoccerCompetitor, SoccerTournament
 from app.settings import Settings
 from app.store import entrants
 from app.store.connections import Store

@@ -43,7 +43,7 @@ def sites(path: Path) -> Iterator[Site]:
 
 
 def _runs(function: ast.FunctionDef) -> bool:
-    """Whether a decorator of `store.query_functions` makes it one that runs the query that it builds."""
+    """Whether a decorator of `store.prepared` makes it one that runs the query that it builds."""
     names = [each.func if isinstance(each, ast.Call) else each for each in function.decorator_list]
     return any(isinstance(each, ast.Name) and each.id in DECORATORS for each in names)
 

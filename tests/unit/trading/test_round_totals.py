@@ -14,7 +14,7 @@ from app.domain.round_totals import rounds_in_doubt
 from app.ingest.cs2log import read
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
 from app.trading.registry import RULES
-from app.trading.specifiers import parse
+from app.trading.rules import parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.trading.trader import Trader, new_match
 
@@ -124,7 +124,7 @@ def check_damaged(plain: Trader, damage: Damage) -> None:
     doubted = {one.number for one in rounds_in_doubt(trader.match)}
     assert doubted == (missing - lost_at_end) | unread_at_end
     for key, market in trader.book.items():
-        known, number = plain.book.get(key), parse(key[1]).round
+        known, number = plain.book.get(key), parse_specifiers(key[1]).round
         if RULES[key[0]].subject is None or (number and number not in missing | unread_at_end):
             assert known is None or market.result is known.result, market
 
