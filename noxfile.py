@@ -130,7 +130,6 @@ def browser(session: nox.Session) -> None:
     session.run(
         "pytest",
         "tests/e2e/test_portal.py",
-        "tests/e2e/test_board.py",
         "tests/e2e/test_console.py",
         "tests/e2e/test_trading_console.py",
         "tests/e2e/test_operators_together.py",

@@ -123,10 +123,10 @@ def template(services: Services) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def copies(services: Services, template: str) -> Iterator[databases.Copies]:
+def empty_databases(services: Services, template: str) -> Iterator[databases.Databases]:
     """Migrated, empty databases, one for each test."""
-    with databases.Copies(services.database_url, template) as copies:
-        yield copies
+    with databases.Databases(services.database_url, template) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -137,11 +137,11 @@ def standby_data() -> Iterator[Path]:
 
 
 @pytest.fixture
-def database_url(copies: databases.Copies) -> Iterator[str]:
+def database_url(empty_databases: databases.Databases) -> Iterator[str]:
     """A migrated, empty database of this test's own."""
-    url = copies.take()
+    url = empty_databases.take()
     yield url
-    copies.give_back(url)
+    empty_databases.give_back(url)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The web application, and keys to call it with."""
 
-from tests.integration.conftest import issue, private
-from tests.integration.rest.conftest import client
+from tests.integration.conftest import client, issue
 
-__all__ = ["client", "issue", "private"]  # fixtures
+__all__ = ["client", "issue"]  # fixtures

@@ -20,11 +20,16 @@ def place(services: Services, tmp_path: Path) -> Iterator[Place]:
 
 
 @pytest.fixture(scope="module")
-def demo(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def demo_place(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Of the demo that the tests of a module share."""
+    return Place(services, tmp_path_factory.mktemp("demo") / "var")
+
+
+@pytest.fixture(scope="module")
+def demo(demo_place: Place) -> Iterator[dict[str, Any]]:
     """What clients need to know of a demo that runs."""
     browser.require()
-    place = Place(services, tmp_path_factory.mktemp("demo") / "var")
     try:
-        yield place.start()
+        yield demo_place.start()
     finally:
-        place.run("--stop")
+        demo_place.run("--stop")

@@ -1,4 +1,5 @@
-"""The portal in a real browser, over a real demo: what a tenant's people do, and how every page looks."""
+"""Portal and board in a real browser, over a real demo: what a tenant's people do, how every page looks, and
+what the board shows."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -8,6 +9,9 @@ import aio_pika
 import pytest
 
 from scripts.local_services import chromium
+from tests.e2e import board
+from tests.e2e.test_demo import Place
+from tests.support.lengths import short_then_long
 from tests.support.portal_tasks import (
     FIRST_DAY,
     MOVING,
@@ -78,6 +82,14 @@ async def test_what_a_tenants_people_do(demo: dict[str, Any]) -> None:
     async with listening(demo), signed_in(demo) as visitor:
         for task in (*TASKS, *MOVING):
             await task(visitor, demo)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "faults", short_then_long([{"drop": "recovery"}, board.FAULTS], ids=["one fault", "both"])
+)
+async def test_the_board(demo_place: Place, demo: dict[str, Any], faults: dict[str, str]) -> None:
+    await board.look(demo_place, demo, faults)
 
 
 @pytest.mark.long

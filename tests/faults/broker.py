@@ -29,6 +29,7 @@ class PrivateBroker:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._urls = BrokerUrls("", "", "")
+        self._admitting = ""  #: the database whose keys may log in
 
     async def start(self) -> None:
         self._urls = await asyncio.to_thread(self._start)
@@ -58,6 +59,7 @@ class PrivateBroker:
             processes.stop(each for each in state.processes if each.name == "broker-authorisation")
             state.processes = [each for each in state.processes if processes.find(each)]
             states.save(self._directory, state)
+        self._admitting = ""
 
     def answer(self, settings: Settings | None = None) -> None:
         """Start that process again; with `settings`, the keys of their database may log in."""
@@ -67,11 +69,13 @@ class PrivateBroker:
             port = rabbitmq.authorise(self._directory, state, self._urls.api_url, keys)
         answering = partial(ports.answers, ports.LOOPBACK, port)
         assert ports.wait_until(answering, alive=lambda: True, seconds=60), "nothing authorises tenants"
+        self._admitting = settings.database_url if settings else ""
 
     def admit_keys(self, settings: Settings) -> None:
         """The keys of this database may log in, and those of no other. Of tenants' users nothing changes."""
-        self.answer_no_more()
-        self.answer(settings)
+        if self._admitting != settings.database_url:
+            self.answer_no_more()
+            self.answer(settings)
 
     @property
     def authorisation_port(self) -> int:

@@ -29,7 +29,7 @@ async def rig(settings: Settings, store: Store, tmp_path: Path) -> AsyncIterator
 async def key_rig(
     settings: Settings, store: Store, tmp_path: Path, broker: PrivateBroker
 ) -> AsyncIterator[Rig]:
-    """On the private broker, which the keys of this test's database may log in to."""
+    """On the private broker, which the keys of the test's database may log in to."""
     broker.admit_keys(settings)
     async with rigged(broker.used_by(settings), store, tmp_path) as rig:
         yield rig

@@ -83,20 +83,6 @@ async def test_no_price_stays_open_and_play_goes_on(
             await check_all(store, match, real_log)
 
 
-async def test_killed_again_and_again_it_counts_every_line_once(
-    quick: Settings, store: Store, real_log: str, tmp_path: Path
-) -> None:
-    async with playing(quick, store, real_log) as match:
-        for score in ("1", "4", "7"):
-            async with started("ingest", quick, tmp_path) as ingest:
-                await match.send(until=f'(CT "{score}") (T "1")')
-                await eventually(match.get, lambda seen: seen["maps"], seconds=60)
-                await ingest.kill()
-        async with started("ingest", quick, tmp_path):
-            await match.send()
-            await check_all(store, match, real_log)
-
-
 @pytest.mark.long
 async def test_a_price_that_time_changes_survives_a_kill(
     quick: Settings, store: Store, real_log: str, tmp_path: Path

@@ -3,7 +3,7 @@ a key that ends is disconnected."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from uuid import UUID
 
@@ -21,7 +21,21 @@ from tests.faults.broker import PrivateBroker
 from tests.faults.keys import BY, gets_in, issue, numbered_vhost_with_key, publish, reading, tenant_with_key
 from tests.faults.rig import Rig, until
 from tests.sdk_client.broker import logged_in
+from tests.support.databases import Databases
 from tests.support.meanwhile import ended
+
+
+@pytest.fixture(scope="module")
+def shared_database_url(empty_databases: Databases) -> Iterator[str]:
+    """One database for all tests here, so that the broker's authorisation is started for it once."""
+    url = empty_databases.take()
+    yield url
+    empty_databases.give_back(url)
+
+
+@pytest.fixture
+def database_url(shared_database_url: str) -> str:
+    return shared_database_url
 
 
 async def revoke(key_rig: Rig, key_id: UUID) -> None:

@@ -1,21 +1,39 @@
-"""Databases for tests: migrated once a session, then copied, which takes a fraction of a migration."""
+"""Databases for tests: migrated once a session, copied a few times, then emptied after each test."""
 
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+import msgspec
 
 from app.store.connections import Store
 from app.store.migrations import migrate
+from tests.support.loop import Loop
 
 _PREFIX = "matchfeed_test"
-_DROPPED_TOGETHER = 8
+_AT_ONCE = 2  #: databases: one for the present test, one for the next
+_SECONDS_TO_CLOSE = 1.0
+_MOST_BYTES = 16_000_000  #: a database of an ordinary test has 10 MB; what it has grown by is not given back
+_TABLES = """SELECT oid::regclass::text FROM pg_class
+WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"""
+_SEQUENCES = """SELECT format('SELECT setval(%L, %s, %L)', format('%I.%I', schemaname, sequencename),
+    coalesce(last_value, start_value), last_value IS NOT NULL) FROM pg_sequences ORDER BY 1"""
+#: Changes when somebody creates, alters, drops or analyzes something, and when the database is large.
+_CATALOGUE = f"""SELECT concat_ws(' ',
+    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_class),
+    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_attribute),
+    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_proc),
+    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_constraint),
+    (SELECT count(*) FROM pg_statistic),
+    (SELECT sum(reltuples) FROM pg_class WHERE relnamespace = 'public'::regnamespace),
+    pg_database_size(current_database()) > {_MOST_BYTES})"""
+_OTHERS = """SELECT EXISTS (SELECT FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend')"""
 
 
 def named(url: str, database: str) -> str:
@@ -40,49 +58,93 @@ async def copied(server_url: str, template: str) -> AsyncIterator[str]:
         await drop(server_url, name)
 
 
-class Copies:
-    """Fresh copies of `template` for one test after another. The next copy is made while a test runs. Copies
-    that were given back are dropped together: each drop waits for a checkpoint of the whole server, and drops
-    at one time share it."""
+class Databases:
+    """Migrated, empty databases for one test after another: copies of `template`, emptied between two tests,
+    which takes a tenth of a copy. While a test uses one, the next is made ready. A database that a test has
+    altered otherwise than by its rows is dropped instead."""
 
     def __init__(self, server_url: str, template: str) -> None:
         self._server_url, self._template = server_url, template
-        self._background = ThreadPoolExecutor(2)  # so that no copy waits for drops
-        self._returned: list[str] = []
-        self._dropping: list[Future[None]] = []
+        self._loop = Loop()
+        self._ready: list[Future[str]] = []
 
     def __enter__(self) -> Self:
-        self._next = self._prepared()
+        self._loop.__enter__()
+        self._pristine = self._loop.run(_pristine(named(self._server_url, self._template)))
+        self._ready = [self._loop.begin(self._copied()) for _ in range(_AT_ONCE)]
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._returned.append(self._next.result())
-        self._drop_returned()
-        for dropped in self._dropping:
-            dropped.result()
-        self._background.shutdown()
+    def __exit__(self, *error: Any) -> None:
+        names = [each.result() for each in self._ready]
+        self._loop.run(_drop_all(self._server_url, names))
+        self._loop.__exit__(*error)
 
     def take(self) -> str:
-        """The URL of a copy that nobody has used."""
-        prepared, self._next = self._next, self._prepared()
-        return named(self._server_url, prepared.result())
+        """The URL of a database that is as `template` is."""
+        name = self._ready.pop(0) if self._ready else self._loop.begin(self._copied())
+        return named(self._server_url, name.result())
 
     def give_back(self, url: str) -> None:
-        """It is dropped in a while, open connections included."""
-        self._returned.append(urlsplit(url).path[1:])
-        if len(self._returned) >= _DROPPED_TOGETHER:
-            self._drop_returned()
+        """Another test may have it in a while; sessions that are still open after a second are ended."""
+        self._ready.append(self._loop.begin(self._again(url)))
 
-    def _prepared(self) -> Future[str]:
-        return self._background.submit(lambda: asyncio.run(_copy(self._server_url, self._template)))
+    async def _again(self, url: str) -> str:
+        name = urlsplit(url).path[1:]
+        if await _emptied(url, self._pristine):
+            return name
+        await drop(self._server_url, name)
+        return await self._copied()
 
-    def _drop_returned(self) -> None:
-        work = partial(_drop_all, self._server_url, self._returned)
-        self._dropping.append(self._background.submit(lambda: asyncio.run(work())))
-        self._returned = []
+    async def _copied(self) -> str:
+        name = await _copy(self._server_url, self._template)
+        await _execute(self._server_url, f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+        return name
+
+
+class _Pristine(msgspec.Struct, frozen=True):
+    """What there is in a database after the migrations: its catalogue, and what empties it of all else."""
+
+    catalogue: str
+    restore: str
+
+
+async def _pristine(url: str) -> _Pristine:
+    connection = await asyncpg.connect(url, timeout=10)
+    try:
+        tables = await connection.fetch(_TABLES)
+        statements = ["SET session_replication_role = replica"]  # no trigger runs
+        for (table,) in tables:
+            statements.append(f"DELETE FROM {table}")
+            if rows := await connection.fetchval(f"SELECT json_agg(r)::text FROM {table} r"):
+                literal = "'" + rows.replace("'", "''") + "'"
+                statements.append(
+                    f"INSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, {literal})"
+                )
+        statements += [each for (each,) in await connection.fetch(_SEQUENCES)]
+        return _Pristine(await connection.fetchval(_CATALOGUE), ";\n".join(statements))
+    finally:
+        await connection.close()
+
+
+async def _emptied(url: str, pristine: _Pristine) -> bool:
+    """Whether the database is as `pristine` again: somebody may still use it, or have altered its tables."""
+    connection = await asyncpg.connect(url, timeout=10)
+    try:
+        async with asyncio.timeout(_SECONDS_TO_CLOSE):
+            while await connection.fetchval(_OTHERS):
+                await asyncio.sleep(0.01)
+        if await connection.fetchval(_CATALOGUE) != pristine.catalogue:
+            return False
+        await connection.execute(pristine.restore)
+    except TimeoutError:
+        return False
+    finally:
+        await connection.close()
+    return True
 
 
 async def _drop_all(server_url: str, names: Iterable[str]) -> None:
+    """Together: each drop waits for a checkpoint of the whole server, and drops at one time share it."""
     async with asyncio.TaskGroup() as group:
         for name in names:
             group.create_task(drop(server_url, name))

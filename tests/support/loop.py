@@ -21,7 +21,11 @@ class Loop:
         return self
 
     def run(self, work: Coroutine[Any, Any, T], seconds: float = 90) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(seconds)
+        return self.begin(work).result(seconds)
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Do this beside the caller."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     @contextmanager
     def opened(self, context: AbstractAsyncContextManager[T]) -> Iterator[T]:

@@ -13,7 +13,13 @@ PROCESSES = "processes"
 #: Where they are. The last file makes tenants of the same names on the broker as the demo's tests.
 _WITH_PROCESSES = ("tests/e2e/", "tests/faults/", "tests/integration/cli/test_commands.py")
 #: What takes longest begins first, so that all workers end at about the same time.
-_ORDER = ("tests/contract/", "tests/integration/")
+_ORDER = (
+    "tests/contract/openapi/test_schemathesis.py",
+    "tests/contract/",
+    "tests/integration/",
+    "tests/unit/trading/",
+    "tests/unit/sandbox/",
+)
 
 
 def group(nodeid: str) -> str:

@@ -3,8 +3,10 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from tests.support.query_functions import DECORATORS
 
@@ -50,9 +52,28 @@ def sources(*folders: str) -> list[Path]:
     return [path for path in found if not set(GENERATED) & set(path.parents)]
 
 
-def functions(path: Path) -> Iterator[Function]:
+class Written(NamedTuple):
+    """A function of a module: its length, and the lines in it that import something."""
+
+    name: str
+    lines: int
+    imports: tuple[int, ...]
+
+
+@cache
+def functions(path: Path) -> list[Written]:
     tree = ast.parse(path.read_text(), str(path))
-    return (node for node in ast.walk(tree) if isinstance(node, Function))
+    return [
+        Written(
+            function.name,
+            lines(function),
+            tuple(
+                each.lineno for each in ast.walk(function) if isinstance(each, ast.Import | ast.ImportFrom)
+            ),
+        )
+        for function in ast.walk(tree)
+        if isinstance(function, Function)
+    ]
 
 
 def lines(function: Function) -> int:
@@ -77,17 +98,16 @@ def test_a_file_fits_on_a_few_screens() -> None:
 
 
 def test_a_function_fits_on_one_screen() -> None:
-    lengths = {f"{name(path)}: {each.name}": lines(each) for path in ALL for each in functions(path)}
+    lengths = {f"{name(path)}: {each.name}": each.lines for path in ALL for each in functions(path)}
     assert {path: length for path, length in lengths.items() if length > FUNCTION_LINES} == {}
 
 
 def test_imports_stand_at_the_top() -> None:
     hidden = [
-        f"{name(path)}: {function.name}, line {node.lineno}"
+        f"{name(path)}: {function.name}, line {line}"
         for path in ALL
         for function in functions(path)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        for line in function.imports
     ]
     assert hidden == []
 
@@ -171,7 +191,7 @@ def _note(path: Path) -> str:
 
 
 def test_most_functions_are_short() -> None:
-    assert median(lines(each) for path in sources("app") for each in functions(path)) <= MEDIAN_LINES
+    assert median(each.lines for path in sources("app") for each in functions(path)) <= MEDIAN_LINES
 
 
 def _texts(path: Path) -> Iterator[str]:

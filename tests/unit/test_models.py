@@ -1,10 +1,6 @@
-"""The models in `docs/models`: all states are searched, each mistake that can be put in is found, and what
-their pages name exists."""
+"""The models in `docs/models`: all states are searched, each mistake that can be put in is found."""
 
-import importlib
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,8 +10,6 @@ from tests.support.lengths import short_then_long
 MODELS = Path(__file__).resolve().parents[2] / "docs" / "models"
 LEASE, PARTITIONS = MODELS / "feed-lease.pml", MODELS / "partition-assignment.pml"
 SLOT = MODELS / "recovery-slot.pml"
-_SWITCH = re.compile(r"^#ifn?def (BUG_\w+)", re.MULTILINE)
-_CODE = re.compile(r"`((?:amqp|broker|channels|ingest|recovery|store)(?:\.\w+)+)`")
 _CALM = ("CUTS=0", "RELEASES=0", "LATE=0")  #: nothing but faults of processes
 #: The first of each model is for the gate.
 SEARCHES = {
@@ -85,27 +79,3 @@ def test_a_mistake_that_is_put_in_is_found(model: Path, mistake: str) -> None:
     found = spin.check(model, mistake, *definitions)
     print(f"{model.stem} {mistake}: {found.states} states, violated: {found.violated[:60]}")
     assert violated in found.violated
-
-
-@pytest.mark.parametrize("model", MISTAKES, ids=lambda model: model.stem)
-def test_the_page_names_every_switch_and_code_that_exists(model: Path) -> None:
-    page = model.with_suffix(".md").read_text()
-    assert set(_SWITCH.findall(model.read_text())) == set(MISTAKES[model])
-    assert set(MISTAKES[model]) == set(re.findall(r"BUG_\w+", page))
-    named = _CODE.findall(page)
-    assert len(named) > 10
-    assert [name for name in named if not _exists(name)] == []
-
-
-def _exists(name: str) -> bool:
-    """Whether this is a module of `app`, or something in one: a function, a method, a statement."""
-    parts = name.split(".")
-    for length in range(len(parts), 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(("app", *parts[:length])))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[length:]:
-            found = getattr(found, part, None)
-        return found is not None
-    return False

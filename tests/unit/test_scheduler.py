@@ -1,13 +1,9 @@
-"""Tests that start processes run one after the other, and before what is quick."""
+"""Tests that start processes run one after the other."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
-
-from tests.support.scheduler import PROCESSES, group, rank
 
 ROOT = Path(__file__).resolve().parents[2]
 _HOOK = """
@@ -26,23 +22,6 @@ def test_it(number):
     with open({place!r}, "a") as file:
         file.write(os.environ["PYTEST_XDIST_WORKER"] + "\\n")
 """
-
-
-@pytest.mark.parametrize(
-    ("nodeid", "wanted"),
-    [
-        ("tests/faults/test_broker.py::test_it[a]", PROCESSES),
-        ("tests/e2e/test_demo.py::test_it", PROCESSES),
-        ("tests/unit/test_pages.py::test_it[docs/a.md]", "tests/unit/test_pages.py"),
-    ],
-)
-def test_the_group_is_processes_or_the_file(nodeid: str, wanted: str) -> None:
-    assert group(nodeid) == wanted
-
-
-def test_what_takes_longest_begins_first() -> None:
-    folders = ("faults", "contract", "integration", "unit")
-    assert sorted(folders, key=lambda folder: rank(f"tests/{folder}/test_x.py::test_it")) == list(folders)
 
 
 def test_two_workers_share_no_group(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ The tables are written out here once more, independently of the code; every comb
 """
 
 from itertools import combinations, product
-from typing import Any
 
 import httpx
 import pytest
@@ -105,20 +104,6 @@ async def test_scopes_that_open_no_fields_open_none(
     plain = await fetch(client, path, await issue(scopes=("cs2:matches:list",)))
     more = await issue(scopes=("cs2:matches:list", *sorted(SCOPES - opening)))
     assert set((await fetch(client, path, more)).json()["data"]) == set(plain.json()["data"])
-
-
-async def test_every_sport_list_opens_its_namespaces(
-    client: httpx.AsyncClient, upcoming: Match, issue: IssueKey
-) -> None:
-    everything: dict[str, Any] = {"scopes": tuple(SCOPES)}
-    for sports in (("cs2",), ("soccer",), ("cs2", "soccer"), ()):
-        raw = await issue(sports=sports, **everything)
-        assert (await fetch(client, "/v1/whoami", raw)).json()["data"]["sport_allowlist"] == sorted(sports)
-        for path in (*PATHS, "/cs2/v1/matches/{id}"):
-            answer = await fetch(client, path.format(id=upcoming.id), raw)
-            assert (answer.status_code == 403) == ("cs2" not in sports), path
-            if "cs2" not in sports:
-                assert "cs2" in answer.json()["detail"]
 
 
 async def test_every_combination_of_key_headers(client: httpx.AsyncClient, issue: IssueKey) -> None:

@@ -114,31 +114,36 @@ async def clear(store: Store) -> None:
             await tx.execute(f"DELETE FROM {table}")
 
 
-@pytest.mark.timeout(600)
-@given(tournaments, competitors, competitors, players, st.booleans(), fields)
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+worlds = st.fixed_dictionaries(
+    {
+        "tournament": tournaments,
+        "home": competitors,
+        "away": competitors,
+        "player": players,
+        "linked": st.booleans(),
+        "fields": fields,
+    }
+)
+
+
+@given(stored=worlds)
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 async def test_hostile_data(
-    client: httpx.AsyncClient,
-    key: dict[str, str],
-    store: Store,
-    tournament: Tournament,
-    home: Competitor,
-    away: Competitor,
-    player: Player,
-    linked: bool,
-    fields_of_match: dict[str, Any],
+    client: httpx.AsyncClient, key: dict[str, str], store: Store, stored: dict[str, Any]
 ) -> None:
     await clear(store)
-    world = await create_world(
-        store,
-        tournament=tournament,
-        home=home,
-        away=away,
-        player=player,
-        linked=linked,
-        fields=fields_of_match,
-    )
-    await check(client, key, world)
+    await check(client, key, await create_world(store, **stored))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@given(stored=worlds)
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+async def test_much_hostile_data(
+    client: httpx.AsyncClient, key: dict[str, str], store: Store, stored: dict[str, Any]
+) -> None:
+    await clear(store)
+    await check(client, key, await create_world(store, **stored))
 
 
 async def test_full_data(client: httpx.AsyncClient, key: dict[str, str], store: Store) -> None:

@@ -42,7 +42,10 @@ def main() -> None:
 def _broken(name: str, document: Json) -> list[str]:
     """What breaks clients of the document that was recorded last."""
     place = RECORDED[name]
-    return breaks(msgspec.json.decode(place.read_bytes()), document) if place.exists() else []
+    if not place.exists():
+        return []
+    [found] = breaks(msgspec.json.decode(place.read_bytes()), document)
+    return found
 
 
 async def _examples(found: Services, documents: dict[str, Json]) -> dict[str, Examples]:

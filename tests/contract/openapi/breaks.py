@@ -39,21 +39,17 @@ class Difference(msgspec.Struct, frozen=True):
         return f"{self.action} {'/'.join(map(str, self.path))}"
 
 
-def breaks(before: Json, after: Json) -> list[str]:
-    """Each change from `before` to `after` that breaks clients, as text."""
-    return sorted({str(one) for one in differences(before, after) if one.breaks})
-
-
-def differences(before: Json, after: Json) -> list[Difference]:
-    """Everything that the differ sees. Examples and descriptions are left out: nobody's client reads them."""
+def breaks(before: Json, *after: Json) -> list[list[str]]:
+    """For each document, every change from `before` to it that breaks clients, as text. Examples and
+    descriptions are left out: nobody's client reads them."""
     place = npm.installed(_DIFFER)
     with tempfile.TemporaryDirectory() as folder:
-        names = []
-        for name, document in (("before", before), ("after", after)):
-            names.append(f"{folder}/{name}.json")
-            Path(names[-1]).write_bytes(msgspec.json.encode(_bare(document)))
-        output = npm.run(npm.node(), str(place / "differ.mjs"), *names)
-    return msgspec.json.decode(output, type=list[Difference])
+        files = [Path(folder, f"{number}.json") for number in range(len(after) + 1)]
+        for file, document in zip(files, (before, *after), strict=True):
+            file.write_bytes(msgspec.json.encode(_bare(document)))
+        output = npm.run(npm.node(), str(place / "differ.mjs"), *map(str, files))
+    found = msgspec.json.decode(output, type=list[list[Difference]])
+    return [sorted({str(one) for one in each if one.breaks}) for each in found]
 
 
 def _bare(node: Any) -> Any:

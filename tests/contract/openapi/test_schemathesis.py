@@ -32,7 +32,7 @@ from tests.support.services import settings_for
 from tests.support.web import answers, issuing
 
 EXAMPLES = "MATCHFEED_FUZZ_EXAMPLES"  #: how many an operation, chosen anew each time
-GATE = 4
+GATE = 2
 SPORTS = ("cs2", "soccer")
 ODDS = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
 RATE = 1_000_000

@@ -6,10 +6,9 @@ import httpx
 
 from app.domain.match import Status
 from app.settings import Settings
-from tests.support.facade import LOCALES, PATHS, POSTS, World, detail, document
+from tests.support.facade import LOCALES, PATHS, World, detail, document
 from tests.support.web import Headers, IssueKey
 
-EVERY_SCOPE = ("cs2.operator",)
 LOCALISED = [path for path in PATHS if "{locale}" in path]
 SINGLE = {
     "/v1/sports/{locale}/sports/{id}/tournaments": "sport_tournaments",
@@ -81,47 +80,6 @@ async def test_another_locale_is_400_and_a_missing_scope_is_checked_first(
             detail(await client.get(path), 401)
             if PATHS[template][1]:
                 detail(await client.get(path, headers=weak), 403)
-
-
-async def test_every_path_requires_its_scope_and_its_sport(
-    client: httpx.AsyncClient, issue: IssueKey, world: World
-) -> None:
-    def with_key(raw: str) -> Headers:
-        return {"X-API-Key": raw}
-
-    for template, (root, needed) in PATHS.items():
-        path = world.path(template)
-        detail(await client.get(path), 401)
-        detail(await client.get(path, headers=with_key("vbk_nobody")), 403)
-        for scope in needed:
-            document(await client.get(path, headers=with_key(await issue(scopes=(scope,)))), root)
-        others = {"cs2:maps:read", "cs2:markets:read", "cs2:recovery:initiate"}
-        lacking = await client.get(path, headers=with_key(await issue(scopes=tuple(sorted(others)))))
-        if needed:
-            error = detail(lacking, 403)
-            assert all(scope in error for scope in needed) and "account manager" in error
-        else:
-            document(lacking, root)
-        outsider = await client.get(
-            path, headers=with_key(await issue(bundles=EVERY_SCOPE, sports=("soccer",)))
-        )
-        if root == "bookmaker_details":
-            document(outsider, root)
-        else:
-            assert "cs2" in detail(outsider, 403)
-
-
-async def test_recoveries_require_their_scope_and_sport(
-    client: httpx.AsyncClient, issue: IssueKey, world: World
-) -> None:
-    stats = {"X-API-Key": await issue(bundles=("cs2.stats",))}
-    soccer = {"X-API-Key": await issue(bundles=EVERY_SCOPE, sports=("soccer",))}
-    for template in POSTS:
-        path = world.path(template)
-        detail(await client.post(path), 401)
-        assert "cs2:recovery:initiate" in detail(await client.post(path, headers=stats), 403)
-        assert "cs2" in detail(await client.post(path, headers=soccer), 403)
-        detail(await client.get(path, headers=stats), 405)
 
 
 async def test_what_does_not_exist_is_the_root_of_its_resource_around_a_mark(

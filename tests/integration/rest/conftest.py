@@ -1,22 +1,11 @@
-"""The application, a match to read, and keys of every kind."""
+"""A match to read."""
 
-from collections.abc import AsyncIterator
-
-import httpx
 import pytest
 
 from app.domain.match import Match
-from app.settings import Settings
 from app.store.connections import Store
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support.matches import create_match
-from tests.support.web import serving
-
-
-@pytest.fixture
-async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(private) as client:
-        yield client
 
 
 @pytest.fixture

@@ -84,9 +84,9 @@ class Served:
 
 
 @pytest.fixture
-async def served(private: Settings) -> AsyncIterator[Served]:
+async def served(settings: Settings) -> AsyncIterator[Served]:
     public, own = spare(2)
-    own_listener = msgspec.structs.replace(private, operator_port=own)
+    own_listener = msgspec.structs.replace(settings, operator_port=own)
     async with listening(create_app(own_listener), own_listener, public, own):
         yield Served(public, own)
 
@@ -173,9 +173,9 @@ async def test_a_stream_is_the_public_listeners(served: Served, issue: IssueKey)
     assert refused.status_code == 404
 
 
-async def test_with_one_listener_it_serves_all(private: Settings, issue: IssueKey) -> None:
+async def test_with_one_listener_it_serves_all(settings: Settings, issue: IssueKey) -> None:
     key = await issue("house", bundles=("cs2.operator",))
-    async with listening(create_app(private), private) as port:
+    async with listening(create_app(settings), settings) as port:
         for target in ("/ops/v1/feed", "/v1/whoami"):
             assert (await send_request(port, target, key)).status_code == 200
         for target in ODD:

@@ -30,10 +30,10 @@ CASES = (
 
 
 async def test_a_forwarded_address_counts_from_proxies_that_are_named(
-    private: Settings, issue: IssueKey
+    settings: Settings, issue: IssueKey
 ) -> None:
     key = await issue(bundles=("cs2.odds.basic",), networks=(f"{CLIENT}/32",))
     for trusted, forwarded, status in CASES:
-        behind = msgspec.structs.replace(private, trusted_proxies=trusted)
+        behind = msgspec.structs.replace(settings, trusted_proxies=trusted)
         async with listening(create_app(behind), behind) as port:
             assert (await whoami(port, key, forwarded)).status_code == status, (trusted, forwarded)

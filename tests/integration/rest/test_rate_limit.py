@@ -23,13 +23,6 @@ from tests.support.web import Headers, IssueKey, processes, serving
 
 
 @pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """Nothing here sends logs, so all these tests may share the run's vhost."""
-    async with serving(settings) as client:
-        yield client
-
-
-@pytest.fixture
 async def timeless(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A service whose clock stands still, so that nothing is forgiven."""
     now = system_clock()

@@ -29,10 +29,10 @@ Clients = tuple[httpx.AsyncClient, httpx.AsyncClient]
 
 
 @pytest.fixture
-async def clients(private: Settings) -> AsyncIterator[Clients]:
+async def clients(settings: Settings) -> AsyncIterator[Clients]:
     """One that caches bodies, and one that does not."""
-    forgetful = replace(private, response_cache_bytes=0)
-    async with serving(private) as caching, serving(forgetful) as reading:
+    forgetful = replace(settings, response_cache_bytes=0)
+    async with serving(settings) as caching, serving(forgetful) as reading:
         yield caching, reading
 
 

@@ -44,9 +44,9 @@ def with_sdk_address(settings: Settings, port: int, certificate: Certificate | N
 
 
 @pytest.fixture
-async def served(private: Settings, certificate: Certificate) -> AsyncIterator[Served]:
+async def served(settings: Settings, certificate: Certificate) -> AsyncIterator[Served]:
     public, sdk = spare(2)
-    settings = with_sdk_address(private, sdk, certificate)
+    settings = with_sdk_address(settings, sdk, certificate)
     async with listening(create_app(settings), settings, public):
         yield Served(public, sdk, certificate.authority)
 
@@ -78,10 +78,10 @@ async def test_a_client_that_never_shakes_hands_is_disconnected(served: Served) 
     writer.close()
 
 
-async def test_without_a_certificate_it_is_plain_for_a_proxy(private: Settings, issue: IssueKey) -> None:
+async def test_without_a_certificate_it_is_plain_for_a_proxy(settings: Settings, issue: IssueKey) -> None:
     key = await issue(bundles=("cs2.odds.basic",))
     public, sdk = spare(2)
-    settings = with_sdk_address(private, sdk, None)
+    settings = with_sdk_address(settings, sdk, None)
     async with (
         listening(create_app(settings), settings, public),
         httpx.AsyncClient(headers={"x-access-token": key}) as client,

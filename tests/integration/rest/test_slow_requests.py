@@ -20,9 +20,9 @@ SECONDS, PATIENCE = 0.3, 20
 
 
 @pytest.fixture
-async def port(private: Settings) -> AsyncIterator[int]:
+async def port(settings: Settings) -> AsyncIterator[int]:
     hurried = msgspec.structs.replace(
-        private, head_seconds=SECONDS, body_seconds=SECONDS, connections_per_address=8
+        settings, head_seconds=SECONDS, body_seconds=SECONDS, connections_per_address=8
     )
     async with listening(create_app(hurried), hurried) as port:
         yield port

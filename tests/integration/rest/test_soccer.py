@@ -86,7 +86,7 @@ async def test_pages_list_every_competitor_once(client: httpx.AsyncClient, heade
     assert [one["external_id"] for one in await data(client, "tournaments", headers)] == [4, 9]
 
 
-async def test_the_prefix_of_urns_is_a_setting(private: Settings, headers: dict[str, str]) -> None:
-    async with serving(replace(private, soccer_urn_prefix="fd")) as other:
+async def test_the_prefix_of_urns_is_a_setting(settings: Settings, headers: dict[str, str]) -> None:
+    async with serving(replace(settings, soccer_urn_prefix="fd")) as other:
         assert (await data(other, "competitors/1", headers))["id"] == "fd:competitor:1"
         assert (await data(other, "tournaments/sr:competition:4", headers))["id"] == "fd:competition:4"

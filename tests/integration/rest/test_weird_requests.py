@@ -81,8 +81,8 @@ BODIES = [
 
 
 @pytest.fixture
-async def port(private: Settings) -> AsyncIterator[int]:
-    async with listening(create_app(private)) as port:
+async def port(settings: Settings) -> AsyncIterator[int]:
+    async with listening(create_app(settings)) as port:
         yield port
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,25 +48,27 @@ def _runs(function: ast.FunctionDef) -> bool:
     return any(isinstance(each, ast.Name) and each.id in DECORATORS for each in names)
 
 
-ALL = [site for path in sorted((ROOT / "app").rglob("*.py")) for site in sites(path)]
+@cache
+def everywhere() -> list[Site]:
+    return [site for path in sorted((ROOT / "app").rglob("*.py")) for site in sites(path)]
 
 
 def test_most_queries_are_built_by_piccolo() -> None:
-    built = sum(site.built for site in ALL)
-    assert built / len(ALL) >= _SHARE_BUILT, f"{built} of {len(ALL)}"
+    built = sum(site.built for site in everywhere())
+    assert built / len(everywhere()) >= _SHARE_BUILT, f"{built} of {len(everywhere())}"
 
 
 def test_other_statements_are_those_of_one_package() -> None:
     """What runs SQL names a statement, or a function that makes one, of a module of `store.statements`."""
     modules = {path.stem for path in STATEMENTS.glob("[a-z]*.py")} | {"statements"}
-    raw = [site for site in ALL if not site.built and "store/row_mapping.py" not in site.place]
+    raw = [site for site in everywhere() if not site.built and "store/row_mapping.py" not in site.place]
     assert [
         site.place for site in raw if not all(_module(one) in modules for one in _named(site.query))
     ] == []
 
 
 def test_only_the_store_runs_queries() -> None:
-    assert [site.place for site in ALL if not site.place.startswith("app/store/")] == []
+    assert [site.place for site in everywhere() if not site.place.startswith("app/store/")] == []
 
 
 def test_each_statement_says_why_piccolo_does_not_build_it() -> None:
@@ -81,7 +84,7 @@ def test_each_statement_says_why_piccolo_does_not_build_it() -> None:
 
 
 def test_each_statement_is_used() -> None:
-    used = {site.query.attr for site in ALL if isinstance(site.query, ast.Attribute)}
+    used = {site.query.attr for site in everywhere() if isinstance(site.query, ast.Attribute)}
     used |= {
         node.attr
         for path in (ROOT / "app" / "store").glob("*.py")

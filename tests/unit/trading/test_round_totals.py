@@ -18,6 +18,7 @@ from app.trading.rules import parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.trading.trader import Trader, new_match
 
+Damage = list[tuple[tuple[int, int], str]]  #: the line and round of a kill, and what becomes of it
 Lines = list[tuple[int, str]]  #: the second in which each was written, and its text
 _KILL = re.compile(r'" \[[^]]*\] killed "')
 _ROW = re.compile(r'"player_\d+" : " *[1-9]\d*, *(\d),')
@@ -34,16 +35,20 @@ LOG = log_of(PLAN)
 
 
 def traded(lines: Lines) -> Trader:
+    """After the whole log, in bodies of five seconds."""
     trader = Trader.opened(new_match(PLAN), checking=False)
-    for second, group in groupby(lines, key=lambda line: line[0]):
+    for five, group in groupby(lines, key=lambda line: line[0] // 5):
         body = "\n".join(text for _, text in group) + "\n"
-        trader.apply(read(body, PLAN.begin + (second + 1) * 1000).facts)
+        trader.apply(read(body, PLAN.begin + (five + 1) * 5000).facts)
     trader.checking = True
     trader.react()
     return trader
 
 
-PLAIN = traded(LOG)
+@pytest.fixture(scope="module")
+def plain() -> Trader:
+    """Of the log as it is."""
+    return traded(LOG)
 
 
 def rounds_of(lines: Lines) -> list[tuple[int, int]]:
@@ -63,9 +68,9 @@ KILLS = rounds_of(LOG)
 LAST = KILLS[-1][1]
 
 
-def test_the_log_is_one_of_many_rounds_without_a_doubt() -> None:
+def test_the_log_is_one_of_many_rounds_without_a_doubt(plain: Trader) -> None:
     assert LAST >= 13 and len({number for _, number in KILLS}) == LAST
-    assert not rounds_in_doubt(PLAIN.match) and not PLAIN.open()
+    assert not rounds_in_doubt(plain.match) and not plain.open()
 
 
 def unread(text: str) -> str:
@@ -87,9 +92,20 @@ damage = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(damage)
-def test_what_differs_from_the_whole_log_waits(damage: list[tuple[tuple[int, int], str]]) -> None:
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(damage=damage)
+def test_what_differs_from_the_whole_log_waits(plain: Trader, damage: Damage) -> None:
+    check_damaged(plain, damage)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@given(damage=damage)
+def test_the_same_of_many_damaged_logs(plain: Trader, damage: Damage) -> None:
+    check_damaged(plain, damage)
+
+
+def check_damaged(plain: Trader, damage: Damage) -> None:
     lines, missing, added = list(LOG), set(), set()
     for (index, number), kind in sorted(damage, reverse=True):
         second, text = lines[index]
@@ -108,7 +124,7 @@ def test_what_differs_from_the_whole_log_waits(damage: list[tuple[tuple[int, int
     doubted = {one.number for one in rounds_in_doubt(trader.match)}
     assert doubted == (missing - lost_at_end) | unread_at_end
     for key, market in trader.book.items():
-        known, number = PLAIN.book.get(key), parse_specifiers(key[1]).round
+        known, number = plain.book.get(key), parse_specifiers(key[1]).round
         if RULES[key[0]].subject is None or (number and number not in missing | unread_at_end):
             assert known is None or market.result is known.result, market
 
@@ -128,13 +144,13 @@ def test_a_kill_that_is_not_in_the_log_suspends_and_leaves_player_kills_open(kin
     assert all(market.result in (Result.WON, Result.LOST, Result.VOID) for market in of_match)
 
 
-def test_a_line_that_was_no_kill_changes_nothing_in_the_end() -> None:
+def test_a_line_that_was_no_kill_changes_nothing_in_the_end(plain: Trader) -> None:
     index = next(index for index, number in KILLS if number == 4)
     trader = traded([*LOG[:index], not_a_kill(LOG[index][0]), *LOG[index:]])
     assert not rounds_in_doubt(trader.match) and not trader.open()
-    both = trader.book.keys() & PLAIN.book.keys()
+    both = trader.book.keys() & plain.book.keys()
     assert len(both) > 200
-    assert {key for key in both if trader.book[key].result is not PLAIN.book[key].result} == set()
+    assert {key for key in both if trader.book[key].result is not plain.book[key].result} == set()
 
 
 def test_columns_in_another_order_are_not_compared() -> None:
@@ -144,15 +160,15 @@ def test_columns_in_another_order_are_not_compared() -> None:
     assert not rounds_in_doubt(trader.match)
 
 
-def test_a_coach_whom_the_server_kills_in_each_freeze_time_changes_nothing() -> None:
+def test_a_coach_whom_the_server_kills_in_each_freeze_time_changes_nothing(plain: Trader) -> None:
     """On the list, too, with deaths that the server counts; a line that was no kill is found to be none."""
     index = next(index for index, number in KILLS if number == 4)
     trader = traded(with_coach([*LOG[:index], not_a_kill(LOG[index][0]), *LOG[index:]]))
     assert not rounds_in_doubt(trader.match) and not trader.open()
     assert len(trader.match.presence.coaches) == 0 and trader.match.over
-    both = trader.book.keys() & PLAIN.book.keys()
+    both = trader.book.keys() & plain.book.keys()
     assert len(both) > 200
-    assert {key for key in both if trader.book[key].result is not PLAIN.book[key].result} == set()
+    assert {key for key in both if trader.book[key].result is not plain.book[key].result} == set()
 
 
 def with_coach(lines: Lines) -> Lines:

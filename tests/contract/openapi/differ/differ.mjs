@@ -1,7 +1,8 @@
-// Prints how the document named second differs from the first: [{type, action, path}].
+// Prints how the document named first differs from each of the others: [[{type, action, path}]].
 import { readFileSync } from "node:fs";
 import { apiDiff } from "api-smart-diff";
 
-const [before, after] = process.argv.slice(2).map((name) => JSON.parse(readFileSync(name, "utf8")));
-const changes = apiDiff(before, after).map(({ type, action, path }) => ({ type, action, path }));
-process.stdout.write(JSON.stringify(changes));
+const [before, ...others] = process.argv.slice(2).map((name) => readFileSync(name, "utf8"));
+const differences = others.map((after) => apiDiff(JSON.parse(before), JSON.parse(after)));
+const shown = differences.map((each) => each.map(({ type, action, path }) => ({ type, action, path })));
+process.stdout.write(JSON.stringify(shown));

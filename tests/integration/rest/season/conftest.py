@@ -84,8 +84,8 @@ def database_url(season: Season) -> str:
 
 
 @pytest.fixture
-async def client(private: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(private, lambda: NOW + DAY) as client:
+async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(settings, lambda: NOW + DAY) as client:
         yield client
 
 

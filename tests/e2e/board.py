@@ -1,15 +1,12 @@
-"""The board in a real browser over a real demo: prices move, a settlement leads to its kill, faults heal."""
+"""What one sees at the board of a demo in a real browser: prices move, a settlement leads to its kill, faults
+heal."""
 
 import asyncio
 from typing import Any
 
-import pytest
-
 from scripts.local_services import chromium
 from scripts.local_services.chromium import Page
 from tests.e2e.test_demo import Place
-from tests.support import browser
-from tests.support.lengths import short_then_long
 
 EQUAL = "/0 differences/.test(document.getElementById('equal').textContent)"
 #: Opens the settlement of a first kill, and returns the facts that it rests on.
@@ -102,10 +99,3 @@ async def forget_the_key(page: Page) -> None:
     await page.value(wrong)
     assert await page.until("document.getElementById('refused').textContent")
     assert await page.value("document.getElementById('board').hidden && !sessionStorage.getItem('key')")
-
-
-@pytest.mark.parametrize("faults", short_then_long([{"drop": "recovery"}, FAULTS], ids=["one", "both"]))
-@pytest.mark.timeout(600)
-async def test_the_board_in_a_browser(place: Place, faults: dict[str, str]) -> None:
-    browser.require()
-    await look(place, place.start(), faults)
