@@ -37,18 +37,18 @@ _FILL = (
     """
     INSERT INTO team (id, folded, body)
     SELECT n, md5(n::text), json_build_object('id', n, 'name', md5(n::text), 'region', 'R' || n % 50,
-        'active', n % 100 > 0) FROM (SELECT i + i % 2 * 2000000000 AS n FROM generate_series(1, 4000) i) t
+        'active', n % 100 > 0) FROM (SELECT i + i % 2 * 2000000000 AS n FROM generate_series(1, 2000) i) t
     """,
     """
     INSERT INTO tournament (id, folded, parent, body)
     SELECT n, md5(n::text), n % 100, json_build_object('id', n, 'name', md5(n::text), 'tier',
         CASE n % 40 WHEN 0 THEN 'S' ELSE 'D' END, 'is_lan', n % 50 = 0, 'starts_at', n)
-    FROM generate_series(1, 4000) n
+    FROM generate_series(1, 2000) n
     """,
     """
     INSERT INTO player (id, folded, parent, body)
     SELECT n, md5(n::text), n % 1000, json_build_object('id', n, 'name', md5(n::text), 'account', n)
-    FROM generate_series(1, 8000) n
+    FROM generate_series(1, 4000) n
     """,
     """
     INSERT INTO match (id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at,
@@ -155,7 +155,7 @@ READS: dict[str, Read] = {
     "inactive": lambda tx: entrants.listing(tx, TEAMS, after=0, limit=50, active=False),
     "tier": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, tier="S"),
     "on lan": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, is_lan=True),
-    "begins": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, starts_from=3_990),
+    "begins": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, starts_from=1_990),
     "squad": lambda tx: entrants.listing(tx, PLAYERS, after=0, limit=50, parents=[7]),
     "known to the public": lambda tx: entrants.is_public(tx, TEAMS, MAX_FILE_NUMBER + 1),
 }
