@@ -138,6 +138,7 @@ async def test_responses_match_the_public_document(served: Served, slug: str, tm
             {"bundles": ("cs2.operator",), "sports": SPORTS},
             {"bundles": ("cs2.odds.basic",), "sports": ("soccer",)},
         ],
+        short=0,
         ids=["finished only", "operator", "soccer only"],
     ),
 )
