@@ -103,3 +103,11 @@ def test_nothing_is_found(
     says = f"{name} {documents[name]['info']['version']} by {judge} {version}"
     record_property("judged", f"{says}: {count['error']} errors, {count['warning']} warnings")
     assert [each.text for each in found if each.severity in _WEIGHED] == []
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_judge_notices_what_is_wrong(documents: dict[str, Any], judge: str, tmp_path: Path) -> None:
+    """One that was set up so that it finds nothing would pass the test above."""
+    spoilt = documents["asyncapi"] | {"info": {"title": "no version"}}
+    found = judged(judge, spoilt, tmp_path)
+    assert any(each.severity == "error" and "version" in each.text for each in found)
