@@ -15,6 +15,6 @@ The people of tenants: `users` changes them and their one-time links, `sign_in` 
 token is shown once and stored as a keyed hash. Every refusal to sign in has the same text and takes the same
 work. `self_service` has what they do about their tenant's own keys and AMQP credentials.
 
-What a tenant sees: `reach` says how far its people see of matches, `selfcheck` compares a client's book with
-the tenant's.
+What a tenant sees: `reach` decides which matches its people may see, `selfcheck` compares a client's book
+with the tenant's.
 """

@@ -40,8 +40,8 @@ class IssuedKey(msgspec.Struct, frozen=True):
 
 
 class BrokerConfig(msgspec.Struct, frozen=True):
-    """The broker for provisioning: `public_host` is the host in tenants' URLs, `address` our own way to it,
-    `mode` how it applies tenants' permissions."""
+    """The broker for provisioning: `public_host` is the host in tenants' URLs, `address` the one to which we
+    connect, `mode` how it applies tenants' permissions."""
 
     management: Management
     exchange: str

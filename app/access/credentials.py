@@ -80,7 +80,7 @@ def _matches(stored: str, password: str) -> bool:
 
 
 def _normalized(password: str) -> str:
-    """Keyboards differ in how they compose a letter."""
+    """The password in one Unicode form: keyboards differ in how they compose a letter."""
     return unicodedata.normalize("NFKC", password)
 
 

@@ -1,9 +1,9 @@
 """What a tenant's feed carries: the matches that the tenant has booked, and the market types that are on
 for it.
 
-What it gives back is suspended in its feed, and what it takes again is listed as it is by then; both in a
-place of the change log of their own, with a fresh timestamp, which makes the message newer than all before
-it.
+What is unbooked or switched off is suspended in the tenant's feed; what is booked or switched on again is
+listed with its present state. Either has a place of its own in the change log and a fresh timestamp, which
+makes the message newer than all before it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -58,8 +58,8 @@ async def _rebook(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool, now: int
 
 
 async def _listed(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool) -> Sequence[Market]:
-    """What the tenant's message lists: every open market when the match is booked again; when it is given
-    back those that the tenant has as active, suspended."""
+    """What the tenant's message lists: every open market when the match is booked again; when it is unbooked
+    those that the tenant has as active, suspended."""
     if not tenant.amqp:
         return ()
     off = off_now(tenant.types_off)

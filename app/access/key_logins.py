@@ -1,5 +1,5 @@
 """Logins at the broker with an API key as user name and an empty password, as clients of established odds
-feeds do it: who may, and the end of the connections of those who no longer may.
+feeds do it: which keys may log in; and the closing of the connections of keys that no longer may.
 
 The broker caches our answers. So a key that is revoked is disconnected at once, and as long as the cache may
 still let it in it is disconnected again. Connections that this process did not admit (it was started later,

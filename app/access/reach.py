@@ -1,4 +1,4 @@
-"""How far the people of a tenant see in the portal: as far as the tenant's own keys and its vhost."""
+"""What the people of a tenant may see in the portal: what its own keys and its vhost give access to."""
 
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from app.store.transaction import Tx
 
 
 async def reach_of(tx: Tx, tenant: Tenant, *scopes: str) -> Reach:
-    """How far the tenant sees under all of these scopes; raises `Forbidden` where it sees nothing."""
+    """What the tenant may see under all of these scopes; raises `Forbidden` where that is nothing."""
     issued = await keys.listing(tx, tenant.id)
     rights = [KeyRights(each.scopes, each.sports, each.finished_only) for each in issued if each.active]
     found = narrowest(reach(scope, rights, amqp=tenant.amqp) for scope in scopes)

@@ -59,7 +59,7 @@ class Entitlement(msgspec.Struct, frozen=True):
 
 async def entitlements(tx: Tx, tenant_id: UUID) -> frozenset[Entitlement]:
     """What the tenant may give to new keys: to each no more than one of these."""
-    # The replacement of a rotated key stands for it.
+    # A rotated key does not count, as its replacement does.
     found = [key for key in await keys.listing(tx, tenant_id) if not key.operator and not key.replaced_by]
     revoked = await audit.last_of(tx, [str(key.id) for key in found if not key.active], "key.revoke")
     own = {subject for subject, record in revoked.items() if is_user(record.actor)}
@@ -127,7 +127,7 @@ async def find_key(tx: Tx, tenant_id: UUID, raw: str, *, secret: str) -> Key | N
 
 
 class CredentialsChanged(Conflict):
-    """The credentials were made anew since the page was shown whose form asks for that."""
+    """The credentials have changed since the page with the form was shown."""
 
 
 class NoFeed(Forbidden):

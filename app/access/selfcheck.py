@@ -147,8 +147,8 @@ def _refuse_twice(places: Sequence[MatchPosition], named: Named) -> None:
 async def _with_own_messages(
     tx: Tx, tenant_id: UUID, places: Sequence[MatchPosition], named: Named
 ) -> list[MatchPosition]:
-    """The matches at the newest message of each to this tenant, which may be the tenant's alone. It matters
-    for those of which the client sent what it has."""
+    """The matches, each with the seq of its newest message to this tenant, which may be the tenant's alone;
+    such messages are read for the matches that the client named."""
     ids = [place.id for place in places if place.number in named or place.id in named]
     own = await selfcheck_queries.newest_of_tenant(tx, tenant_id, ids)
     return [msgspec.structs.replace(place, seq=max(place.seq, own.get(place.id, 0))) for place in places]

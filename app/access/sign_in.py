@@ -39,7 +39,7 @@ log = get_logger(__name__)
 
 
 class SignInRefused(Unauthenticated):
-    """The one answer to whoever may not sign in, whatever the reason, and to a session that has ended."""
+    """The one refusal of all who may not sign in, whatever the reason, and of a session that has ended."""
 
     def __init__(self) -> None:
         super().__init__("These data do not let anybody in. Check them, or ask an owner for a link.")
@@ -101,9 +101,9 @@ async def sign_in(
 async def session_of(
     tx_or_store: Tx | Store, token: str, *, secret: str, now: int, operator: bool = False
 ) -> SignedIn | None:
-    """Who has the session with that token, of people of tenants or of operators. None unless it is valid: 8 h
-    after it was used last, 7 days after it began and when the user or the tenant is no longer active it is
-    not. Writes, once a minute, that the session was seen, so not for a read-only transaction."""
+    """Who has the session with that token, of people of tenants or of operators. None unless it is valid: it
+    expires 8 h after its last use and 7 days after it began, and when the user or the tenant is no longer
+    active. Writes once a minute that the session was seen, so it needs a transaction that may write."""
     if not credentials.is_token(token):
         return None
     if isinstance(tx_or_store, Store):

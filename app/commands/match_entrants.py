@@ -56,9 +56,9 @@ async def resolve(tx: Tx, before: Match | None, match: Match, now: int) -> Match
 
 
 async def with_current_ratings(tx: Tx, match: Match, now: int, *, begins: bool = False) -> Match:
-    """The match with its teams' ratings as of `now` in place of strengths that no operator has set; that of
-    reference data where a team has played too little. Once play has begun (it just `begins`: not yet), only
-    what is missing is set: the rounds of the match have counted since."""
+    """The match with its teams' ratings as of `now` in place of strengths that no operator has set; with the
+    strength of reference data where a team has played too little. Once play has begun only missing strengths
+    are set, since ratings may include the match's own rounds. `begins`: play begins now, all are set."""
     may_replace = begins or match.status in BEFORE_PLAY
     version = await ratings.version(tx, (match.home_id, match.away_id))
     wanted = [team for team in _TEAMS if _may_set(match, team, may_replace)]

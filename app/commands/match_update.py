@@ -210,7 +210,7 @@ def decide(
 
 
 async def _past(tx: Tx, match: Match, changes: Sequence[c.MatchChange]) -> Past:
-    """The ledger is read where bets may be valid again."""
+    """The match's past; its ledger is read only where bets may be valid again."""
     reinstated = any(isinstance(change, c.RoundsReinstated) for change in changes)
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
     void = [one.id for one in rounds if one.void] + [event.id for event in events if event.void]

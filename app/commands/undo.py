@@ -116,7 +116,7 @@ def undo_effect(
 
 
 def _undo_on_bets(command: c.OnBets, match: Match, reason: str) -> Effect:
-    """Void the bets of a window again, or no more."""
+    """Void the bets of a window again, or make them valid again."""
     window, key = command.window, command.key
     assert window is not None
     if isinstance(command, c.VoidMarket):
@@ -134,7 +134,8 @@ def _market_as_before(before: Market, after: Market, reason: str) -> ManualMarke
 
 
 def _inverse(before: Market, reason: str) -> ManualMarketAction:
-    """Open again or held again; with the operator's result that it had; else the engine decides anew."""
+    """The action that gives a market the operator's result that it had, or else opens it again: held, if it
+    was, or for the engine to decide."""
     key = before.key
     if before.closed and before.settled_by == "admin":
         if before.result is Result.VOID:

@@ -1,6 +1,6 @@
 """How HTTP handlers are declared and collected.
 
-What a route requires and allows stands in the `opt` of its handler; `http` lists the keys.
+The `opt` of a handler declares what its route requires and allows; `http` lists the keys.
 """
 
 from functools import partial

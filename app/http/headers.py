@@ -75,7 +75,7 @@ def _client_id(scope: Scope) -> str:
 
 
 def _begin_in_child() -> None:
-    """A forked process would continue with its parent's ids."""
+    """Choose another prefix: a forked process would continue with its parent's ids."""
     global _prefix
     _prefix = token_hex(12)
 

@@ -8,8 +8,8 @@ protects a prefix must read the same path as this service.
 
 Without a port for operators one listener serves everything: for development, and for tests in one process.
 
-The SDK address serves what stands under `/v1/`, in a dialect of its own (`wire.xml.dialect`): handlers learn
-from `listener_of` which address received a request.
+The SDK address serves the paths under `/v1/`, in a dialect of its own (`wire.xml.dialect`): `listener_of`
+returns the listener that received a request.
 
 A refused upgrade gets an HTTP response with a JSON body, like every refusal. The server must support ASGI's
 `websocket.http.response` extension (uvicorn does); one that does not sends a 403 without a body.
@@ -107,8 +107,8 @@ class ListenerFilter(ASGIMiddleware):
 
 @lru_cache(maxsize=4096)
 def _serves(listener: Listener, raw: bytes, *, has_operators: bool) -> bool:
-    """Whether the listener serves the path, as it was sent; `has_operators`: operators have one of their
-    own."""
+    """Whether the listener serves the path, as it was sent; `has_operators`: operators have a listener of
+    their own."""
     path = unquote(raw.decode("latin-1"))  # routing has normalised the scope's own
     if not _is_unambiguous(path, raw):
         return False

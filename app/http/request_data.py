@@ -74,8 +74,8 @@ def refuse_wrong(scope: Scope) -> None:
 
 
 def wrong_fields(scope: Scope) -> list[Field]:
-    """Everything that is wrong in a query, if the framework does not see some of it; if it sees all, nothing:
-    the refusal is left to it."""
+    """Everything that is wrong in a query, if the framework would accept some of it; else nothing, since the
+    framework then refuses all that is wrong."""
     if not scope["query_string"]:
         return []
     handler = cast(HTTPRouteHandler, scope["route_handler"])
@@ -154,8 +154,8 @@ def _misread(value: str, types: frozenset[object]) -> str:
 
 
 def _once(read: Callable[[HTTPRouteHandler], T]) -> Callable[[HTTPRouteHandler], T]:
-    """Read what a route declares once for its function: by its handler, the application that has it would
-    live as long as this module."""
+    """Cache what a route declares, by the handler's function: if the handler were the key, its application
+    would live as long as this module."""
     by_function: WeakKeyDictionary[Callable[..., object], T] = WeakKeyDictionary()
 
     @wraps(read)

@@ -124,7 +124,7 @@ class RequestGuard(ASGIMiddleware):
 
     async def _count(self, scope: Scope, grant: Grant) -> None:
         """Count the request against its key; raises `TooManyRequests` above the limit. A recovery that is
-        refused is remembered for clients that do not wait as `Retry-After` says and repeat it."""
+        refused is recorded, for clients that ignore `Retry-After`."""
         state = await count_request(self._parts.counters, grant)
         set_rate_limit(scope, state)
         if not state.refused:

@@ -6,7 +6,7 @@ A route that only sends XML needs only `as_xml`:
 
     return response.as_xml(envelopes.entrants.player_profile(player))
 
-The cache spares a frequent read all but one database read per change. A route is cached if its `opt` has
+With the cache a frequent request reads the database once per change. A route is cached if its `opt` has
 `cached_per`: what of a grant the response depends on, as a function of grant and format. Its handler names
 the subject whose changes invalidate the response (a match, `MATCH_LISTS` or `NOTHING`):
 `response.as_json(view, invalidated_by=match.id)`; without one the response is not stored.

@@ -178,7 +178,8 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(HTTPStatus.BAD_REQUEST, _UNREADABLE)
 
     def _count_head(self, size: int) -> None:
-        """The parser stops at the exception, and the server calls `send_400_response`."""
+        """Count bytes of the head; raises `ValueError` when it is too large. The parser stops at it, and the
+        server calls `send_400_response`."""
         self._head += size
         if self._too_large():
             raise ValueError(_LARGE)
@@ -241,7 +242,7 @@ class Listening:
         self._name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
 
     async def announce(self, store: Store) -> None:
-        """Announce it each second while it is so, and once that it is over, for ever."""
+        """Announce each second that this process listens, and once when it no longer does. Never ends."""
         announced = False
         while True:
             if self.accepting or announced:
@@ -255,7 +256,7 @@ class Listening:
 
 
 class TlsListener:
-    """A socket on which clients speak TLS, and what they see. A handshake must be over within
+    """A socket on which clients use TLS, with its certificate. A handshake must be over within
     `handshake_seconds`."""
 
     def __init__(self, listener: socket.socket, context: ssl.SSLContext, handshake_seconds: float) -> None:
@@ -263,8 +264,8 @@ class TlsListener:
 
 
 class Server(uvicorn.Server):
-    """A server with a TLS listener beside the plain ones that `run` is given. It sets in `listening` while it
-    accepts connections."""
+    """A server with a TLS listener beside the plain ones that are passed to `run`. It sets
+    `listening.accepting` while it accepts connections."""
 
     def __init__(self, config: uvicorn.Config, tls: TlsListener | None, listening: Listening) -> None:
         super().__init__(config)
@@ -295,7 +296,7 @@ class Server(uvicorn.Server):
 
 
 def server_context(certificate_file: str, private_key_file: str) -> ssl.SSLContext:
-    """What a server needs to speak TLS 1.2 or later; raises `OSError` (`ssl.SSLError` is one) for files that
+    """The context of a server for TLS 1.2 or later; raises `OSError` (`ssl.SSLError` is one) for files that
     do not fit."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate_file, private_key_file)

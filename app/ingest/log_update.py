@@ -2,8 +2,8 @@
 together.
 
 The match row is locked first. A repeat changes nothing, and neither does a batch of a sender that is not
-followed; one that comes before the bytes ahead of it waits. Each fact's time lies after the batch before it,
-at whatever speed the log is played.
+followed; one that comes before the bytes ahead of it waits. Each fact's time is later than those of the batch
+before, whatever the speed at which the log is played.
 """
 
 from collections.abc import Sequence

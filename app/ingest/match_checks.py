@@ -6,7 +6,7 @@
   lines of a log by these phases.
 - The claims of rival sources end when these have been silent for long.
 - Matches before play follow the ratings of their teams, which other matches change.
-- Clock and fuse decide rounds without a line. A reaction says until when its prices may stand, and that is
+- Clock and fuse decide rounds without a line. Trading computes until when its prices are valid, and that is
   stored with the match. Every worker looks for matches that are due. One of them locks a match and prices it
   again; the others skip it, and so does a restarted worker that finds it done.
 """

@@ -170,8 +170,8 @@ class IngestQueues:
         return connection
 
     async def _move_when_lost(self, connection: RobustConnection) -> None:
-        """Whenever the connection is lost, name a node to it that accepts connections: by itself it would
-        only try the one that it had."""
+        """Whenever the connection is lost, set its address to a node that accepts connections: by itself it
+        would only try the node that it had."""
         lost = asyncio.Event()
         connection.close_callbacks.add(lambda *_: lost.set())
         while len(self._urls) > 1:

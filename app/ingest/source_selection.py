@@ -127,7 +127,7 @@ def _is_dismissed(known: tuple[LogSender, ...], sender: LogSender) -> bool:
 
 
 def _shared(known: tuple[LogSender, ...], refused: LogSender) -> LogSender:
-    """The record that all senders beyond the most share, after a batch of one of them."""
+    """The record that all senders above `MAX_SENDERS` share, after a batch of one of them."""
     found = next((each for each in known if each.source == OTHERS), None)
     if found is None:
         return replace(refused, source=OTHERS)

@@ -1,4 +1,4 @@
-"""Expected errors, one small tree; raised anywhere, rendered in `http` (`errors`; for upgrades `upgrade`).
+"""Expected errors, one small tree; raised anywhere, rendered in `http` (`errors`; for upgrades `listeners`).
 
     Refusal                      status, detail
     ├── BadRequest          400  contradictory headers, unknown locale

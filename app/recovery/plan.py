@@ -99,9 +99,9 @@ class RecoveryPlan:
         ]
 
     async def _odds(self, match_ids: Sequence[UUID], now: int) -> list[MatchMessage]:
-        """Each match with its open markets, and with `after` one that is over also with the end of every
-        market. No market type is switched for the tenant meanwhile: its live message has an older timestamp
-        and is in what is read, or a newer one."""
+        """The odds of each match: its open markets and, with `after`, also the closed ones of a match that is
+        over. No market type is switched for the tenant meanwhile: the live message about a switch has an
+        older timestamp, and what is read includes the switch, or it has a newer one."""
         async with self._store.transaction() as tx:
             off = off_now(await tenants.lock_types_off(tx, self._tenant_id))
             timestamped = await recovery_queries.assign_timestamps(tx, await self._booked(tx, match_ids), now)
@@ -171,7 +171,7 @@ def latest_entries(
 ) -> Iterator[MatchMessage]:
     """The messages, of these names, that replay what the ledger of a match holds for a period.
 
-    Of each market only the latest entry is replayed, and of each void window whether it stands: an
+    Of each market only the latest entry is replayed, and of each void window whether it is in force: an
     earlier rollback, replayed after the newer result as the order of messages requires, would undo that
     result. Entries of the same kind at the same time are one message.
     """

@@ -18,7 +18,7 @@ from app.wire.xml.dialect import SPECIFICATION, Dialect
 
 _NUMBER = re.compile(r"[0-9]+\Z")
 _ID = re.compile(r"[1-9][0-9]{0,63}\Z")
-_MAX_DIGITS = 15  #: longer numbers of milliseconds lie in a future that needs no comparing
+_MAX_DIGITS = 15  #: a longer number of milliseconds is in the future in any case
 #: Clients send the newest timestamp that they have received, which may be ahead of the clock by a few ms.
 #: Some send exactly the window's edge, which is older when it arrives (`Dialect.edge_millis`).
 _AHEAD_MILLIS = 250
@@ -112,8 +112,8 @@ class RecoveryService(msgspec.Struct, frozen=True):
         now = self.clock()
         async with self.store.transaction() as tx:
             match_id = await _requested_match_id(tx, received)
-            # A client has its time from our messages: those of a process whose clock is ahead of ours are no
-            # future.
+            # Clients send the timestamp of one of our messages: that of a process whose clock is ahead of
+            # ours is not in the future.
             latest = max(now, await changes.newest_stamp(tx))
             earliest = now - self.recovery_window_millis
             request = _validated(received, match_id, earliest=earliest, latest=latest)

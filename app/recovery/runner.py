@@ -7,7 +7,7 @@ tenant nor the relay.
 A failed run is recorded with its job, which is run again from its beginning: up to `MAX_ATTEMPTS` times, or
 for as long as the job holds its slot where only the broker was unavailable. A job whose process died is run
 by the next holder of the tenant. A `snapshot_complete` that no queue receives is published a few times more;
-then the job fails and is not run again, because its tenant has bound no key for it.
+then the job fails and is not run again, because its tenant has no queue bound for it.
 """
 
 import asyncio
@@ -123,7 +123,7 @@ class RecoveryPublisher:
 
 class RecoveryRunner:
     """Runs jobs for ever, with `run`. `reachable` returns the tenants whose vhost accepts messages from us
-    now, with their slugs; `channel` that of a tenant for what is replayed, None while there is no connection;
+    now, with their slugs; `channel` a tenant's channel for what is replayed, None while it has no connection;
     `is_leased` whether we certainly still hold a tenant."""
 
     def __init__(

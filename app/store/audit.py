@@ -1,4 +1,4 @@
-"""The audit log: who changed what about tenants, keys, bookings and matches; append-only."""
+"""The audit log: who changed what, be it a tenant, a person, a key, a match or an alert; append-only."""
 
 from collections.abc import Collection, Iterable
 from typing import Any

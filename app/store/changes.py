@@ -4,16 +4,16 @@ A row's `seq` is assigned under one lock that is held until its transaction is v
 has read up to a seq has read all below it: one integer is a safe cursor. Rows of one feed envelope are
 consecutive and share `envelope_seq` (the highest of their seqs) and the timestamp `at`.
 
-Rows for one tenant alone are what it learns when a market type is switched for it, when it gives a match
-back, and when it books one again.
+Rows for one tenant alone are written when a market type is switched for it, when it unbooks a match, and when
+it books one again.
 
-    what happens for the tenant          its place (of no match)     the markets that it sees differently then
+    what happens for the tenant          first row (of no match)     rows of the markets that change for it
     a market type is switched            `SWITCH`                    `TENANT_MARKET`, on every channel
-    a match is given back, or booked     `BOOKING`                   `FEED_MARKET`, on the AMQP feed only
+    a match is unbooked, or booked       `BOOKING`                   `FEED_MARKET`, on the AMQP feed only
 
 The seq of the first row is the place. After it follows for each match a group of rows, one for each market.
-Their keys begin with the tenant's id. They have neither a frame nor a message, so that nobody else publishes
-them, and they are in no match's `prev_seq`.
+Their keys begin with the tenant's id. They have neither a frame nor a message, so that they are published to
+no other tenant, and they are in no match's `prev_seq`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -69,8 +69,8 @@ class ChangeDraft(msgspec.Struct, frozen=True):
 class ChangeRow(msgspec.Struct, frozen=True, gc=False):
     """A change in the log. `number` is the match's; `at` the envelope's timestamp in ms; `prev_seq` the
     `envelope_seq` of the match's previous feed envelope (0 for the first); `arrived_at` when the log lines
-    that caused it arrived (ms, 0 if none did). The feed keeps tens of thousands of rows, which the garbage
-    collector passes by."""
+    that caused it arrived (ms, 0 if none did). A feed process holds tens of thousands of rows, which the
+    garbage collector need not traverse (`gc=False`)."""
 
     seq: int
     match_id: UUID
@@ -97,7 +97,7 @@ decode_tenant_market = msgspec.json.Decoder(Market).decode  #: the market as the
 
 
 def tenant_of(row: ChangeRow) -> UUID | None:
-    """The only tenant that learns of this change; None: it is for all."""
+    """The only tenant to which this change is published; None: it is for all."""
     return UUID(row.key.partition(" ")[0]) if row.entity in _OF_ONE_TENANT else None
 
 
@@ -169,8 +169,8 @@ async def take_place(tx: Tx) -> int:
 async def append_for_tenant(
     tx: Tx, place: Place, tenant_id: UUID, changed: Mapping[UUID, Sequence[Market]], now: int
 ) -> None:
-    """Write what happens for a tenant at `place`, and the markets that it sees differently then, by match.
-    They have the match's last timestamp. Must be the transaction's last statement, as every other writer
+    """Write the row of what happens for a tenant at `place`, and those of the markets that change for it, by
+    match, with the match's last timestamp. Must be the transaction's last statement, as every other writer
     waits for it."""
     market = TENANT_MARKET if place.entity == SWITCH else FEED_MARKET
     rows: list[tuple[Any, ...]] = [
@@ -252,8 +252,8 @@ def oldest() -> Select[Change]:
 
 
 async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
-    """Delete the oldest changes, of before `before` (ms), whole envelopes only and fewer than `limit`; the
-    newest envelope always stays, so that `head` never falls. How many: none while another process prunes.
+    """Delete the oldest changes, those before `before` (ms), in whole envelopes and fewer than `limit`; the
+    newest envelope always stays, so that `head` never falls. How many: 0 while another process prunes.
     Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
     newest seqs of open matches' entities to `past_seq`, where `newest_seqs` reads them until
     `prune_seqs`."""
@@ -265,7 +265,7 @@ async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
 
 @writing
 def prune_fixtures(before: int, /) -> Delete:
-    """Delete pruned fixture changes of before `before` (ms); how many."""
+    """Delete pruned fixture changes from before `before` (ms); how many."""
     return PastFixture.delete().where(PastFixture.at < before)
 
 

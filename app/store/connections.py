@@ -1,4 +1,4 @@
-"""A process's pool of connections to PostgreSQL; what the driver logs about it becomes lines of ours."""
+"""A process's pool of connections to PostgreSQL, and a filter of what the driver logs about it."""
 
 import asyncio
 import logging
@@ -18,8 +18,8 @@ from app.store.transaction import AWAY, Tx, call_translated, translate_errors
 
 
 class _PlainLines(logging.Filter):
-    """The driver shows a traceback each time that it cannot open a connection of the pool again. While the
-    database is away, as in a fail-over, where that happened says nothing: a line has the error alone."""
+    """Logs the error alone, without the driver's traceback, when the pool cannot reopen a connection. While
+    the database is down, as in a fail-over, the traceback is of no use."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
@@ -33,20 +33,20 @@ _PLAIN_LINES = _PlainLines()
 
 
 def use_plain_lines() -> None:
-    """Have the driver's pools log a database that is away without a traceback."""
+    """Have the driver's pools log without a traceback that the database is down."""
     logging.getLogger("asyncpg.pool").addFilter(_PLAIN_LINES)
 
 
 log = get_logger(__name__)
 SESSION_NAME = "matchfeed"  #: how PostgreSQL lists our sessions (`application_name`)
-#: The same of a process that may go on while the database is restored.
+#: The same for the process that may keep running while the database is restored.
 AUTHORISATION_SESSION_NAME = "matchfeed-broker-authorisation"
 _ACQUIRE_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
 _COMMAND_SECONDS = 60.0
 #: A process that is suspended within a transaction holds locks that others wait for: the server ends its
-#: session after this time, and rolls back. JIT would compile queries of a millisecond for hundreds: estimates
-#: of what cursors have yet to read grow with the change log.
+#: session after this time, and rolls back. JIT is off, since PostgreSQL would compile for hundreds of
+#: milliseconds a query that takes one: its estimate of what cursors have yet to read grows with the log.
 _SESSION = {
     "jit": "off",
     "timezone": "UTC",
@@ -100,8 +100,8 @@ async def _atomic(tx: Tx, begin: str = "BEGIN", end: str = "COMMIT") -> AsyncIte
 async def _rolled_back(connection: Any) -> None:
     """Roll back. Where that fails, the connection's release tries again, and cuts it if that fails too.
 
-    The failure is not raised: in its place a cancellation would be lost, and a task that tries again after
-    errors of the database would never end.
+    The failure is not raised: it would take the place of a cancellation, and a task that retries after
+    database errors would never end.
     """
     try:
         await connection.execute("ROLLBACK")
@@ -259,10 +259,9 @@ async def open_store(
     failover: Failover | None = None,
 ) -> Store:
     """Connect to the database, with at most `pool_size` connections; raises `Unavailable` when it is down or
-    does not exist yet. `cached_matches`: how many matches of those that this process writes it need not read
-    again. `session_name`: how PostgreSQL lists the sessions. `failover`: what to do before a server is used
-    that was promoted; without one its timeline is not looked at, and nothing may be written that is
-    published."""
+    does not exist yet. `cached_matches`: how many of the matches that this process writes are cached.
+    `session_name`: how PostgreSQL lists the sessions. `failover`: what is done before a promoted server is
+    used; without it no timeline is checked, and the process may write nothing that is published."""
     use_plain_lines()
     settings = _SESSION | {"application_name": session_name}
     cache = MatchCache(cached_matches) if cached_matches else None

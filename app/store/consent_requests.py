@@ -25,7 +25,7 @@ class ConsentState(StrEnum):
 
 class ConsentRequest(msgspec.Struct, frozen=True):
     """A command (JSON) that `actor` sent at `at`, and that waits until `expires_at` (Unix ms). `person` is
-    who that is, whatever key they use; `reference` is their own id of the command; `fingerprint` is that of
+    the same whatever key the actor uses; `reference` is their own id of the command; `fingerprint` is that of
     its effect when it was sent. `outcome` is None until `decided_by` decided, with a `reason` where they
     refused; `revision` is the match's after the command."""
 

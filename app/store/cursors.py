@@ -91,7 +91,7 @@ class CursorStatus(msgspec.Struct, frozen=True):
 
 
 class MessageLoss(msgspec.Struct, frozen=True):
-    """A tenant's losses: the messages that its queues have `dropped` since it counts as losing some.
+    """A tenant's losses: the messages that its queues have `dropped` since it has counted as losing some.
     `unbound`: live messages are routed to no queue now, though there was one."""
 
     slug: str
@@ -111,7 +111,7 @@ async def acquire(tx: Tx, holder: str, limit: int, lease: int) -> list[LeasedTen
 
 
 async def forget_former_holders(tx: Tx, holder: str, tenant: LeasedTenant) -> None:
-    """The former holders of a tenant that `holder` has acquired are expelled from the broker."""
+    """Record that the former holders of a tenant that `holder` has acquired are expelled from the broker."""
     await tx.change(_forget_former_holders(holder, tenant.tenant_id, tenant.epoch))
 
 

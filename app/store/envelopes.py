@@ -1,7 +1,7 @@
-"""The change log as people look things up in it: the envelopes that were published to a tenant, newest first,
-while it had booked their match; and what there is of one market: its prices, suspensions and settlement.
+"""Searches in the change log: the envelopes that were published to a tenant while it had booked their match,
+newest first; and the prices, suspensions and settlement of one market.
 
-The log reaches back as far as it is not pruned (`store.changes`). A page is made from a bounded number of
+The log reaches back to where it was pruned (`store.changes`). A page is made from a bounded number of
 rows, whatever is searched for, so that a search costs the same however long the log is. Changes of a market
 are read by the log's index on (match, seq), which passes over the changes of that match's other markets, of
 two hours by default: an index on markets would double what the log writes for each change.
@@ -139,8 +139,7 @@ def oldest_at() -> Select[Any]:
 
 
 async def position(tx: Tx, at: int) -> int:
-    """A seq: envelopes below it are older than `at` (ms) and those from it on are not, but for a few seconds
-    around it."""
+    """The seq at which the envelopes from `at` (ms) on begin, exact to a few seconds."""
     seq: int = await tx.value(statements.POSITION, at)
     return seq
 

@@ -1,4 +1,4 @@
-"""Heartbeats of worker processes: each writes its own, others read when it wrote last."""
+"""Heartbeats of worker and web processes: each writes its own, others read when it wrote last."""
 
 from typing import Any
 
@@ -26,7 +26,8 @@ async def record(tx: Tx, worker: str, kind: str, now: int, *, reaches_broker: bo
 
 
 async def record_web(tx: Tx, worker: str, *, listens: bool) -> None:
-    """Write that a web process listens, by the database's clock, or does no more; and delete as `record`."""
+    """Write that a web process listens, by the database's clock, or that it no longer does; and delete as
+    `record` does."""
     await tx.change(_record(worker, _WEB, 0, True))
     if listens:
         await tx.change(_stamp(worker))
@@ -56,7 +57,7 @@ def alive_since(kind: str, since: int, /) -> Select[Any]:
 
 @writing
 def forget() -> Delete:
-    """Delete the heartbeats of a former service, but not when a web process listened last."""
+    """Delete the heartbeats from before a restore; those of web processes stay, for `web_silence`."""
     return WorkerBeat.delete().where(WorkerBeat.kind != _WEB)
 
 

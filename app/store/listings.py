@@ -1,5 +1,5 @@
 """Lists of matches: pages of rows, not whole matches, and their total; a tenant's schedule; those that a team
-played; those in play; and names of matches, for lists that show something else of them."""
+played; those in play; and the names of matches, for lists of other things."""
 
 from collections.abc import Collection, Sequence
 from heapq import merge
@@ -150,8 +150,8 @@ async def fixture_changes(
     tx: Tx, tenant_id: UUID, after: int, statuses: Sequence[Status]
 ) -> list[tuple[int, int]]:
     """The numbers of the tenant's matches in these states with a fixture change published after `after` (ms),
-    each with the time of its latest, by that time. Published ones are stored as long as a recovery may replay
-    them."""
+    each with the time of its latest one, in the order of these times. Published fixture changes are stored as
+    long as a recovery may replay them."""
     rows = await tx.fetch(reads.CHANGED_FIXTURES, tenant_id, after, list(statuses))
     return [(row["number"], row["at"]) for row in rows]
 
@@ -186,8 +186,8 @@ class MarketCount(NamedTuple):
 
 
 async def live_versions(tx: Tx) -> dict[UUID, str]:
-    """The live matches, each with the version of its row: another one after every change of the match, or of
-    its markets, and on a server that may have assigned numbers of versions again."""
+    """The live matches, each with the version of its row. It differs after every change of the match or its
+    markets, and on a restored or promoted server, which may assign the same numbers again."""
     return {row["id"]: f"{tx.history}/{row['version']}" for row in await tx.run(_live_versions())}
 
 

@@ -21,7 +21,7 @@ from app.store.tables.source import LogOffset, LogParked, LogPending
 from app.store.tables.source import LogSender as LogSenderTable
 from app.store.transaction import Row, Tx, Write
 
-OTHERS = "others"  #: the name under which a match's senders beyond the most are recorded together
+OTHERS = "others"  #: the name of the record that a match's senders above the limit share
 State = Literal["followed", "refused", "dismissed", "ended"]
 _MAX_PENDING, _MAX_PENDING_BYTES = 256, 8 * 1024 * 1024
 

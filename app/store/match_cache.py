@@ -2,12 +2,12 @@
 writer.
 
 A transaction that changes a match or its markets writes the match's row, under its lock. So the row's version
-(`xmin`, the number of the transaction that wrote it last) stands for one state of both: while it is a
-transaction of our own, what that one wrote is what the database has. The query that locks a match compares
+(`xmin`, the number of the transaction that wrote it last) identifies one state of both: while it is that of a
+transaction of our own, the database has what that one wrote. The query that locks a match compares
 the version, and returns the state only where it differs. Nothing is cached of a transaction that was rolled
 back, and nothing survives a lost connection: a server that was restored or replaced may use numbers again.
 
-Used by `connections`, `matches` and `markets`; imports `domain`.
+Used by `connections`, `transaction`, `matches` and `markets`; imports `domain`.
 """
 
 from collections import OrderedDict

@@ -131,7 +131,7 @@ def save_statement(match: Match, reprice_at: int | None = None) -> Write:
 
 
 def note_written(tx: Tx, match: Match, book: Book) -> None:
-    """Note the state of a locked match, and all its markets, that the transaction has written last of all."""
+    """Note the last state of a locked match, and of all its markets, that the transaction has written."""
     if tx.cache:
         tx.cache.write(match, book)
 
@@ -313,7 +313,7 @@ def _finished(before: int, /, *, limit: int) -> Select[Any]:
 
 @reading_optional_number
 def _finished_at(*, behind: int) -> Select[Any]:
-    """When the newest match finished behind which there are so many newer ones."""
+    """When the match finished that has `behind` newer ones."""
     query = MatchTable.select(MatchTable.finished_at).where(MatchTable.finished_at.is_not_null(), _OVER)
     return query.order_by(MatchTable.finished_at, ascending=False).offset(behind).limit(1)
 

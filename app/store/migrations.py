@@ -122,7 +122,7 @@ async def pending_migrations(tx: Tx) -> list[str]:
 
 
 def _known_migrations() -> set[str]:
-    """Read and not imported: the modules load the settings."""
+    """The ids in the files of our migrations, which are not imported: the modules load the settings."""
     folder = resources.files("app.store.piccolo_migrations")
     texts = (each.read_text() for each in folder.iterdir() if each.name.endswith(".py"))
     return {found[1] for text in texts if (found := _ID.search(text))}

@@ -43,7 +43,7 @@ async def notify(tx: Tx, channel: str, payload: str = "") -> None:
 
 
 class MatchInvalidation(msgspec.Struct, frozen=True):
-    """A match has changed; `row` digests its row in lists of matches, "" for a removed match."""
+    """A match has changed; `row` is a digest of its row in lists of matches, "" for a removed match."""
 
     match_id: UUID
     row: str

@@ -1,5 +1,5 @@
-"""The commands of operators: by their own ids, so that one that is sent twice is executed once, and as they
-were executed on a match, each with what it changed."""
+"""Operators' commands: those that were sent, by the operators' own ids, so that a repeated one is executed
+once; and those that were executed on a match, each with what it changed."""
 
 from typing import Any
 from uuid import UUID
@@ -23,8 +23,8 @@ class RecordedCommand(msgspec.Struct, frozen=True):
 
 class ExecutedCommand(msgspec.Struct, frozen=True):
     """A command that `actor` sent, as the one with this `revision` of its match, at `at` (Unix ms). `person`
-    is who that is, whatever key they used. `command`, `before` and `after` are JSON; `undone_by` is the
-    revision of the command that took it back."""
+    is the same whatever key the actor used. `command`, `before` and `after` are JSON; `undone_by` is the
+    revision of the command that undid it."""
 
     revision: int
     at: int
@@ -51,7 +51,7 @@ _EXECUTED = RowMapping(MatchCommand, ExecutedCommand, ("match_id", "revision"), 
 async def record_once(
     tx: Tx, owner: str, reference: str, match_id: UUID, request: bytes, now: int
 ) -> RecordedCommand | None:
-    """None when `owner` uses `reference` for the first time, else the command that it named then.
+    """None when `owner` uses `reference` for the first time, else the command that was sent with it then.
 
     Waits for another transaction that is about to use the same one.
     """
@@ -73,7 +73,7 @@ def add_statement(match_id: UUID, executed: ExecutedCommand) -> Write:
 
 
 def undone_statement(match_id: UUID, revision: int, by: int) -> Write:
-    """Note that the command `by` took this one back."""
+    """The statement that records that the command `by` undid this one."""
     return Write.of(_set_undone(by, match_id, revision))
 
 

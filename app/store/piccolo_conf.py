@@ -9,9 +9,9 @@ from app import settings
 from app.store import servers
 from app.store.tables.dialect import Dialect
 
-#: A statement that waits for a table has everybody else wait behind it: it gives up instead, and
-#: `store.migrations` tries again. That is before PostgreSQL looks for a deadlock (after 1 s), which might end
-#: the other transaction.
+#: A statement that waits for a table's lock makes all later ones wait behind it: so it gives up, and
+#: `store.migrations` tries again. It gives up before PostgreSQL looks for a deadlock (after 1 s), which might
+#: end the other transaction.
 _SESSION = {"lock_timeout": "500"}
 DB = Dialect(config={"dsn": servers.of_primary(settings.load().database_url), "server_settings": _SESSION})
 APP_REGISTRY = AppRegistry(apps=["app.store.piccolo_app"])

@@ -4,9 +4,9 @@ To build a query takes some hundred microseconds, often longer than to run it. I
 call, so it is built from placeholders at the first one, and later calls only fill in their values
 (`prepared`).
 
-Of a function that does nothing but run its query, the function that builds it is all that is written: the
-other decorators make of it the one that runs it. Its positional-only parameters are the query's; what the
-text depends on is keyword-only.
+A function that only runs one query is written as the function that builds the query: the other decorators
+turn it into one that runs it. Its positional-only parameters are the query's; what the text depends on is
+keyword-only.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -26,7 +26,7 @@ _MAX_FORMS = 256
 
 
 class Placeholder:
-    """Stands for the value of a parameter while its query is built, which must not depend on it."""
+    """The place of a parameter's value while the query is built; its text must not depend on the value."""
 
     __slots__ = ("index",)
 
@@ -82,7 +82,7 @@ def writing(build: Build[P]) -> Run[P, int]:
 
 
 def reading_number(build: Build[P]) -> Run[P, int]:
-    """Run a query that has one number."""
+    """Run a query that returns one number."""
     return _running(build, Tx.one_value)
 
 

@@ -135,7 +135,7 @@ def listing(*, limit: int) -> Select[Any]:
 
 
 async def version(tx: Tx, teams: Iterable[int | None]) -> int:
-    """The largest version of these teams' ratings, also of those that stand no more; 0 for none."""
+    """The largest version of these teams' ratings, withdrawn ones included; 0 for none."""
     found: int = await tx.one_value(_version([team for team in teams if team is not None]))
     return found
 

@@ -83,9 +83,9 @@ async def accept(
 async def queue(
     tx: Tx, tenant_id: UUID, request: RecoveryRequest, now: int, limit: int = MAX_QUEUED, *, by: str
 ) -> RecoveryJob | None:
-    """Write the job of a request that waits: a full one for its slot, an event-level one for the others of
-    its tenant. For a request that has not ended yet, that job. None when `limit` of the tenant's jobs are
-    without a slot.
+    """Write the job of a request that waits: a full one for its slot, an event-level one for the tenant's
+    earlier ones. Returns the present job if the same request has not ended yet, and None when `limit` of the
+    tenant's jobs are without a slot.
     """
     await tx.run(_lock_tenant(tenant_id))
     if same := await tx.first(_same(tenant_id, *_parameters(request))):

@@ -1,9 +1,9 @@
-"""A database that was restored from a backup, or failed over to a standby that lacks commits: what it knows,
-whether it contradicts itself, and what ends.
+"""A database that was restored from a backup, or failed over to a standby that lacks commits: the numbers in
+it, contradictions in it, and what ends.
 
-The numbers that it knows may have been published beyond: `go_on_from` moves every sequence. Its first row in
-the change log from then on (`MARK`, of no match, and published to nobody) is the place from which everything
-is read; what lies before it is pruned, so that a stream that resumes from before receives a snapshot.
+Higher numbers than those in it may have been published: `go_on_from` moves every sequence past them. The row
+that it then appends to the change log (`MARK`, of no match, and published to nobody) is the place from which
+everything is read; earlier rows are pruned, so that a stream that resumes from before receives a snapshot.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -56,9 +56,9 @@ class DatabaseSession(msgspec.Struct, frozen=True):
 
 
 class KnownNumbers(msgspec.Struct, frozen=True):
-    """What the database knows: whether it is a standby, its clock (Unix ms), the highest seq of any row
-    (`head`), the highest that was assigned, also to none (`seq`), the newest timestamp of an envelope (ms),
-    and the highest number of a match."""
+    """What the database contains: whether it is a standby, its clock (Unix ms), the highest seq of any row
+    (`head`), the highest that was assigned, even if no row has it (`seq`), the newest timestamp of an
+    envelope (ms), and the highest number of a match."""
 
     standby: bool
     clock: int
@@ -95,7 +95,7 @@ async def last_numbers(tx: Tx) -> KnownNumbers:
 
 
 async def contradictions(tx: Tx) -> dict[str, int]:
-    """What contradicts itself in ledger and change log, and how often; none in a sound database."""
+    """The contradictions in ledger and change log, with the number of each; none in a sound database."""
     counts = {what: await tx.value(statements.contradictions(what)) for what in statements.CONTRADICTIONS}
     return {what: count for what, count in counts.items() if count}
 
@@ -142,10 +142,10 @@ async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: 
     """Assign only higher numbers than these from now on, and read the change log from a new row on; its seq.
 
     Matches that are not over have that row as their previous envelope, so that every client sees that it has
-    missed something, and no timestamp below `at` (ms). Tenants' cursors are moved to it, with a loss of which
-    to notify each, and their leases end. `expelled`: the feed processes that had them are gone from the
-    broker; otherwise every feed process counts as a former holder of every tenant, since a lease that was
-    acquired last may have been forgotten. Raises `Unavailable` if somebody else prunes the log.
+    missed something, and no timestamp below `at` (ms). Tenants' cursors are moved to it, each tenant is to be
+    notified of a loss, and the leases end. `expelled`: the feed processes that had them are gone from the
+    broker; otherwise every feed process counts as a former holder of every tenant, since the database may
+    lack the latest leases. Raises `Unavailable` if another process prunes the log.
     """
     await tx.execute(change_log.LOCK_LOG)
     await tx.execute(statements.SET_NUMBERS, seq, match_number)
@@ -181,7 +181,7 @@ async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
 
 @writing
 def spend_codes(step: int, /) -> Update[Any]:
-    """End second factors' codes up to `totp_step`: which of them were used may be forgotten."""
+    """End second factors' codes up to the time step `step`: the database may lack which of them were used."""
     later = QueryString("greatest({}, {}::bigint)", PortalUser.totp_step, step)
     return PortalUser.update({PortalUser.totp_step: later}).where(PortalUser.totp_secret.is_not_null())
 

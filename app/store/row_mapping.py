@@ -1,9 +1,9 @@
 """One declaration for a struct that is stored as rows of a table: its columns, and how a row is read and
 written, follow from it.
 
-The struct's fields have the names of the columns. Columns that the struct has not (`beside`, such as
-`match_id`) are given with each row and come first. What writes many rows is SQL, with arrays: `statements`
-says why.
+The struct's fields have the names of the columns. Columns that the struct lacks (`beside`, such as
+`match_id`) are passed with each row and come first. Many rows are written by SQL, from arrays:
+`statements.writes` says why.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,15 +26,16 @@ _TYPES = {"DOUBLE PRECISION": "float8"}
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """How the values of a field are stored, where not as they are. An enumeration needs none."""
+    """How the values of a field are converted where they are not stored as they are. An enumeration needs
+    none."""
 
     write: Convert
     read: Convert
 
 
 class RowMapping(Generic[S]):
-    """`struct` as rows of `table`, of which `key` is the primary key. Fields of the struct that the table has
-    not are not stored. `lasting` columns keep the value with which their row was inserted. `derived` are
+    """`struct` as rows of `table`, of which `key` is the primary key. Fields that the table lacks are not
+    stored. `lasting` columns keep the value with which their row was inserted. `derived` are
     columns that are written for others to select by, and not read.
 
     `columns` are those of the struct, to be selected; `names` their names, separated by commas.
@@ -90,8 +91,8 @@ class RowMapping(Generic[S]):
         return self.read(dict(zip(self._fields, self._of_joined(row), strict=True)))
 
     def save(self, rows: Iterable[S], *beside: object) -> list[Write]:
-        """The statement that inserts or updates the rows of these structs, none of which have one key; none
-        without any."""
+        """The statement that inserts or updates the rows of these structs, no two with the same key; no
+        statement without structs."""
         columns = [list(column) for column in zip(*map(self._values, rows), strict=True)]
         return [Write(self._upsert, (*beside, *columns))] if columns else []
 
@@ -127,8 +128,8 @@ class RowMapping(Generic[S]):
         return self._table.update(changed).where(*own)
 
     def _upsert_of_arrays(self, known: Mapping[str, Column]) -> str:
-        """From arrays: the text, and what it costs to parse, are those of one row, where Piccolo repeats the
-        values of each row in the text, which is another one for each number of rows."""
+        """The statement that writes rows from arrays. Its text is the same for any number of rows, and as
+        cheap to parse as for one; Piccolo would repeat the values of each row in the text."""
         given = [f"${at}" for at in range(1, len(self._beside) + 1)]
         first = len(given) + 1
         arrays = [f"${at}::{_type(known[name])}[]" for at, name in enumerate(self._written, first)]
@@ -142,13 +143,13 @@ class RowMapping(Generic[S]):
 
 
 def _of(getter: Callable[..., Callable[[Any], Any]], names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
-    """What the getter has of several names, also where there is one only."""
+    """A getter of these names that returns a sequence, also of one name."""
     get = getter(*names)
     return get if len(names) > 1 else lambda one: (get(one),)
 
 
 def _enumerations(struct: type[msgspec.Struct]) -> dict[str, Stored]:
-    """The fields of an enumeration, or of one or None. Its members are written as they are."""
+    """The fields whose type is an enumeration, or one or None. Its members are written as they are."""
     found: dict[str, Stored] = {}
     for field in msgspec.structs.fields(struct):
         kinds = get_args(field.type) or (field.type,)
@@ -168,7 +169,7 @@ def _or_none(enumeration: type[Enum]) -> Convert:
 
 
 def _places(struct: type[msgspec.Struct]) -> list[str]:
-    """The fields that can be given by their places."""
+    """The fields that can be passed by position."""
     parameters = signature(struct).parameters.values()
     return [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
 

@@ -1,5 +1,5 @@
-"""The state of the database and of its server, for those who look after them; and the end of sessions that
-hold locks for a process that stands still (stopped, or on a machine that is paused).
+"""The state of the database and of its server, for operators; and the end of sessions that hold locks for a
+process that does not run (it is suspended, or its machine is paused).
 
 PostgreSQL ends a session that is idle in a transaction (`connections`), but none that is in the middle of a
 statement and waits for its client: no timeout of PostgreSQL 15 applies. It waits for the rest of the
@@ -82,14 +82,14 @@ class _Wait(msgspec.Struct, frozen=True):
 
 
 class StalledSessions:
-    """What the looks at the sessions of a database have shown until now."""
+    """The sessions that wait for their clients, each with when it was first seen waiting."""
 
     def __init__(self) -> None:
         self._first_seen: dict[_Wait, float] = {}
 
     async def look(self, tx: Tx, now: float) -> int:
-        """End the sessions that have waited at every look for so long; how many. `now` is in seconds, of any
-        clock. Raises `Unavailable`."""
+        """End the sessions that have waited at every call for `_STALLED_SECONDS`; how many. `now` is in
+        seconds, of any clock. Raises `Unavailable`."""
         waits = [_Wait(**row) for row in await tx.fetch(server.WAIT_FOR_CLIENT, SESSION_NAME)]
         self._first_seen = {wait: self._first_seen.get(wait, now) for wait in waits}
         stalled = [wait for wait, first in self._first_seen.items() if now - first >= _STALLED_SECONDS]
@@ -100,7 +100,7 @@ class StalledSessions:
 
 
 async def end_stalled_regularly(store: Store) -> None:
-    """End stalled sessions until cancelled: in several processes, since any of them may stand still."""
+    """End stalled sessions until cancelled: in several processes, since any of them may be suspended."""
     await retry_while_unavailable("ending stalled sessions", lambda: _end_while_connected(store))
 
 

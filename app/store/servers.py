@@ -1,7 +1,7 @@
 """PostgreSQL at one address, or at those of a primary and its standbys.
 
-`postgresql://user@host:port,host:port/database` lists the servers, as in libpq; the one that is the primary
-at that moment is connected to.
+`postgresql://user@host:port,host:port/database` lists the servers, as in libpq; we connect to the one that is
+the primary at that moment.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ from app.kit.logging import get_logger
 from app.kit.servers import listed_servers
 from app.store.timeline import OutdatedServer
 
-#: For each of several servers; of one that is cut off nothing at all comes back.
+#: The time limit for each of several servers: one that is cut off sends no reply at all.
 _SERVER_SECONDS = 2.0
 _PRIMARY = {"target_session_attrs": "primary"}
 _NOT_THIS_ONE = (
@@ -29,7 +29,7 @@ log = get_logger(__name__)
 
 
 def of_primary(url: str) -> str:
-    """`url`; with several servers it says that only the primary will do."""
+    """`url`; one that lists several servers then requires the primary."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query))
     if "," not in parts.netloc or _PRIMARY.keys() <= query.keys():

@@ -27,7 +27,7 @@ from app.store.tables.tenant import Unbooked
 from app.store.transaction import Row, Tx
 
 NEWEST = 2**63 - 1  #: above every entry's id
-_NO_TENANT = UUID(int=0)  #: where the reach leaves nothing to depend on the tenant
+_NO_TENANT = UUID(int=0)  #: where the reach does not depend on the tenant
 
 
 class LedgerResult(StrEnum):

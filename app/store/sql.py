@@ -28,10 +28,10 @@ class _AnyOf(ComparisonOperator):
     template = "{name} = ANY ({value})"
 
 
-#: Above every moment (Unix ms) and id, where a list begins that is newest first.
+#: Above every moment (Unix ms) and id: the start of a list that is newest first.
 NEWEST = 2**63 - 1, UUID(int=2**128 - 1)
-#: Entities of the rows that are published to one tenant alone, and of those that the stream sends nothing of
-#: where they have no frame; as `store.changes`.
+#: Entities of the rows that are published to one tenant alone; and of those that the stream omits where they
+#: have no frame. As in `store.changes`.
 TO_ONE_TENANT = "('tenant_market', 'feed_market')"
 WITHOUT_FRAME = "('match', 'market_type', 'tenant_market', 'booking', 'feed_market')"
 NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1

@@ -1,4 +1,4 @@
-"""On which timeline of the PostgreSQL server the service works, and what its last change has lost.
+"""The timeline of the PostgreSQL server on which the service works, and which commits its last change lost.
 
 A server begins a new timeline when it is promoted, or restored to a moment of its past. It may then lack
 commits that were already published: each of their numbers would mean two things if it was assigned again.
@@ -6,9 +6,10 @@ commits that were already published: each of their numbers would mean two things
 numbers and stored the new timeline. The seq from which the change log is read since then, the *mark*, tells
 one history of the database from the other.
 
-Each new connection is examined before anybody uses it. A server that was promoted, and may lack commits, is
-first put in order, in one transaction of whichever process comes first (`Failover.go_on`); the others say
-what they know to be lost. Since no connection is used before that, nothing is numbered in between.
+Each new connection is examined before anybody uses it. If the server was promoted, and may lack commits, the
+first process that connects moves its sequences, in one transaction (`Failover.go_on`); the others record what
+they know to have been committed (`Failover.report`). No connection is used before that, so no number is
+assigned in between.
 """
 
 import asyncio
@@ -79,7 +80,7 @@ _CHANGES = RowMapping(DatabaseTimeline, Change)
 
 
 async def read(tx: Tx) -> ServerTimeline:
-    """What this server says and stores; raises `Unavailable` where the schema lacks it."""
+    """This server's timeline, and the one that it stores; raises `Unavailable` where the schema lacks it."""
     try:
         row = await tx.row(server.TIMELINE)
     except asyncpg.UndefinedTableError as error:
@@ -96,8 +97,8 @@ def begin(present: int, /) -> Insert[Any]:
 
 
 async def forget(tx: Tx, session_name: str) -> None:
-    """Have every process go on as on a new timeline, with connections that are examined anew: those of this
-    name end, but for this one. To be committed before anybody goes on, since sequences show at once."""
+    """Have every process treat the server's timeline as new, with connections that are examined again: other
+    sessions of this name end. Commit it before any sequence is moved, since sequences are visible at once."""
     await tx.change(_forget())
     await tx.execute(server.END_SESSIONS, session_name)
 
@@ -115,7 +116,7 @@ async def store(tx: Tx, present: int, change: Change) -> None:
 
 async def raise_known(tx: Tx, known: Position) -> Change | None:
     """Record a position that a process knows to have been committed before the last change; that change, if
-    nobody has known of the loss of so much yet."""
+    the position is beyond all that were recorded."""
     row = await tx.first(_raise_known(known.seq, known.at))
     return _CHANGES.read(row) if row else None
 
@@ -157,8 +158,8 @@ class Failover(Protocol):
     """What is done about a promoted server, each in one transaction."""
 
     async def go_on(self, tx: Tx, present: int, known: Position) -> int:
-        """Go on on the timeline `present`; `known` is what this process knows to have been committed before.
-        The mark: the seq from which the change log is read."""
+        """Move the sequences and store the timeline `present`; `known` is what this process knows to have
+        been committed before. Returns the mark: the seq from which the change log is read."""
 
     async def report(self, tx: Tx, known: Position) -> None:
         """Another process has gone on; record what this one knows to have been committed before."""
@@ -184,7 +185,7 @@ class TimelineGuard:
         self._following: asyncio.Task[None] | None = None
 
     def note(self, mark: int, committed: Position) -> None:
-        """This process has seen that `committed` is, in the history with that mark."""
+        """Note that this process has seen `committed` committed, in the history with that mark."""
         if mark == self._mark and committed > self._known:
             self._known = committed
 
@@ -209,8 +210,8 @@ class TimelineGuard:
         connection.history = found.mark
 
     def _lacks_commits(self, found: ServerTimeline) -> bool:
-        """Whether the server may: it begins a timeline, or would assign numbers again that this process has
-        seen (after a crash without `synchronous_commit`, or with the disk of an earlier moment)."""
+        """Whether the server may lack some: it begins a timeline, or would assign numbers again that this
+        process has seen (after a crash without `synchronous_commit`, or with an earlier copy of its disk)."""
         return found.is_new or (found.mark == self._mark and found.last_seq < self._known.seq)
 
     async def examine(self, connection: Any) -> ServerTimeline:
@@ -227,12 +228,13 @@ class TimelineGuard:
         return found
 
     def close(self) -> None:
-        """Put nothing in order any more."""
+        """Cancel the task that handles a promoted server."""
         if self._following:
             self._following.cancel()
 
     async def _follow(self) -> None:
-        """Have one task for all connections that wait. It outlives them: they wait for a limited time."""
+        """Wait for the one task that handles the server for all connections. It outlives them: they wait for
+        a limited time."""
         if self._following is None:
             self._following = asyncio.create_task(self._go_on())
             self._following.add_done_callback(self._ended)

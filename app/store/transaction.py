@@ -70,7 +70,7 @@ class Tx:
     the SQL of `statements`, with its arguments `$1`, `$2`, …. `json` values are bytes, `uuid` values `UUID`.
     `cache` is that of the store's matches, if it has one and this is a transaction that may write. `reached`
     is the highest seq of the change log that it has read or written, with its timestamp (ms). `history` is
-    the mark of the history of the database that it sees (`store.timeline`), 0 where nobody looks.
+    the mark of the history of the database that it sees (`store.timeline`), 0 without a guard.
     """
 
     __slots__ = ("cache", "connection", "history", "reached")

@@ -1,5 +1,5 @@
-"""The people of tenants: what is known of each, what is stored to check them, and the one-time links by which
-they set a password."""
+"""The people of tenants: what is known of each, what is stored to verify their sign-in, and the one-time
+links by which they set a password."""
 
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ _ROWS = RowMapping(PortalUser, User)
 
 
 class UserRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A user with their tenant and what checks them: the hash of the password, the encrypted secrets of the
+    """A user with their tenant and what verifies them: the hash of the password, the encrypted secrets of the
     second factor (`totp_pending` is not confirmed yet), the time step of the last accepted code, and how many
     wrong ones came since."""
 

@@ -88,7 +88,7 @@ def account(steam_id: str) -> int:
 
 
 def is_pending(token: str) -> bool:
-    """Whether it is of a person whom the server does not know yet, or any more, by an account."""
+    """Whether the token is of a person whose account the server does not know yet, or no longer knows."""
     found = _PARTS.match(token)
     return found is not None and not account(found[2]) and found[2] != "BOT"
 

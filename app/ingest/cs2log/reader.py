@@ -126,7 +126,7 @@ def looks_like_play(line: str, *, timed: bool) -> bool:
 
 
 def _about(line: str) -> EventDoubt:
-    """What of a round's events a line that cannot be parsed may be about."""
+    """Which events of a round a line that cannot be parsed may be about."""
     if re.search(_OF_THE_BOMB, line):
         return "bomb_line"
     return "kill_line" if re.search(_OF_KILLS, line) else ""

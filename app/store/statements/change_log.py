@@ -1,9 +1,9 @@
 """The change log's statements.
 
 Rows for one tenant alone are written by several statements in one transaction. What happens for a tenant has
-a place in the log, and what the tenant learns of it is read at exactly that place. So it waits for the log's
-lock by itself (`LOCK_LOG`); `APPEND`, which assigns numbers to the changes of one match, takes the lock in
-its own statement.
+a place in the log, and the markets that change for it are read at exactly that place. So a statement of its
+own takes the log's lock first (`LOCK_LOG`); `APPEND`, which assigns numbers to the changes of one match,
+takes the lock itself.
 """
 
 from app.store.sql import WITHOUT_FRAME

@@ -1,4 +1,4 @@
-"""Statements that take something that several processes want: leases, jobs, timestamps."""
+"""Statements by which one of several processes acquires something: leases, jobs, timestamps."""
 
 from app.domain.recovery import IMPLICIT_SLOT, MAX_ATTEMPTS, SLOT_MILLIS, RecoveryState
 from app.store.sql import NO_SLOT, NOW
@@ -87,8 +87,8 @@ FROM next
 WHERE j.id = next.id AND (NOT next.wants_slot OR EXISTS (SELECT FROM acquired))
 RETURNING {_JOB}, j.scheduled_at AS accepted_at
 """
-#: The holder of the slot $2, else the first that waits for it; $3 wait. Joins on an expression of two tables
-#: and orders by columns of both.
+#: The holder of the slot $2, else the first job that waits for it; $3 jobs wait. Joins on an expression of
+#: two tables and orders by columns of both.
 JOB_IN_FLIGHT = f"""
 SELECT j.request_id, j.kind, j.after, j.scheduled_at AS accepted_at,
     greatest(0, coalesce(s.expires_at, 0) - {NOW}) + $3::bigint * {SLOT_MILLIS} AS remaining,

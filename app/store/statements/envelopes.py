@@ -35,8 +35,8 @@ def _booked(tenant: str) -> str:
 
 
 #: Whether an envelope lists the market of a row to the tenant, as `domain.types_off.changed_market`: while
-#: its type is off, an open market is listed as little as one that was opened after the switch, unless it is
-#: new or a rollback has opened it again.
+#: its type is off, an open market is not listed, as if it was opened after the switch, unless it is new or a
+#: rollback has opened it again.
 _LISTED = OFFERED.format(
     *("$10", "$11", "$12", "$13", "split_part(key, ':', 1)::int", "envelope_seq"),
     f"""CASE WHEN entity = 'market' AND (body->>'status')::int IN {OPEN_MARKETS}

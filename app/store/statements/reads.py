@@ -12,8 +12,8 @@ _WHEN = "status = 'finished' AND finished_at >= $2 AND finished_at < $3"
 _NEWEST = "ORDER BY finished_at DESC LIMIT $4"
 _MAP = "match_id, map_name, finished_at, body"
 
-#: A row of each of two subqueries beside each cursor. The upper bound, which is none, has PostgreSQL estimate
-#: a range instead of a third of the log, so that it uses the index whatever it knows of the log.
+#: A row of each of two subqueries beside each cursor. The upper bound excludes nothing: with it PostgreSQL
+#: estimates a range instead of a third of the log, and uses the index whatever statistics it has.
 _CURSOR_STATUS = f"""
 SELECT t.slug, coalesce(nullif(t.named_vhost, ''), t.slug) AS vhost,
     c.seq, c.holder, c.epoch, c.expires_at - {NOW} AS remaining, c.state, c.dropped,
@@ -173,7 +173,7 @@ def newest_matches(column: str, of_each: int, *, finished_only: bool) -> str:
 
 
 def entrants_named(table: str) -> str:
-    """A table beside itself."""
+    """Entrants of these names: a table with a subquery of itself."""
     return f"""
     SELECT body FROM {table} AS one
     WHERE folded = ANY($1::text[]) AND (id <= {MAX_FILE_NUMBER} OR NOT EXISTS (

@@ -74,5 +74,5 @@ CONTRADICTIONS = tuple(_COUNTS)
 
 
 def contradictions(what: str) -> str:
-    """A count of what contradicts itself in ledger and change log: anti-joins of two tables, windows."""
+    """A count of the contradictions in ledger and change log: anti-joins of two tables, windows."""
     return _COUNTS[what]

@@ -1,7 +1,7 @@
 """Statements that write many rows at once, or a row and more with it.
 
-Many rows are written from arrays: the text, and what it costs to parse, are those of one row. Piccolo repeats
-the values of each row in the text, which is another one for each number of rows.
+Many rows are written from arrays: the text is the same for any number of rows, and as cheap to parse as for
+one. Piccolo would repeat the values of each row in the text.
 """
 
 from app.store.sql import LOSING, NOW
@@ -20,7 +20,7 @@ UPDATE api_key SET last_used_at = greatest(last_used_at, u.at)
 FROM unnest($1::uuid[], $2::bigint[]) AS u (id, at) WHERE api_key.id = u.id
 """
 #: The cursors of all tenants that a process publishes to, several times a second. No cursor goes back: a
-#: statement whose answer nobody awaits any more may be executed after a later one.
+#: statement whose caller has stopped waiting may be executed after a later one.
 CHECKPOINT = """
 UPDATE tenant_cursor c SET seq = checkpoint.seq, notice_pending = checkpoint.notice_pending
 FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::bool[])

@@ -20,7 +20,7 @@ class OperatorCommand(Table, tablename="operator_command", db=DIALECT):
 class MatchCommand(Table, tablename="match_command", db=DIALECT):
     """A command that was executed, as the match's `revision` counts them: `before` and `after` are what it
     changed (`commands.undo`). `person` is who sent it, whatever key they used; `consent_by` who
-    consented, where that was needed; `undone_by` is the revision of the command that took it back. The key is
+    consented, where that was needed; `undone_by` is the revision of the command that undid it. The key is
     (match_id, revision)."""
 
     match_id = UUID(primary_key=True)

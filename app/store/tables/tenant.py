@@ -8,7 +8,7 @@ from app.store.tables.dialect import DIALECT, Computed, Json
 
 class Tenant(Table, tablename="tenant", db=DIALECT):
     """A tenant. `broker_access_applied` is the access that was applied to the broker last; where it differs
-    from `active`, it is to be applied again. `probabilities`: they are published to it with the odds.
+    from `active`, it is to be applied again. `probabilities`: the model's are published with the odds.
     `types_off`: when which market types were switched off for it (`domain.types_off.TypeOff`); every reader
     of a tenant needs them, and they are few. `named_vhost`: "" where its vhost is named by its slug."""
 
@@ -134,7 +134,7 @@ class ApiKey(Table, tablename="api_key", db=DIALECT):
 
 
 class Audit(Table, tablename="audit", db=DIALECT):
-    """Who changed what about tenants, keys and bookings; never updated."""
+    """Who changed what: `store.audit.AuditRecord`; never updated."""
 
     id = Computed(primary_key=True)
     at = BigInt()
