@@ -12,7 +12,7 @@ replayed have a channel each, and a replay yields to what is live.
 
 `alive` publishes `alive`, and the `loss_notice` of a tenant: losses come from its publisher, from its queues
 and from the times when none of its queues was bound (`binding_tracker` tracks the bindings). Every connection
-logs in as the user that `lease` names. `delivery_status` reports how delivery to each tenant stands.
+logs in as the user that `lease` names. `delivery_status` reports the delivery to each tenant.
 
 Invariants:
 - a cursor moves only past envelopes that the broker has confirmed, or that the tenant does not subscribe to,

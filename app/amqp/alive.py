@@ -1,4 +1,4 @@
-"""`alive`, to one tenant: on time as long as it is true.
+"""Publishes `alive` to one tenant: on time, as long as what it states is true.
 
 It is withheld while what happens now would not reach the tenant (no connection, a blocked broker, a change
 log that cannot be read), so that clients notice. After a silence longer than clients wait, when messages were
@@ -7,8 +7,8 @@ recovers, from the last message that it received. So after an outage of that len
 comes before anything else: until the broker has confirmed it, the publisher waits. While nothing is bound,
 nothing is published.
 
-A client recovers over REST, and some request a recovery once only. So while nobody answers REST only notices
-are published, and these wait for it for a moment; when it is back, `subscribed="0"` is published once.
+Clients recover over REST, and some request a recovery only once. So while no web process answers, only
+notices are published, and they wait a moment for REST; when it is back, `subscribed="0"` is published once.
 
 Losses of the tenant's own queues are counted in the same intervals. The broker dead-letters what a queue's
 limits drop (see `broker.provisioning`), so that they are counted exactly, however short the overflow was.
@@ -115,7 +115,7 @@ def slow(queues: list[QueueCounts]) -> bool:
 
 
 class RestState(Protocol):
-    """Whether REST answers, whether it is only about to, and how often it was away."""
+    """Whether REST answers, whether it has been away for a moment only, and how often it was away."""
 
     @property
     def answers(self) -> bool: ...
@@ -218,7 +218,8 @@ class AlivePublisher:
         return published
 
     async def _publish_subscribed(self) -> bool:
-        """Publish that all is well, which is withheld while nobody answers REST: a notice follows."""
+        """Publish `subscribed="1"`; it is withheld while no web process answers REST, and a notice
+        follows."""
         if self._status.rest.answers:
             return await self._publish(subscribed=True)
         self._notice.bindings.alive_published()

@@ -32,8 +32,8 @@ _CREATED, _DELETED = "binding.created", "binding.deleted"
 _CONNECT_SECONDS = 10.0
 _POLL_SECONDS = 1.0
 _POLLS = 10  #: so often the management API is polled before the events are tried again
-_RETRY_SECONDS = 0.2  #: until another connection, when one that was established has ended
-_QUIET_SECONDS = 3.0  #: after so long the subscription asks whether the broker still answers
+_RETRY_SECONDS = 0.2  #: before the next connection, when an established one has ended
+_QUIET_SECONDS = 3.0  #: after so long without an event we check whether the broker still answers
 _ANSWER_SECONDS = 5.0
 log = get_logger(__name__)
 
@@ -55,7 +55,7 @@ class BindingTracker:
         self._publishers = publishers
         self.reached = False
         self._readers = self._subscriptions = 0
-        self._events: list[tuple[str, str, ExchangeBinding]] = []  # received while somebody reads
+        self._events: list[tuple[str, str, ExchangeBinding]] = []  # received during a read
 
     async def run(self) -> None:
         """Track them for ever."""

@@ -2,7 +2,7 @@
 
 A confirm names a delivery tag of its channel, or all tags up to one; the broker may confirm out of order.
 Live messages have a channel that is open from the start; each further channel that publishes has a listener
-of its own. If the broker closes one that publishes, the connection ends: nobody can know what arrived.
+of its own. If the broker closes one that publishes, the connection ends: it is unknown what arrived.
 """
 
 import asyncio

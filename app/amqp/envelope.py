@@ -145,7 +145,7 @@ class MessageVariants:
 
     @property
     def memory(self) -> int:
-        """About how many bytes of memory the rows take, which are kept for variants to come."""
+        """About how many bytes of memory the rows take, which are cached to render further variants."""
         return sum([len(row.body) + _ROW_BYTES for row in self._rows])
 
     def _type_ids(self) -> set[int]:
@@ -306,7 +306,7 @@ def _live_headers(row: ChangeRow) -> dict[str, int | str]:
 
 
 def _match_message(rows: Sequence[ChangeRow], off: OffTypes) -> MatchMessage:
-    """What these rows say to a tenant for which these types are `off`. Where nothing is left, that is an
+    """The message of these rows for a tenant for which these types are `off`. Where nothing is left it is an
     `odds_change` without markets, so that its `x-seq` follows the one before."""
     row = rows[-1]
     name, number, at, seq = row.message or _ODDS, row.number, row.at, row.envelope_seq

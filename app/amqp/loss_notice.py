@@ -73,7 +73,7 @@ class TenantBindings:
 
     @property
     def alive_wait(self) -> float | None:
-        """In how many seconds `alive` is due for an SDK that has just bound its queues; None for nobody."""
+        """In how many seconds `alive` is due for an SDK that has just bound its queues; None if none has."""
         return None if self._alive_due_at is None else max(0.0, self._alive_due_at - time.monotonic())
 
     def alive_published(self) -> None:
@@ -110,7 +110,7 @@ class TenantBindings:
             self.recorded = msgspec.json.encode(sorted(live)).decode()
 
     def _count_returned(self, came: frozenset[str], gone: frozenset[str], *, others: bool) -> None:
-        """Where no `others` are bound, what passed meanwhile is known as lost already."""
+        """Where no `others` are bound, what was published meanwhile counts as lost already."""
         self._away += len(gone)
         back = min(self._away, len(came))
         self._away -= back

@@ -228,7 +228,7 @@ class Relay:
         return rows
 
     async def read_bookings(self, tx: Tx) -> None:
-        """Read when matches were not booked. Of two reads that overlap the one that began later stays."""
+        """Read when matches were not booked. Of two reads that overlap the one that began later counts."""
         self._bookings_read += 1
         own = self._bookings_read
         found = await tenants.booking_gaps(tx)
@@ -236,7 +236,7 @@ class Relay:
             self._booking_gaps, self._newest_bookings = found, own
 
     async def _read_types_off(self, tx: Tx) -> None:
-        """Two readers may overlap: what was read later is longer, and stays."""
+        """Two reads may overlap: the later result is longer, and counts."""
         found = await tenants.types_off(tx)
         newest = max(map(last_switch, found.values()), default=0)
         if newest >= self._last_switch:
@@ -245,7 +245,7 @@ class Relay:
                 publisher.types_off = found.get(publisher.tenant_id, ())
 
     async def _share(self, rows: Sequence[ChangeRow]) -> None:
-        """Publish the envelopes of `rows`; one that could not be rendered is only passed over."""
+        """Publish the envelopes of `rows`; one that could not be rendered is skipped."""
         for envelope in self._renderer.envelopes(rows):
             if envelope.frames:
                 await self._feed.live(envelope, self._recent)

@@ -1,9 +1,9 @@
 """The channels of a tenant's connection, beside that of live messages: two that publish single messages
 (`alive`, and what recoveries replay), each with its own confirm, and one that counts and empties queues.
 
-Live messages, which are written at once to the same socket, come first: only so much of a channel is
-unconfirmed at a time that little can lie before them, and while they wait long for their confirms
-(`LiveDelay`), less of a replay.
+Live messages, which are written at once to the same socket, have priority. So each channel may have only a
+little unconfirmed, behind which they would wait, and a replay even less while live messages wait long for
+their confirms (`LiveDelay`).
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from app.amqp.connection import BrokerError, ChannelClosed, PublisherConnection
 from app.amqp.frames import AmqpMessage, marshal
 
 _LEAST_SECONDS = 0.01  #: a replay yields to no shorter wait than this
-_TIMES_USUAL = 2.0  #: nor to one that is shorter than so many usual ones: a durable queue confirms late
+_TIMES_USUAL = 2.0  #: nor to one shorter than so many usual ones: durable queues confirm late
 _MAX_SECONDS = 0.25  #: a longer wait counts as this: it is an outage
-_SHARE = 1 / 64  #: of a new confirm in the usual wait
+_SHARE = 1 / 64  #: the weight of a new confirm in the usual wait
 MAX_UNCONFIRMED = 32  #: messages
-MIN_UNCONFIRMED = 2  #: of a replay that yields: it goes on
+MIN_UNCONFIRMED = 2  #: of a replay that yields: it never stops
 MAX_BYTES = 128 * 1024
 CONFIRM_SECONDS = 15.0
 _YIELD_SECONDS = 0.05  #: between two halvings
@@ -157,7 +157,7 @@ class ConfirmedChannel:
         return not self._unconfirmed or self._bytes + size <= MAX_BYTES
 
     def _adapt(self) -> None:
-        """Half the window, again after each while, as long as live messages wait; otherwise one more."""
+        """Halve the window every `_YIELD_SECONDS` while live messages wait; otherwise add one to it."""
         if self._live is None:
             return
         if not self._live.long:

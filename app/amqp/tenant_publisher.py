@@ -3,7 +3,7 @@
     saved ≤ cursor ≤ sent       (numbers of the change log)
 
 Everything up to `sent` has been published or skipped, everything up to `cursor` is also confirmed, and
-`saved` is the cursor in the store, from which another process would continue. At most `window` envelopes lie
+`saved` is the cursor in the store, from which another process would continue. At most `window` envelopes are
 beyond `saved`.
 """
 
@@ -297,7 +297,7 @@ class TenantPublisher:
         self.pump()
 
     def skip_to(self, seq: int) -> None:
-        """The tenant lags too far, or further than the log reaches: what lies before `seq` is lost to it."""
+        """The tenant lags too far, or further than the log reaches: what is before `seq` is lost to it."""
         log.error("the tenant lags too far; its cursor is moved", tenant=self.slug, to=seq, seq=self.sent)
         self.sent = max(self.sent, seq)
         self.notice.record_loss()

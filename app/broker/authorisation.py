@@ -2,10 +2,10 @@
 
 About the users of tenants it uses only the names in the request, no database and no broker, so it answers
 while everything else is down. The broker has checked the password of such a user itself (the internal
-backend) before it requests authorisation. But it requests the authentication of everybody whom it refused by
-the very same message: who has only passed that one has no tag, and enters no vhost.
+backend) before it requests authorisation. But for a user whom it has refused it requests authentication with
+the very same message. A user who has passed only that request has no tag, and enters no vhost.
 
-About other users it asks `KeyUsers` if they are API keys. The rest is denied, and the broker falls back to
+`KeyUsers` decides about users whose name is an API key. All others are denied, and the broker falls back to
 its own permissions.
 """
 

@@ -1,8 +1,8 @@
-"""What a tenant's client does at the broker when it starts, done by us: each step with the broker's answer.
+"""Does what a tenant's client does at the broker when it starts; reports each step with the broker's answer.
 
-The queue of the check is bound with a key that no message has: the tenant's vhost counts as no better
-served for it, and nothing is published because of it. The AMQP session is our own: the client library
-reports a vhost that is refused as an unexpected frame, and drops the text.
+The queue of the check is bound with a key that no message has. So it does not count as a queue that receives
+live messages or `alive`, and nothing is published because of it. The AMQP session is our own: the client
+library reports a vhost that is refused as an unexpected frame, and drops the text.
 """
 
 import asyncio
@@ -115,7 +115,7 @@ async def _connected(
         except OSError as error:  # TimeoutError is one
             log.warning("a node of the broker cannot be reached", node=str(node), error=repr(error))
             failure = type(error).__name__
-    # Tenants read the message: our way to the broker is not in it.
+    # Tenants read the message: it must not contain the address at which we reach the broker.
     raise ConnectionError(f"the broker cannot be reached ({failure})")
 
 

@@ -103,7 +103,7 @@ def _tls_context() -> ssl.SSLContext:
 class ManagementApi:
     """The API at `http://user:password@host:port,host:port`. The node that answered last is called first.
 
-    A request may reach the broker twice, when a node does not answer it: each states what is to be so.
+    A request may reach the broker twice, when a node does not answer it: every request is idempotent.
     """
 
     def __init__(self, url: str) -> None:

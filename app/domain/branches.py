@@ -210,7 +210,7 @@ def _ids(rounds: Sequence[Round]) -> frozenset[int]:
 
 
 def _last_number(play: MapPlay, standing: frozenset[int]) -> int:
-    """The number of the last counted round among those that stand."""
+    """The number of the last counted round among those that are not void."""
     return max([played.number for played in play.counted if played.id in standing], default=0)
 
 

@@ -39,7 +39,7 @@ class Specifier(msgspec.Struct, frozen=True):
 
 
 class MarketType(msgspec.Struct, frozen=True):
-    """One market type. `specifiers` stand in canonical order; `outcome` names the only outcome."""
+    """One market type. `specifiers` are in canonical order; `outcome` names the only outcome."""
 
     id: int
     key: str

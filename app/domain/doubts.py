@@ -1,4 +1,4 @@
-"""Doubts: reasons why a match is suspended. Each stands until what raised it clears it."""
+"""Doubts: reasons why a match is suspended. Each remains until its cause clears it."""
 
 from msgspec.structs import replace
 
@@ -7,7 +7,7 @@ from app.domain.match import Doubt, Match
 
 OPERATOR = "operator"  #: the kind of a doubt that an operator raised; its reason is their text
 PRICE = "price"  #: the kind of the doubt while a price has moved without a cause
-UNRATED = "rating"  #: the kind of the doubt that stands while a team has no strength
+UNRATED = "rating"  #: the kind of the doubt while a team has no strength
 MISSING_DATA = "source"  #: the kind of a doubt that missing data raises
 LOG_GAP = "a part of the game server's log is missing"  #: the reason of such a doubt
 UNREAD = "unread"  #: the kind of the doubt while a round has a line that was not understood
@@ -49,7 +49,7 @@ def retain_doubts(match: Match, *kinds: str) -> Match:
 
 
 def log_is_doubted(match: Match) -> bool:
-    """Whether a doubt stands that the log raised and that its next lines may clear."""
+    """Whether the match has a doubt that the log raised and that its next lines may clear."""
     return any(doubt.kind not in (OPERATOR, UNRATED, PRICE) for doubt in match.doubts)
 
 
@@ -94,7 +94,7 @@ def _is_counted(match: Match, fact: RoundWon) -> bool:
 
 
 def _processing_stopped(match: Match) -> bool:
-    """Whether our own processing stands still: its rounds are judged when it has caught up."""
+    """Whether our own log processing has stopped: its rounds are judged when it has caught up."""
     return any(doubt.reason == PROCESSING_STOPPED for doubt in match.doubts)
 
 

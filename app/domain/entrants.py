@@ -34,7 +34,7 @@ def account_of(number: int) -> int | None:
     return account if 0 < account < _ACCOUNTS else None
 
 
-MAX_STRENGTH = 100_000.0  #: strengths lie between 0 (none is known) and this
+MAX_STRENGTH = 100_000.0  #: a strength is between 0 (unknown) and this
 Tier = Literal["", "S", "A", "B", "C", "D"]
 Weeks = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
 MAX_ABBREVIATION = 5  #: a derived abbreviation has at most so many
@@ -200,7 +200,7 @@ class SoccerTournament(msgspec.Struct, frozen=True):
     competitor_ids: tuple[int, ...] = ()
 
 
-FIRST_STAND_IN = 1_000_000_000_000  #: numbers of stand-ins lie above
+FIRST_STAND_IN = 1_000_000_000_000  #: the numbers of stand-ins are above this
 
 
 class TeamLogos(msgspec.Struct, frozen=True):

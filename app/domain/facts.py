@@ -28,7 +28,7 @@ class FormatSet(Fact, frozen=True):
 
 
 class ClockSet(Fact, frozen=True):
-    """A setting of the server about time, in seconds, under its name in `shown.ClockRules`."""
+    """A setting of the server about time, in seconds, under its name in `match.ClockRules`."""
 
     name: str
     seconds: float

@@ -66,24 +66,24 @@ SOCCER = Sport("soccer", "Soccer", "v1", "/soccer/v1")
 #: The sports whose namespaces are live; a namespace absent here is not public (spec, Versioning).
 LIVE_SPORTS = (CS2, SOCCER)
 
-# Numbers are counted up and never used again. A database that was restored from a backup has forgotten the
-# last ones: after a restore they go on from the number of the moment, `now` in Unix ms. It rises faster than
-# any of them is counted, so it is above all that can have been published (docs/decisions/0046).
-_BEGINNING = 1_577_836_800_000  #: 2020-01-01, the moment that has the number 0
+# Numbers only rise and are never used again. A database that was restored from a backup lacks the last ones,
+# so after a restore each counter goes on from a number computed from the time, `now` in Unix ms. That number
+# rises faster than any counter, so it is above all that can have been published (docs/decisions/0046).
+_BEGINNING = 1_577_836_800_000  #: 2020-01-01, the time that has the number 0
 
 
 def seq_at(now: int) -> int:
-    """The moment's number in the change log, and in all that 64 bits count: one each microsecond. Exact as a
-    64-bit floating-point number until 2305."""
+    """The number of this time in the change log, and in every other 64-bit counter: one each microsecond.
+    Exact as a 64-bit floating-point number until 2305."""
     return (now - _BEGINNING) * 1000
 
 
 def number_in_match_at(now: int) -> int:
-    """The moment's number in what is counted within a match (`next_history_id`, `revision`): one each second,
-    so that 31 bits last until 2088."""
+    """The number of this time in the counters within a match (`next_history_id`, `revision`): one each
+    second, so that 31 bits last until 2088."""
     return (now - _BEGINNING) // 1000
 
 
 def match_number_at(now: int) -> int:
-    """The moment's number among matches: one every ten seconds."""
+    """The match number of this time: one every ten seconds."""
     return (now - _BEGINNING) // 10_000

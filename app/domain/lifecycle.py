@@ -1,8 +1,8 @@
 """What an operator changes of a match's status; `Conflict`, naming the status, where it forbids them.
 
 A map or a match that is won without being played to the end (walkover, retirement, disqualification) is
-awarded: what was decided by then stands, rounds, events and scores stay as they were played, and the operator
-names the winner.
+awarded: what was decided by then stays decided; rounds, events and scores stay as they were played, and the
+operator names the winner.
 """
 
 from msgspec.structs import replace

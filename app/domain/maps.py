@@ -124,7 +124,7 @@ def source_changed(match: Match, fact: f.SourceChanged, changes: MatchChanges) -
 #: For so long (ms) the log may still report the end of a map that the rules have decided, or play may go on:
 #: the freeze time of another round comes within ten seconds.
 END_WAIT_MILLIS = 20_000
-#: Doubts about what was played; others, such as players who have left, say nothing against the score.
+#: Doubts about what was played; others, such as one about players who have left, do not concern the score.
 _OF_THE_SCORE = ("score", "teams", "sides", "map", "rival", "restart")
 
 
@@ -164,8 +164,8 @@ def surrendered(match: Match, fact: f.Surrendered, changes: MatchChanges) -> Mat
 
 
 def check_end(match: Match, fact: f.Fact) -> Match:
-    """The match with a doubt if `fact` shows that the map which ended last is played on: its next round, or
-    a backup of an earlier one. Its results stand until an operator changes them."""
+    """The match with a doubt if `fact` shows that the map which ended last is played on: its next round, or a
+    backup of an earlier one. Its results remain until an operator changes them."""
     ended = [play for play in match.maps if play.status == "finished"]
     if match.map is not None or not ended or ended[-1].awarded:
         return match

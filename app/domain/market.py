@@ -18,8 +18,8 @@ class MarketStatus(IntEnum):
 
 MarketKey = tuple[int, str]  #: a market within its match: the id of its type, its specifiers
 
-#: By names of their own: to read one from its class takes several times as long as all else that a loop over
-#: a book does with a market.
+#: The members as module variables: to read one from its class takes several times as long as everything else
+#: that a loop over a book does with a market.
 ACTIVE, SUSPENDED = MarketStatus.ACTIVE, MarketStatus.SUSPENDED
 SETTLED, CANCELLED = MarketStatus.SETTLED, MarketStatus.CANCELLED
 OPEN = (ACTIVE, SUSPENDED)

@@ -68,7 +68,7 @@ class PendingMapEnd(msgspec.Struct, frozen=True):
 class Doubt(msgspec.Struct, frozen=True):
     """A reason to suspend the match. One of each kind at a time: `teams`, `score`, `sides`, `source`,
     `silent`, `restart`, `map`, `uncounted`, `rival`, `format`, `players`, `operator`, `rating`, `price`,
-    `restored`, `restarted`, `unread`, `statistics`."""
+    `restored`, `restarted`, `unread`, `statistics`, `ended`."""
 
     kind: str
     reason: str
@@ -111,7 +111,7 @@ class Restart(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Nothing of it is published. `play` has every round of the map, of which those count that have been played
     since; `current` and `other_deaths` are as in `Match`. `cause`: what restarted the map; `kept`: an
-    operator has decided that what was played before stands.
+    operator has decided that what was played before counts.
     """
 
     play: MapPlay
@@ -162,11 +162,11 @@ class RoundKnowledge(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Which lines a server writes depends on its settings, and some may be missing: a value counts as known only
     while the log shows what changes it. `hits` and `items`: such lines have come on this map.
-    `all_equipment_known`: that of all players has been followed since a half began, at which nobody has any;
-    else `players` are those whose equipment is known (accounts, or names of bots). `froze_at` and `live_at`:
-    when the freeze time's clock and the round's began (Unix ms), None where the line was not seen. `plant`
-    and `defuse`: begun, and not known to have ended. `listed`: home's and away's players in the statistics
-    block that is being read.
+    `all_equipment_known`: the log has shown every player's equipment since a half began, when nobody has any;
+    otherwise `players` are those whose equipment is known (accounts, or names of bots). `froze_at` and
+    `live_at`: when the freeze time's clock and the round's began (Unix ms), None where the line was not seen.
+    `plant` and `defuse`: begun, and not known to have ended. `listed`: home's and away's players in the
+    statistics block that is being read.
     """
 
     hits: bool = False

@@ -5,8 +5,8 @@ freeze time shows how many each team has: one who never connected is missing in 
 Without a list both teams are assumed complete until a player leaves.
 
 A coach is on a side as players are, and on the list; the server kills coaches before a round goes live, or as
-it does. So who dies without a killer in a freeze time, or while a team has more than five, and was in no kill
-yet, is a coach until then.
+it does. So a player who dies without a killer in a freeze time, or while a team has more than five players,
+counts as a coach until they are in a kill.
 """
 
 from msgspec.structs import replace
@@ -59,7 +59,7 @@ def player_joined(match: Match, fact: f.PlayerJoined, changes: MatchChanges) -> 
     team = team_of(match, fact.player, fact.side)
     if match.map is None or match.warmup or team is None:
         return match
-    match = _without_coach(match, fact.player)  # who is one dies again
+    match = _without_coach(match, fact.player)  # a coach dies again
     presence = match.presence
     absent = tuple(one for one in presence.absent if one.player.key != fact.player.key)
     if len(absent) == len(presence.absent):
@@ -77,7 +77,7 @@ def _less_one(unseen: tuple[int, int], team: Team) -> tuple[int, int]:
 
 
 def died(match: Match, fact: f.Died, changes: MatchChanges) -> Match:
-    """A death without a killer: of a player, who counts in a round in play only, or of a coach."""
+    """A death without a killer, of a player or of a coach. A player's counts in a round in play only."""
     current, team = match.current, team_of(match, fact.victim, fact.side)
     if map_in_play(match) is None or current is None or _is_coach(match, fact.victim):
         return match
@@ -89,7 +89,7 @@ def died(match: Match, fact: f.Died, changes: MatchChanges) -> Match:
 
 
 def killed(match: Match, fact: f.Killed) -> Match:
-    """Who is in a kill is a player, whatever was thought of them before."""
+    """Both players of a kill are players, even if one of them counted as a coach before."""
     for player in (fact.killer, fact.victim):
         coach = next((one for one in match.presence.coaches if one.player.key == player.key), None)
         if coach is None or match.current is None:
@@ -149,7 +149,7 @@ def count_listed(match: Match, fact: f.PlayerListed) -> Match:
 
 
 def list_ended(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
-    """The list is complete, if it has players of both teams: each has as many as it says."""
+    """The list is complete. If it has players of both teams, each team has as many players as it shows."""
     listed = match.shown.listed
     if listed is None:
         return match
@@ -179,7 +179,7 @@ def with_available_players(match: Match, current: CurrentRound) -> CurrentRound:
 
 
 def reset_presence(match: Match) -> Match:
-    """Another map, or the server restarted: all players connect again."""
+    """Drop who is missing: another map begins, or the server restarted, and all players connect again."""
     return replace(match, presence=Presence()) if match.presence != Presence() else match
 
 

@@ -56,8 +56,8 @@ def _after_knives(match: Match, fact: f.ScoreReported, changes: MatchChanges) ->
 
 
 def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
-    """Compare the reported score with the rounds counted. Another one is that of a restored backup, if the
-    map had it before; a lower one where nothing was played is that of a restart."""
+    """Compare the reported score with the rounds counted. A different score comes from a restored backup if
+    the map had that score before; a lower one where nothing was played comes from a restart."""
     match = infer_sides_from_score(match, fact.ct_score, fact.t_score)
     play, current = match.map, match.current
     if play is None or (current is not None and current.pending_result is not None):
@@ -86,8 +86,9 @@ def _compare(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Matc
 
 
 def _may_be_restored(match: Match, play: MapPlay, place: Place) -> bool:
-    """Whether a backup may have been restored that no line announced: in a freeze time, and not where the
-    score may be another for another reason (rounds whose lines are missing, sides that have just changed)."""
+    """Whether a backup may have been restored without a line that announced it: only in a freeze time, and
+    only where the score cannot differ for another reason (rounds whose lines are missing, sides that have
+    just changed)."""
     if match.current is not None and match.current.phase != "freeze":
         return False
     if sum(place.score) < play.rounds_won:

@@ -12,7 +12,8 @@ folded and stored without being published. It takes the place of what was before
 - or when an operator says so (`accept_restart`).
 
 It is void when the log's score, or a backup that is loaded, continues what was before. An operator who knows
-that this will happen keeps that (`keep_branch`): only a score or an operator ends the doubt then.
+that this will happen lets what was before count (`keep_branch`): then only a score or an operator ends the
+doubt.
 """
 
 from collections.abc import Callable
@@ -31,8 +32,8 @@ from app.domain.sides import apply_team_lines
 from app.kit.errors import Conflict
 
 RESTARTED = "restarted"  #: the kind of the doubt
-#: So many rounds, or fewer, a restart discards at once unless the server restarted: a wrong configuration
-#: shows in the first rounds, and nobody loads a backup of these.
+#: A restart after so many rounds, or fewer, voids them without a doubt, unless the server restarted: a wrong
+#: configuration shows in the first rounds, and nobody loads a backup of these.
 DISCARDED_BY_COMMAND = 2
 _AFTER_READY_UP = DISCARDED_BY_COMMAND + 1
 _NOT_PUBLISHED = (c.RoundsVoided, c.RoundsReinstated, c.PlayRecorded)
@@ -40,9 +41,9 @@ T = TypeVar("T")
 
 
 def begin(match: Match, changes: c.MatchChanges) -> Match:
-    """The play since a restart begins: the match as it is there, to be passed to `conclude`. Where it had
-    begun before, it begins again. What a command, or a warm-up, discards after so few rounds is void at
-    once."""
+    """Begin the play since a restart; returns the match as it is there, to be passed to `conclude`. Play
+    since an earlier restart begins again. If a command or a warm-up restarted the map after
+    `DISCARDED_BY_COMMAND` rounds or fewer, these are void at once."""
     cause, play = match.restart_cause or "command", match.map
     restart = match.restart
     if restart is not None:
@@ -213,7 +214,7 @@ def accept_restart(match: Match) -> MatchAndChanges:
 
 
 def keep_branch(match: Match) -> MatchAndChanges:
-    """Let what was played before the restart stand, whatever is played since, until the log's score or a
+    """Let what was played before the restart count, whatever is played since, until the log's score or a
     backup shows which branch counts. Raises `Conflict` without a restart in doubt."""
     restart = _require_restart(match)
     if restart.kept:

@@ -18,13 +18,14 @@ from app.domain.series import map_in_play
 
 
 def forget(match: Match) -> Match:
-    """Data is missing, another source is followed, or the map begins anew."""
+    """Drop what is known: data is missing, another source is followed, or the map begins anew."""
     rows = tuple(replace(row, money=None) if row.money is not None else row for row in match.loadouts)
     return replace(match, shown=RoundKnowledge(), loadouts=rows)
 
 
 def forget_equipment(match: Match) -> Match:
-    """The round is played again from a backup: players have what they had then."""
+    """Drop what is known of equipment: the round is played again from a backup, and players have what they
+    had then."""
     return replace(match, shown=replace(match.shown, all_equipment_known=False, players=()))
 
 
@@ -75,7 +76,7 @@ def defuse_work_begun(match: Match, fact: f.DefuseBegun) -> Match:
 
 
 def end_bomb_work(match: Match) -> Match:
-    """The bomb is planted, defused or exploded."""
+    """No plant or defuse is under way any more: the bomb is planted, defused or exploded."""
     shown = match.shown
     if shown.plant is None and shown.defuse is None:
         return match
@@ -83,7 +84,8 @@ def end_bomb_work(match: Match) -> Match:
 
 
 def stop_bomb_work(match: Match, player: MatchPlayer) -> Match:
-    """The player did what cannot be done while planting or defusing: shot, threw, or died."""
+    """The player's plant or defuse has ended: they did what cannot be done meanwhile (shot, threw, or
+    died)."""
     shown = match.shown
     if shown.plant is not None and shown.plant.player.key == player.key:
         shown = replace(shown, plant=None)

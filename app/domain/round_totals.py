@@ -34,8 +34,8 @@ from app.kit.errors import Conflict
 
 
 def line_not_understood(match: Match, fact: f.LineNotUnderstood, changes: MatchChanges) -> Match:
-    """Something may have happened in this round that is not known. In a freeze time nothing happens, unless
-    the log is no log any more: the round may have begun."""
+    """Something unknown may have happened in this round. In a freeze time nothing happens; but where nothing
+    that was sent is a line of a log, the round may have begun."""
     current, play = match.current, map_in_play(match)
     if play is None or current is None or (current.phase == "freeze" and not fact.of_no_log):
         return match
@@ -49,7 +49,7 @@ def line_not_understood(match: Match, fact: f.LineNotUnderstood, changes: MatchC
 
 
 def _graver(played: CurrentRound | Round, about: EventDoubt) -> EventDoubt:
-    """The totals show nothing about the bomb."""
+    """The graver doubt: one about the bomb, because the totals show nothing about it."""
     return "bomb_line" if "bomb_line" in (played.doubted_by, about) else about
 
 
@@ -123,8 +123,8 @@ def _is_of_next_round(match: Match, block: StatisticsBlock, last: Round) -> bool
 
 def _agree(match: Match, block: StatisticsBlock) -> bool | None:
     """Whether the totals of the players grew by what the events say; None where they do not show that of
-    everybody. Who has no kill and was in none that the log has may be a coach, whom the server kills; a kill
-    of such a player that is missing shows in the killer's."""
+    everybody. A player who is in no kill of the log may be a coach, whom the server kills; if the log lacks a
+    kill of such a player, the killer's total shows it."""
     assert block.totals is not None and block.reading is not None and block.tally is not None
     fought = {known.account for known in match.roster}
     before = {row.account: row for row in block.totals}

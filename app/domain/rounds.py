@@ -24,7 +24,7 @@ from app.domain.timeline import add_bomb_event, bomb_site, deaths_in, release_wi
 
 def open_round(match: Match, at: int, changes: MatchChanges) -> Match:
     """The freeze time of the next round; the current round is over or void. Prices start anew: a doubt about
-    them ends, and one about what happened in the round before."""
+    them ends, and so does one about what happened in the round before."""
     match = clear_doubt(clear_sides_after_break(match), PRICE, UNREAD, STATISTICS)
     match = tally_round(match)
     play = match.map
@@ -202,8 +202,8 @@ def skip_rounds(match: Match, ct_score: int, t_score: int, changes: MatchChanges
 
 
 def drop_uncounted_result(match: Match, changes: MatchChanges) -> Match:
-    """Play went on while the winner was unknown: the round is not counted, and its events are of no round
-    that is known."""
+    """Play went on while the winner was unknown: the round is not counted, and its events belong to no known
+    round."""
     current = match.current
     if current is None or current.pending_result is None:
         return match

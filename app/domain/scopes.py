@@ -89,6 +89,7 @@ def reach(scope: str, keys: Iterable[KeyRights], *, amqp: bool) -> Reach:
 
 
 def narrowest(found: Iterable[Reach]) -> Reach:
-    """What of these a tenant sees at least: of `FINISHED` and `BOOKED` it has one only."""
+    """The narrowest of these. They never contain both `FINISHED` and `BOOKED`: a tenant has one of them
+    only."""
     order = list(Reach)
     return min(found, key=order.index)

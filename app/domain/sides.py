@@ -72,7 +72,7 @@ def apply_team_line(match: Match, side: Side, name: str) -> Match:
 
 
 def apply_team_lines(match: Match) -> Match:
-    """Apply the last team line of each side again: the map, or a team's name, is another."""
+    """Apply the last team line of each side again, after a change of the map or of a team's name."""
     return apply_team_line(apply_team_line(match, "CT", match.team_ct), "T", match.team_t)
 
 

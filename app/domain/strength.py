@@ -158,11 +158,11 @@ def is_unrated(match: Match) -> bool:
 
 
 def check_strengths(match: Match) -> Match:
-    """Clear the doubt or update its reason, if it stands, by the strengths now."""
+    """If the match has the doubt, clear it or update its reason by the present strengths."""
     return require_strengths(match, allow_unrated=False) if is_unrated(match) else match
 
 
 def _missing(match: Match) -> str:
-    """The teams without a strength, by the operators' API's names."""
+    """The teams without a strength, as the operators' API names them."""
     strengths = {"team_a": match.home_strength, "team_b": match.away_strength}
     return " and ".join(team for team, strength in strengths.items() if not strength)

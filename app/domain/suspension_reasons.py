@@ -3,8 +3,8 @@
 The stored reason is English text. Its code follows from the text, so that what was stored before codes
 existed has one too. The catalogue describes each code in every language.
 
-Why play is paused is said in our words. The state of a match has the game server's own word for it, which
-never leaves us: servers and their plugins differ in it.
+The reasons of a pause are texts of ours. The state of a match has the game server's own word, which clients
+never receive: it differs between servers and plugins.
 """
 
 import re
@@ -131,7 +131,7 @@ _OF_PATTERNS = (
 
 @lru_cache(maxsize=4_096)
 def code_of(reason: str) -> str | None:
-    """The code of a reason in English; None where the text is somebody's own."""
+    """The code of a reason in English; None where a person wrote the text."""
     if reason in _OF_TEXTS:
         return _OF_TEXTS[reason]
     return next((code for pattern, code in _OF_PATTERNS if re.fullmatch(pattern, reason, re.DOTALL)), None)
@@ -153,7 +153,7 @@ def match_reason_code(match: Match) -> str | None:
 
 def in_words(reason: str, locale: Locale) -> str:
     """The reason in this language. What the text says beyond its code follows in English; a text without a
-    code is somebody's own and stays."""
+    code was written by a person and stays as it is."""
     code = code_of(reason)
     if locale == "en" or code is None:
         return reason

@@ -151,7 +151,7 @@ class SignedIn(msgspec.Struct, frozen=True):
 
     @property
     def log_fields(self) -> dict[str, str]:
-        """What log lines of the request have of them."""
+        """The fields about them in the log lines of the request."""
         return {"user": str(self.user.id), "tenant": self.tenant.slug}
 
     def __repr__(self) -> str:

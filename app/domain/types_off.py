@@ -101,8 +101,9 @@ def changed_market(market: Market, off: OffTypes, frame: str) -> Market | None:
     """A market that has changed, as a live message lists it; None: the tenant is not notified. `frame` is the
     type of the frame about the change, and says which change it was.
 
-    While its type is off that is how it ended; and, suspended, that a rollback has opened it again, or that
-    it is new and counts as opened before the switch: lists show it from now on."""
+    While its type is off, the tenant is notified of its result. It receives the market, suspended, when a
+    rollback has opened it again, or when it is new and counts as opened before the switch: lists show it from
+    then on."""
     if market.type_id not in off:
         return market
     if not was_offered(off, market.type_id, market.first_opened_at):

@@ -66,7 +66,7 @@ class DemoFault:
     of_tenant: bool = False
 
     def seen_by_bookmaker(self, tenant: str) -> "DemoFault":
-        """What the bookmaker shows of it when it is done to this tenant."""
+        """The fault as the bookmaker notices it when it is done to this tenant."""
         unseen = self.of_tenant and tenant != BOOKMAKER
         return replace(self, recovers=False, shows="") if unseen else self
 

@@ -33,11 +33,10 @@ class RoundLimits(msgspec.Struct, frozen=True):
     """How much the last seconds of clock and fuse leave possible (`round_model`); rates are for a second.
 
     `plant`, `defuse`: at which T, or CT, succeed in what they must do while there is time for it;
-    `free_defuse`: the latter with no T alive.
-    `unseen_defuse`: constant and slope of the logit of a defuse with no T alive,
-    while it is not known whether one has begun; `hidden_defuse`: what such a defuse leaves possible with T
-    alive. `kit`: how often CT has a kit. `t_kills`, `ct_kills`: kills of each living player near the end of a
-    round; `t_fights`, `ct_fights`: while they fight.
+    `free_defuse`: the latter with no T alive. `unseen_defuse`: constant and slope of the logit of a defuse
+    with no T alive, while it is not known whether one has begun; `hidden_defuse`: what such a defuse leaves
+    possible with T alive. `kit`: how often CT has a kit. `t_kills`, `ct_kills`: kills of each living player
+    near the end of a round; `t_fights`, `ct_fights`: while they fight.
     """
 
     plant: float

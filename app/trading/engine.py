@@ -118,8 +118,8 @@ def react(
 
 
 def _changed(book: Book, after: Book, touched: Collection[MarketKey]) -> tuple[Market, ...]:
-    """The markets of `after`, which begins with those of `book`, that differ or are `touched`: of which bets
-    became void, or valid again."""
+    """The markets of `after` that differ from those of `book`, with which `after` begins, and those that are
+    `touched`, of which bets became void or valid again."""
     if touched:
         found = [
             market
@@ -142,9 +142,9 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
 
 def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> bool:
     """Whether settlements may have to be made or rolled back that rest on rounds which were over, or void, in
-    `before` already: such rounds are reinstated or amended, a process that knows other market types wrote it,
-    or a market of such a round, one that does not wait or is void, is open and ours to settle (an operator
-    has returned it)."""
+    `before` already. That is so if such a round is reinstated or amended, if a process that knows other
+    market types wrote `before`, or if a market of a round that is over and not in doubt is open and not held
+    (an operator has released it)."""
     reinstated = any(isinstance(change, RoundsReinstated | RoundAmended) for change in changes)
     if reinstated or before.types_known != len(RULES):
         return True

@@ -47,8 +47,8 @@ class Branch(NamedTuple):
 class Forecast:
     """The probabilities that follow from `facts` at `now` (Unix ms). Lives as long as one reaction.
 
-    The current round is seen at `now`, not at its newest fact: clock and fuse have run on since. A clock that
-    is behind the newest fact counts as there.
+    The current round is seen at `now`, not at its newest fact: clock and fuse have run on since. If the clock
+    is behind the match's last log batch, that batch's arrival counts as `now`.
 
     Which team is better, and by how much, is never known exactly: everything is the mean over `cases` of
     skill, and while sides are unknown over both teams' beginning as CT.
@@ -178,7 +178,8 @@ class Forecast:
         return round_outlook(self.cases, parameters, state, self.economy)
 
     def distribution(self, measure: Measure, number: int = 0) -> Distribution:
-        """What `measure` of a map's final score may come to, or without a number of the match's, in maps."""
+        """What `measure` of a map's final score may come to; with `number` 0, of the match's final score in
+        maps."""
         known = self._distributions.get((measure, number))
         if known is None:
             known = self._distributions[measure, number] = self._distribution(measure, number)
@@ -358,7 +359,8 @@ class Forecast:
 
     @cached_property
     def _ahead_of_match(self) -> tuple[RoundOutlook, MapsAhead] | None:
-        """The outlook of the current round and how the match stands; None when there is none."""
+        """The outlook of the current round and the match's score in maps; None when there is no current
+        round."""
         numbers, match = self._maps_left, self.match
         outlook = self._outlook(numbers[0]) if numbers else None
         if outlook is None:

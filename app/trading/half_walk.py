@@ -31,8 +31,8 @@ Move = tuple[tuple[int, float], ...]  #: the states that may follow, with their 
 
 
 class Economy(msgspec.Struct, frozen=True, eq=False):
-    """The states of a kind of half. State 0 is that of its first round. Each is equal to itself alone: a
-    cheap key.
+    """The states of a kind of half. State 0 is that of its first round. Instances are compared by identity,
+    so that they are cheap keys.
 
     `logits` is CT's advantage in each state, between even teams on a map without bias. `first` is that in the
     first round when it differs: then the map's bias does not count there, since all players have pistols.

@@ -80,7 +80,8 @@ class Distribution:
 
     @classmethod
     def of(cls, chances: Iterable[tuple[int, float]]) -> "Distribution":
-        """That of values with their probabilities, in any order; a value's probabilities add up."""
+        """The distribution of values with their probabilities, in any order; those of an equal value are
+        added."""
         found = [one for one in summed(chances) if one[1] > 0]
         return cls(tuple([value for value, _ in found]), _tails([chance for _, chance in found]))
 
@@ -106,8 +107,8 @@ class Distribution:
         """A line between each two neighbouring values, in order, with the probability to exceed it; without
         `of_sign` none that only the count's sign decides.
 
-        Where values lie further apart, all lines between them are the same bet: the one next to the value
-        nearer to zero stands for them.
+        Where values lie further apart, all lines between them are the same bet: of these only the one next to
+        the value nearer to zero is listed.
         """
         between, every, without_sign = _between(self._values)
         return LineSequence(between, self._tails, every if of_sign else without_sign)

@@ -131,7 +131,7 @@ def handicap_pair(specifiers: Specifiers) -> Specifiers:
 
 def _final_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     """By the final score; before the map's end as soon as every score still possible gives the same result,
-    also when the map was cut short: what was decided by then stands. Rounds played after the map was
+    also when the map was cut short: what was decided by then stays decided. Rounds played after the map was
     decided settle nothing before the map's end."""
     play = facts.plays.get(specifiers.map)
     if play is None:

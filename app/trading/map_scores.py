@@ -61,7 +61,7 @@ def _half(parameters: MapParameters, number: int) -> Half:
 
 
 class MapState(NamedTuple):
-    """Where a map stands between two rounds. `results` are those of the half that the next round belongs to,
+    """The state of a map between two rounds. `results` are those of the half that the next round belongs to,
     by whether CT won; `economy` is the state of the economy in the last of them, None where it was not
     seen."""
 

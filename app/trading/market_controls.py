@@ -57,7 +57,7 @@ class MarketControls:
         return any(self.reason(market.key, group.name) for market in group.markets)
 
     def holds(self, group: PlannedGroup) -> bool:
-        """Whether a probability of the group is held: its price stands still because a trader wants it to."""
+        """Whether a probability of the group is held: its price does not move because a trader has set it."""
         return group.name in self._held
 
     def probabilities(self, group: PlannedGroup, by_model: Sequence[float]) -> Sequence[float]:

@@ -197,8 +197,8 @@ def collect_facts(match: Match, changes: Sequence[MatchChange], past: Past | Non
 
 
 def whether_standing(changes: Sequence[MatchChange]) -> dict[int, bool]:
-    """By history id, whether the rounds and events count of which these changes say that they do, or no
-    more."""
+    """By history id, whether a round or an event counts now, for those that these changes void or
+    reinstate."""
     found: dict[int, bool] = {}
     for change in changes:
         if isinstance(change, RoundsVoided | RoundsReinstated):

@@ -1,7 +1,7 @@
 """Which markets may be on offer in one phase of a match: types, specifiers, groups, in order.
 
 A plan depends on the phase alone, so it is made when a round begins and serves every line of that round: what
-is left to do for a line is to look up chances and the book. `offer_plan` keeps those of the matches in play.
+is left to do for a line is to look up chances and the book. `offer_plan` caches those of the matches in play.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from app.trading.match_phase import MatchPhase
 from app.trading.registry import RULES
 from app.trading.rules import Ladder, Rule, Specifiers, choose, nearest, places_near, stays
 
-_WITHDRAWN = (OFF_OFFER, LINE_WITHDRAWN)  #: why a line that was on offer is not, although its match is
+_WITHDRAWN = (OFF_OFFER, LINE_WITHDRAWN)  #: why a line is no longer on offer although its match is
 
 
 class PlannedMarket(NamedTuple):
@@ -132,8 +132,8 @@ class PlannedLadder(NamedTuple):
 
 
 def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
-    """Whether the group is on offer until now, or suspended with the whole match: it comes back with it. None
-    when it cannot be on offer. Its markets open together."""
+    """Whether the group has been on offer until now, or is suspended with the whole match and returns with
+    it. None when it cannot be on offer. Its markets open together."""
     if book.get(group.markets[0].key) is None:
         return False
     stands = False
@@ -154,7 +154,7 @@ OfferPlan = tuple[PlannedGroup | PlannedLadder, ...]
 
 
 def offer_plan(phase: MatchPhase) -> OfferPlan:
-    """The plan of this phase, the same one for all reactions in it."""
+    """The plan of this phase, made once for all reactions in it."""
     return _plan(tuple(RULES), phase)
 
 
@@ -215,7 +215,7 @@ def _entry(
 
 @lru_cache(maxsize=4096)
 def _line_groups(bases: tuple[tuple[int, Specifiers], ...]) -> LineGroups:
-    """The same for all phases in which these lines are on offer."""
+    """The groups, made once for all phases in which these lines are on offer."""
     return LineGroups(tuple(planned_market(RULES[number], specifiers) for number, specifiers in bases))
 
 

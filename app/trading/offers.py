@@ -98,7 +98,7 @@ def priced_offers(
     those whose result is certain.
 
     Nor, while a round is played, those whose favourite is at the lowest odds: the odds of its opponent would
-    stand still while its probability doubles or halves, and a bet by somebody who saw why would be accepted.
+    not move while its probability doubles or halves, and a bet by somebody who saw why would be accepted.
     """
     margin, long_shots = pricing.margin, 0.0
     total = 1 + margin

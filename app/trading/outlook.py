@@ -1,8 +1,8 @@
 """How a map may end, under each skill: while none of its rounds is in progress, and after either result of
 the current round.
 
-While a round is played only its chance changes. So what it decides is computed once a round, and what each
-line of the log moves are sums over it.
+While a round is played only its chance changes. So what depends on its result is computed once a round, and
+each line of the log only changes the weights with which that is summed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ class MapOutlook:
 
 @lru_cache(maxsize=256)
 def map_outlook(skills: tuple[float, ...], sides: Sides, state: MapState) -> MapOutlook:
-    """The outlook of a map, the same one for all reactions while its state and the skills are these."""
+    """The outlook of a map, computed once for these skills and sides and this state."""
     return MapOutlook(skills, sides, state)
 
 
@@ -59,7 +59,7 @@ _Columns = tuple[list[Score], list[tuple[float, ...]]]  #: scores, and of each i
 
 
 class MapsAhead(NamedTuple):
-    """How a match stands in maps before the present one, and home's chances of those after it, in each
+    """The score of a match in maps before the present one, and home's chances of the maps after it, in each
     case."""
 
     score: Score
@@ -95,7 +95,7 @@ class RoundOutlook:
     ) -> None:
         self._cases = cases
         parameters = [replace(known, skill=case.skill) for case in cases]
-        #: Of each case, after a won round and, behind those, after a lost one.
+        #: Parameters and state of each case: all after a won round, then all after a lost one.
         self._ahead = [(one, state.after(one, won, economy)) for won in (True, False) for one in parameters]
         self._latest: tuple[Chances, list[float]] = {}, []
         self._races: dict[int, list[float]] = {}
@@ -155,13 +155,15 @@ class RoundOutlook:
         return FinalScores(finals(*one) for one in self._ahead)
 
     def _weights(self, chances: Chances) -> list[float]:
-        """Of the cases after a won round and after a lost one; those of the same chances once."""
+        """The weights of the cases after a won round, then after a lost one; computed once for the same
+        chances."""
         if self._latest[0] is not chances:
             self._latest = chances, self._won_and_lost(chances)
         return self._latest[1]
 
     def _match_weights(self, chances: Chances) -> list[float]:
-        """Of the cases after a won map and after a lost one; those of the same chances of the round once."""
+        """The weights of the cases after a won map, then after a lost one; computed once for the same
+        chances."""
         if self._latest_of_match[0] is not chances:
             self._latest_of_match = chances, self._won_and_lost(self.map_wins(chances))
         return self._latest_of_match[1]
@@ -189,5 +191,5 @@ def _columns(distributions: Sequence[Finals]) -> _Columns:
 def round_outlook(
     cases: tuple[Case, ...], known: MapParameters, state: MapState, economy: int | None
 ) -> RoundOutlook:
-    """The outlook of a round, the same one for all lines of it."""
+    """The outlook of a round, computed once for all of its lines."""
     return RoundOutlook(cases, known, state, economy)

@@ -13,7 +13,7 @@ What explains a move of a probability since its price was set, the limits added 
   should have succeeded by now; and that nothing was known of the round. But kills and plants of one team
   explain a move of the round against it only up to `_STATE`.
 
-The limits lie above what the model does in real and simulated play (`docs/pricing.md`).
+The limits are above what the model does in real and simulated play (`docs/pricing.md`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ def unexplained_move(
     """The largest move of a price that nothing explains; None when all are explained.
 
     `markets` are those that a reaction at `now` (Unix ms) to `changes` changed, `book` has them before it.
-    Only prices that stood and still stand have moved.
+    Only prices that were on offer and still are count as moved.
     """
     if before.shown == RoundKnowledge() or any(isinstance(change, _DECISIVE) for change in changes):
         return None

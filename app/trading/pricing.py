@@ -1,4 +1,4 @@
-"""From probabilities to odds, and the settings of that.
+"""Computes odds from probabilities, and has the settings for that.
 
 A group's inverse odds sum to 1 + margin. Odds stay within 1.01 and 50: where the cap applies, the
 other members of the group take the difference, so that the sum still holds. No price is better than fair:
@@ -15,7 +15,7 @@ import msgspec
 class PricingConfig(msgspec.Struct, frozen=True, kw_only=True):
     """`margin` is that of every book, a fraction.
 
-    `bet_delay_seconds`: bookmakers accept a bet only if its price still stands so long after it was placed; a
+    `bet_delay_seconds`: bookmakers accept a bet only if its price is unchanged so long after it was placed; a
     market whose result would be all but certain within that time is closed before. `price_step`: during a
     round prices are published when the odds of one are too long by this fraction or more, or too short by
     `offers.FALLS` times as much, or when a market opens or closes.

@@ -30,7 +30,7 @@ from app.domain.strength import (
 )
 from app.trading.coefficients import RatingCoefficients, load
 
-#: Rounds of margin beyond this tell no more: the loser had given the map up.
+#: A margin of more rounds than this carries no more information: the loser had given the map up.
 _MAX_MARGIN = 10
 
 

@@ -1,4 +1,4 @@
-"""Until when the prices of a round in play may stand if no line comes."""
+"""Until when the prices of a round in play may stay on offer if no line comes."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence

@@ -19,7 +19,7 @@ from app.trading.model import logistic
 from app.trading.round_features import FUSE_SECONDS, ROUND_SECONDS
 from app.trading.round_state import RoundState
 
-#: Beyond this chance a side is as good as certain to win: how it wins depends on it no more.
+#: Beyond this chance a side is as good as certain to win: the chance no longer affects how it wins.
 _LEAST = 0.02
 
 

@@ -19,7 +19,7 @@ GROUPS: dict[RoundPhase, tuple[str, ...]] = {
 _RESOURCES = (6.0, 9.0, 12.0, 15.0, 18.0, 22.0, 26.0, 32.0)
 _MONEY = (10.0, 14.0, 18.0, 22.0, 28.0)
 _CARRIED = (3.0, 6.0, 9.0, 12.0, 16.0, 20.0)
-#: Added before logarithms are taken, so that nothing counts for something: players, points, thousands.
+#: Added before logarithms are taken, because 0 has none: players, points, thousands.
 _ALIVE_BASE, _HEALTH_BASE, _WEAPONS_BASE, _MONEY_BASE, _UTILITY_BASE = 0.1, 10.0, 0.6, 3.0, 0.3
 _THOUSAND = 1000.0
 ROUND_SECONDS, FUSE_SECONDS = 115.0, 40.0

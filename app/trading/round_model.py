@@ -2,7 +2,7 @@
 
 A logistic model for each phase, fitted to real rounds (`scripts/fit/rounds.py`), times what the clock or the
 fuse leave possible; what is certain or impossible by the rules of the game is code. So are the last seconds:
-published moments of rounds lie 20 seconds apart and show no attempts, and a plant takes about 3.2 seconds, a
+published moments of rounds are 20 seconds apart and show no attempts, and a plant takes about 3.2 seconds, a
 defuse 10, or 5 with a kit. Only the rates are fitted.
 """
 
@@ -118,8 +118,8 @@ def ct_wins_by_logit(state: RoundState, fitted: RoundCoefficients | None = None)
 
 
 def _before(state: RoundState, fitted: RoundCoefficients) -> Callable[[float], float]:
-    """Before the round is live. Real rounds begin with full teams: what a missing player counts for is what
-    one counts for in play."""
+    """CT's chance before the round is live, by `ct_logit`. Real rounds begin with full teams, so a missing
+    player counts for as much as one does in play."""
     base, slope = _linear(state, fitted)
     if not state.ct.alive == state.t.alive == FULL_TEAM:
         full = RoundState("live", SideState(), SideState(), number=state.number, overtime=state.overtime)
@@ -185,7 +185,7 @@ def state_before(play: MapPlay, number: int) -> RoundState:
 def basic_state(
     play: MapPlay, current: CurrentRound, home_is_ct: bool, plant: TimelineEvent | None, now: int
 ) -> RoundState:
-    """The current round with the players alive and the bomb alone."""
+    """The current round, of which only the players alive and the bomb are known."""
     both = [current.alive_home, current.alive_away]
     ct, t = (SideState(alive=alive) for alive in (both if home_is_ct else reversed(both)))
     half, position = model.half_of(current.number - 1, play.max_rounds, play.overtime_rounds)

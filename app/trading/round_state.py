@@ -1,7 +1,7 @@
 """What is known of a round when it is priced: the input of the round model, whatever it was read from; and
 what the clock alone decides in it, by the rules of the game, without estimates.
 
-None stands for what the source does not show. The model then uses what it knows.
+What the source does not show is None. The model then uses what it knows.
 """
 
 from typing import Literal

@@ -2,7 +2,7 @@
 
 What the log has not shown is None, never 0: a price must know how little it knows. Health is known while hits
 are logged, money while it was shown of every player who can play, equipment while the log has shown all that
-each living player has (`domain.shown`).
+each living player has (`domain.round_knowledge`).
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,8 @@ class _Players(msgspec.Struct):
 
 
 class RoundClock(NamedTuple):
-    """The clock of a round: it has run since then (Unix ms; None: unknown, or it stands), for so long."""
+    """The clock of a round: it runs for `seconds` from `since` on (Unix ms; None: unknown, or it is
+    stopped)."""
 
     phase: RoundPhase
     seconds: float
@@ -93,7 +94,7 @@ def seen_at(match: Match, current: CurrentRound, state: RoundState, now: int) ->
 
 
 def round_clock(match: Match, current: CurrentRound) -> RoundClock:
-    """The clock that is running in the match's current round, or stands."""
+    """The clock of the match's current round, running or stopped."""
     shown, rules = match.shown, match.clock_rules
     if current.phase == "freeze":
         return RoundClock("freeze", rules.freeze_seconds, None if match.pause else shown.froze_at)

@@ -180,17 +180,16 @@ def of_round(specifiers: Specifiers) -> Subject:
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One market type.
 
-    `family` is shared by the types whose markets form a group (over and under). `opens` returns
-    the markets that are on offer in this phase of the match. `price` is the probability that the market
-    wins. `settle` returns the settlement as soon as the facts decide, and None until then; it need not handle
-    events that can no longer take place, nor cancelled matches: the engine voids those. `shared` returns
-    the specifiers that the markets of one group share: by default all but the team. `by_format`: the result
-    depends on how many rounds a map has. `about_format`: under another format of the map, or of the series,
-    it is another bet. `subject` is what an event must be about to
-    decide the market; None: the end of its round, map or match does. Of a type with a `ladder`, `opens`
-    returns specifiers without a line, and the ladder's lines are put into them. `pairs`: its
-    groups are two markets, of which the second one's chance is what the first one's leaves; those of a ladder
-    are, too.
+    `family` is shared by the types whose markets form a group (over and under). `opens` returns the markets
+    that are on offer in this phase of the match. `price` is the probability that the market wins. `settle`
+    returns the settlement as soon as the facts decide, and None until then; it need not handle events that
+    can no longer take place, nor cancelled matches: the engine voids those. `shared` returns the specifiers
+    that the markets of one group share: by default all but the team. `by_format`: the result depends on how
+    many rounds a map has. `about_format`: under another format of the map, or of the series, it is another
+    bet. `subject` is what an event must be about to decide the market; None: the end of its round, map or
+    match decides it. Of a type with a `ladder`, `opens` returns specifiers without a line, and the ladder's
+    lines are put into them. `pairs`: its groups are two markets, of which the second one's chance is what the
+    first one's leaves; those of a ladder are, too.
     """
 
     id: int

@@ -1,11 +1,11 @@
 """Settlements to ledger entries, and rollbacks. A changed result is always a rollback, then a settlement.
 
-What an operator decides about one market (`settle_manually` and what follows it) the engine does not touch
-until it is rolled back so. A market that is open again after that follows the facts as before, unless the
-caller marks it as held (`market.HELD`, as `commands.market_actions` does): then the engine neither offers nor
-settles it until it is settled or voided so, or released. Held or not, an open market can be settled and
-voided. Each of these functions returns the market and its ledger entry; where the market's present state
-forbids it, it raises `Conflict`, which names that state.
+The engine does not touch what an operator decides about one market (`settle_manually` and the functions after
+it) until an operator rolls it back. A market that is open again after that follows the facts as before,
+unless the caller marks it as held (`market.HELD`, as `commands.market_actions` does): then the engine neither
+offers nor settles it until an operator settles, voids or releases it. Held or not, an open market can be
+settled and voided. Each of these functions returns the market and its ledger entry; where the market's
+present state forbids it, it raises `Conflict`, which names that state.
 """
 
 from msgspec.structs import replace
@@ -138,7 +138,7 @@ def void_window_entry(
 
 def rests_on_round(market: Market, specifiers: Specifiers) -> bool:
     """Whether a closed market's result follows from what happened in its round. The facts have no events of
-    past rounds, so it holds until one of these is void."""
+    past rounds, so the result holds until an event that it rests on is void."""
     return bool(specifiers.round and market.rests_on and market.void_reason_id != NOT_PLAYED)
 
 

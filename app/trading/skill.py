@@ -1,8 +1,9 @@
 """How much better home is, as far as anybody knows: a distribution over a grid of skills.
 
-The prior comes from the teams' ratings; every round of the match is weighed with how likely it was under
-each skill. Prices are means over the grid: the chance of a round knows one skill, that of a map all of them.
-Skills of a grid, not of the match, so that what follows from one is computed once for all matches.
+The prior comes from the teams' ratings; each skill is then weighed with how likely it makes the rounds of the
+match so far. Prices are means over the grid: the chance of a round knows one skill, that of a map all of
+them. The grid is the same for all matches, so that what follows from a skill is computed once for all of
+them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -81,8 +82,8 @@ def cases(match: Match) -> tuple[Case, ...]:
 
 
 def _after_shifts(match: Match, expected: Skill) -> tuple[Case, ...]:
-    """The same where traders have shifted the strength: rounds count at the skill of their time, which was
-    another by what has been shifted since."""
+    """The same where traders have shifted the strength: each round counts at the skill of its time, which
+    differs from the present one by what has been shifted since."""
     shifts = [
         (one.map, one.rounds, skill_of_points(one.points, match.max_rounds)) for one in match.controls.shifts
     ]

@@ -1,4 +1,4 @@
-"""Which fields a key sees: field groups by scope (spec, "Match fields"). One truth for every format.
+"""Which fields a key sees: field groups by scope (spec, "Match fields"). The same for every format.
 
 A field outside the key's groups is absent, never null; null means that there is no value.
 """

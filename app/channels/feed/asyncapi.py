@@ -91,7 +91,7 @@ def _message(name: str, payload: Json, schema_url: str) -> Json:
 
 
 def _headers(name: str) -> Json:
-    """What stands in the AMQP headers."""
+    """The schema of the AMQP headers."""
     replayed = {"recovery": {"const": 1, "description": "Only on replayed messages."}}
     numbered: Json = {
         "x-seq": {

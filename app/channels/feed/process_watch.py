@@ -1,8 +1,9 @@
 """Whether the processes of each kind are alive, by what they record in the database.
 
-- Ingest: no market stays open that no process watches.
-- Web: whether anybody answers REST. `alive` says that the whole service is there, and its clients recover
-  there. Every web process announces each second that it listens (`app.http.server`), by the database's clock.
+- Ingest: while no worker is alive, every market is suspended.
+- Web: whether a web process answers REST. `alive` states that the whole service is available, and clients
+  recover over REST. Every web process announces each second that it listens (`app.http.server`), by the
+  database's clock.
 - Feed: its state, as any process can determine it.
 """
 
@@ -21,7 +22,7 @@ OK = "ok"
 NO_PROCESS = "no feed process is alive"
 _INGEST_CHECK_SECONDS, _REST_CHECK_SECONDS = 1.0, 0.5
 _HEARTBEAT_MILLIS = 15_000
-_SILENT_MILLIS = 4_000  #: after so long without an announcement nobody listens
+_SILENT_MILLIS = 4_000  #: after so long without an announcement no web process listens
 #: For so long after the database was away announcements may be old: web processes could not write them.
 _AFTER_DATABASE_SECONDS = 3.0
 _PATIENCE_SECONDS = 10.0
@@ -70,8 +71,8 @@ class IngestWatchdog:
 
 class RestWatch:
     """`answers`: whether a web process listens, False before the first check. Where none has ever announced
-    itself, nobody can tell, and it counts as listening. `outages` is how
-    many times REST was away and is back."""
+    itself, that is unknown, and REST counts as answered. `outages` is how many times REST was away and is
+    back."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -82,7 +83,7 @@ class RestWatch:
 
     @property
     def awaited(self) -> bool:
-        """Whether REST has been away for a moment only: what clients would do by REST can wait for it."""
+        """Whether REST has been away for a moment only: what makes clients use REST can wait for it."""
         return not self.answers and time.monotonic() - self._away_since < _PATIENCE_SECONDS
 
     async def run(self) -> None:

@@ -341,7 +341,8 @@ class FeedSession:
         await self._bindings.read(publisher)
 
     async def _fenced(self, tenant: LeasedTenant) -> LeasedTenant:
-        """The tenant, once its former holders are expelled; that took part of its silence."""
+        """Expel the tenant's former holders; returns the tenant, its silence longer by the time that this
+        took."""
         begun = time.monotonic()
         for former in tenant.former_holders:
             await asyncio.shield(self._fence(former))
@@ -380,7 +381,7 @@ class FeedSession:
             log.warning("releasing tenants failed, their leases expire", error=error.detail)
 
     async def _delete_broker_user(self) -> None:
-        """One that stays can do no harm, for nobody has its password any more."""
+        """If this fails the user stays, and can do no harm: nobody has its password any more."""
         try:
             await expel_publisher(self._management, self.holder)
         except Unavailable as error:

@@ -236,8 +236,8 @@ class Poller:
         connection.entitlements = connection.entitlements.with_types(tenant_id, intervals)
 
     def _entitle_anew(self) -> None:
-        """Regroup the connections, because market types were switched: what is pending is rendered for each
-        as its tenant saw it at its place, by what was sent to it before."""
+        """Regroup the connections, because market types were switched. Each new group inherits the hashes of
+        what was sent to its connections, so that pending matches are compared with those."""
         former, self._connections = self._connections, {}
         hashes, self._sent_hashes = self._sent_hashes, {}
         for entitlements, members in former.items():

@@ -139,7 +139,7 @@ class Projection:
 
 
 def _streamed(row: ChangeRow) -> bool:
-    """Whether the stream follows it: it has every match, booked or not."""
+    """Whether the stream sends this change: one of any match, booked or not."""
     return row.match_id != NO_MATCH and row.entity != FEED_MARKET
 
 

@@ -124,8 +124,8 @@ async def _ingest_queues(management: Management, vhost: str) -> Finding:
 
 
 async def _counted(management: Management, vhost: str) -> Finding:
-    """Eight queues with a consumer each. Where no worker lives that has a finding of its own: consumers are
-    required only while there is one at all."""
+    """Eight queues with a consumer each. Another finding reports that no worker is alive: consumers are
+    required only while one is."""
     present = {each.name: each for each in await management.queues(vhost)}
     names = [name_of(number) for number in range(PARTITIONS)]
     wrong = [f"{name} is missing" for name in names if name not in present]

@@ -90,7 +90,7 @@ async def _broker(config: DoctorConfig, management: Management) -> list[Finding]
 async def _stored(
     config: DoctorConfig, store: Store, management: Management, *, broker_answers: bool
 ) -> list[Finding]:
-    """What a migrated database tells, with the broker or without."""
+    """The findings about a migrated database, with the broker or without."""
     found = await database.examine(store, system_clock, config.retained_millis)
     found += await database.examine_processes(
         store, management, system_clock, config.ingest_dead_seconds, broker_answers=broker_answers

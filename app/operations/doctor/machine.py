@@ -1,4 +1,4 @@
-"""This machine: its disk, the certificate, and which addresses answer to whom."""
+"""This machine: its disk, the certificate, and which addresses others can reach."""
 
 import shutil
 from datetime import datetime, timedelta
@@ -15,11 +15,11 @@ _SECONDS = 5.0
 _TCP = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LISTENING = "0A"
 _ANY_ADDRESS = {"0" * 8, "0" * 32}
-_REFUSED = {401, 403}  #: what an address of operators answers without a key
+_REFUSED = {401, 403}  #: the statuses with which an address of operators answers without a key
 
 
 def disk() -> Finding:
-    """The file system on which this command runs; others' are theirs to watch."""
+    """The file system on which this command runs; other machines must watch their own."""
     usage = shutil.disk_usage("/")
     free = f"{usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.1f} are free on this machine"
     wrong = [free] if usage.free < _FREE_SHARE * usage.total else ()

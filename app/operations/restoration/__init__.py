@@ -12,6 +12,6 @@ needs neither the broker nor an operator, on behalf of the first connection of a
 Invariants:
 - nothing is changed before every check has passed;
 - each step may be repeated: what was interrupted is run again as a whole;
-- nobody numbers anything on a promoted server before `failover` has gone on;
+- no process assigns a number on a promoted server before `failover` has raised the counters;
 - no number or timestamp that a client receives afterwards was received before for something else.
 """

@@ -1,10 +1,10 @@
 """What happens when the database fails over to a standby, before any process uses it.
 
-After asynchronous replication the promoted server may lack what was committed last, and published. Whether
-it does is not certain: a process that ended with the former primary may have published more than any other
+After asynchronous replication the promoted server may lack what was committed last, and published. Whether it
+does is not certain: a process that ended with the former primary may have published more than any other
 knows. So each time the numbers go on above everything that can have been published, every tenant is notified
-that it must recover, and every match that is not over is suspended until its log is followed again. What is
-known to be lost stands in an alert.
+that it must recover, and every match that is not over is suspended until its log is followed again. An alert
+says what is known to be lost.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from app.store.timeline import Change, Position
 from app.store.transaction import Tx
 
 _NOT_SUSPENDED = "the match could not be suspended when the database failed over"
-ACTOR = "service"  #: who has gone on, in the audit log
+ACTOR = "service"  #: the actor of the failover in the audit log
 log = get_logger(__name__)
 
 
@@ -36,7 +36,7 @@ class DatabaseFailover:
         self._clock = clock
 
     async def go_on(self, tx: Tx, present: int, known: Position) -> int:
-        """See `store.timeline.Failover`. One transaction: who cannot see all of it sees nothing."""
+        """See `store.timeline.Failover`. One transaction: other processes see all of it or nothing."""
         now = self._clock()
         unfinished = await restoration.unfinished(tx, locked=True)
         numbers = await restoration.last_numbers(tx)

@@ -1,5 +1,5 @@
-"""Suspension of what a database believes to be on offer that was restored, or may have lost commits: what has
-happened since it does not know."""
+"""Suspends what is on offer in a database that was restored, or may have lost commits: it lacks what has
+happened since."""
 
 from collections.abc import Sequence
 from uuid import UUID

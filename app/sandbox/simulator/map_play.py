@@ -18,7 +18,7 @@ _POINTS_PER_LOGIT = 1500
 _MOMENTUM, _LONGEST_STREAK = 0.04, 3
 #: Spread of a team's form on a map, in logits.
 _FORM = 0.13
-#: Money makes a side's lead larger than the map alone does; the map's share is the sum of both.
+#: The part of a map's logit that is due to the map: its share of rounds contains the effect of money too.
 _MAP = 0.85
 _PAUSES = 0.025  #: how often a freeze has a pause or a time-out
 

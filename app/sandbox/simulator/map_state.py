@@ -81,7 +81,7 @@ class MapState:
         self.log.write(log_lines.money(self.money_tag(ref), before, amount, after, what))
 
     def names(self) -> tuple[str, str]:
-        """SimulatedTeam names, CT's first."""
+        """The teams' names, CT's first."""
         return self.team_on("CT").profile.name, self.team_on("T").profile.name
 
     def write_status(self, played: int) -> None:
@@ -129,7 +129,7 @@ class MapState:
 
 
 def _row(account: int, team: int, player: SimulatedPlayer, played: int) -> str:
-    """A player's columns of the statistics block, in the order of `lines.FIELDS`."""
+    """A player's columns of the statistics block, in the order of `log_lines.FIELDS`."""
     headshots = 100 * player.headshots / player.kills if player.kills else 0.0
     ratio = player.kills / player.deaths if player.deaths else 0.0
     whole = [team, player.money, player.kills, player.deaths, player.assists]

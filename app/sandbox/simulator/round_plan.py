@@ -35,7 +35,7 @@ BOMB_SECONDS = 40.0
 PLANT_SECONDS = 3.2
 _DEFUSE_SECONDS = {True: 5.0, False: 10.0}
 _STEP = 1.0
-#: Nobody meets before; seconds after a kill in which it is answered quickly.
+#: The teams do not meet before; seconds after a kill in which it is answered quickly.
 _FIRST_CONTACT, _TRADE_SECONDS = 6.0, 4.0
 _FIRST_PLANT = 15.0
 #: From when on kills come faster and faster; from when on T may give up; what is left of the rate of kills

@@ -69,7 +69,7 @@ async def _preview_page(
     request: SignedInRequest, console: Console, ref: str, form: Form, refusal: Conflict | None = None
 ) -> Response[str]:
     """The preview of the form's command; after a `refusal`, which it shows, of the same on the match as it is
-    now: whoever reads why may give it again."""
+    now: the operator who reads why may give it again."""
     command, fields = await _command(request, console, ref, form), fields_of(form)
     if refusal is not None:
         command = msgspec.structs.replace(command, revision=None)

@@ -101,7 +101,7 @@ async def refuse_consent(
 async def _consent_page(
     request: SignedInRequest, console: Console, consent_id: int, refusal: Refusal | None = None
 ) -> Response[str]:
-    """The page of a request; after a `refusal`, which it shows, with that one's status."""
+    """The page of a request; after a `refusal`, which it shows, with the refusal's status."""
     now = console.clock()
     shown = await consent.show(console.store, consent_id, now=now, pricing=console.pricing)
     async with console.store.snapshot() as tx:

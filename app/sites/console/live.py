@@ -1,5 +1,6 @@
 """The live page: all matches in play, those that need somebody first, and the open alerts above them. Alerts:
-the newest, ended ones too, with who has seen, taken and ended each; and what operators do about open ones.
+the newest, ended ones too, with the operators who have seen, taken and ended each; and what operators do
+about open ones.
 """
 
 from typing import Any

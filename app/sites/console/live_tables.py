@@ -1,5 +1,5 @@
 """The tables of the page of all live matches (matches in play, open alerts, commands that wait for consent):
-their rows, and what reads them: of matches only those that have changed since.
+their rows, and their reader, which reads only those matches that have changed since it read last.
 """
 
 from collections import defaultdict
@@ -161,7 +161,7 @@ class _Known(msgspec.Struct, frozen=True):
 
 
 class LiveReader:
-    """`read` gives the tables `matches`, `alerts` and `consents`; a fixed number of queries, however many
+    """`read` returns the tables `matches`, `alerts` and `consents`; a fixed number of queries, however many
     there are."""
 
     def __init__(self, store: Store, clock: Clock) -> None:

@@ -113,8 +113,8 @@ async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
 
 
 def _forms(role: OperatorRole | None, market: Market) -> tuple[CommandForm, ...]:
-    """What operators of that role may do with the market as it stands: one with a result is not on offer, and
-    one that has none, and is not held, has nothing to be rolled back."""
+    """What operators of that role may do with the market as it is: one with a result is not on offer, and one
+    that has none, and is not held, has nothing to be rolled back."""
     given = forms_for(role, "market")
     if market.status in CLOSED:
         return tuple(form for form in given if form.tag in _WITH_RESULT)

@@ -31,7 +31,7 @@ _OF_SIDES = ("alive", "health", "armour", "helmets", "weapons", "utility", "mone
 
 
 class MatchReader:
-    """`read` gives these tables of one match."""
+    """`read` returns these tables of one match."""
 
     def __init__(self, store: Store, clock: Clock, match_id: UUID) -> None:
         self._store, self._clock, self._match_id = store, clock, match_id

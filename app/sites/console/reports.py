@@ -1,5 +1,5 @@
-"""What operators read beside matches: the settlement ledger, each entry with what it rests on; how delivery
-stands, tenant by tenant; and the audit log, who changed what. Newest first.
+"""What operators read beside matches: the settlement ledger, each entry with what it rests on; the state of
+the delivery, tenant by tenant; and the audit log, who changed what. Newest first.
 """
 
 from collections.abc import Sequence

@@ -165,7 +165,7 @@ class RowFeed:
         return version, self._encoded[key]
 
     async def expire(self) -> None:
-        """Read again before anything is shown: for who has changed what the tables show."""
+        """Read again before anything is shown; called after a change of what the tables show."""
         if self._reading is not None:  # it may have begun before the change
             await asyncio.wait([self._reading])
         self._read_at = -1.0
@@ -188,7 +188,7 @@ class RowFeed:
         if self._reading is None:
             self._read_at = now
             self._reading = asyncio.ensure_future(self._advance())
-        # Who leaves must not cancel the read that others wait for.
+        # A client that leaves must not cancel the read that others wait for.
         await asyncio.shield(self._reading)
 
     async def _advance(self) -> None:

@@ -31,7 +31,7 @@ class Permission(StrEnum):
     ALERTS = "alerts"  #: take and end alerts
     TRADE = "trade"  #: what is on offer and at which price; log sources
     SETTLE = "settle"  #: settle, void, roll back, award
-    UNDO = "undo"  #: take back a command that one might have given
+    UNDO = "undo"  #: take back a command that one may give
     ACCOUNTS = "accounts"
 
 

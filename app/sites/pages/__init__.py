@@ -2,7 +2,7 @@
 
 A `Site` has an address, templates, texts and assets of its own, and the same ones of this package beneath
 them. Its router names it in `opt["site"]`, so that whatever renders a page finds it by the request alone:
-also the page for a refusal by a middleware that stands before the `SessionGuard`.
+also the page for a refusal by a middleware that runs before the `SessionGuard`.
 
 - Pages are rendered by the server (Jinja2), escape every value and load nothing from elsewhere; forms work
   without scripts. What moves does so by server-sent events (`event_streams`).

@@ -38,8 +38,8 @@ def http(request: AnyRequest, error: HTTPException) -> Response[Any]:
 
 
 def unrouted(sites: Sequence[Site], otherwise: Handler, serves: Callable[[Scope], bool]) -> Handler:
-    """A handler of refusals of unknown addresses and methods: below the address of a site as a page, with
-    the status that `otherwise` gives, which handles all others. `serves`: the listener has the address."""
+    """A handler of refusals of unknown addresses and methods: below the address of a site as a page, with the
+    status that `otherwise` returns, which handles all others. `serves`: the listener has the address."""
 
     def handler(request: AnyRequest, error: HTTPException) -> Response[Any]:
         response = otherwise(request, error)

@@ -32,8 +32,8 @@ Valid = Callable[[Collection[UUID]], Awaitable[Set[UUID]]]
 
 
 class OpenStreams:
-    """The streams that sessions have open, and whether those sessions still last. `valid` gives those of some
-    sessions that are valid; it is called at most once in `seconds` for all of them together."""
+    """The streams that sessions have open, and whether those sessions still last. `valid` returns which of
+    some sessions are valid; it is called at most once in `seconds` for all of them together."""
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class OpenStreams:
 
     async def lasts(self, session_id: UUID) -> bool:
         """Whether a session with an open stream was valid at most `seconds` ago. An open stream is no use of
-        its session: that ends some hours after the last request of the user. Without the database nobody
-        knows, so it lasts."""
+        its session: that ends some hours after the last request of the user. While the database is
+        unavailable, sessions count as valid."""
         if self._looking is None and self._monotonic() - self._looked_at >= self.seconds:
             self._looked_at = self._monotonic()
             self._looking = asyncio.ensure_future(self._look())
         if self._looking is not None:
-            # One who leaves must not cancel the read that others wait for.
+            # A client that leaves must not cancel the read that others wait for.
             await asyncio.shield(self._looking)
         return session_id not in self._ended
 
@@ -79,7 +79,7 @@ class OpenStreams:
         try:
             self._ended = watched - await self._valid(watched)
         except Unavailable:
-            pass  # they last until somebody knows
+            pass  # they count as valid until the next read
         finally:
             self._looking = None
 
@@ -95,9 +95,9 @@ def open_stream(
     seconds: float,
     latest: Callable[[], Awaitable[bytes | None]],
 ) -> Response[bytes] | Stream:
-    """The response that sends, once in `seconds`, the event that `latest` gives, or that there is nothing
-    new: until the session ends, or the client leaves. To a session that has all its streams open a refusal,
-    after which htmx tries again later, ever more rarely."""
+    """The response that sends, once in `seconds`, the event that `latest` returns, or an event without news:
+    until the session ends, or the client leaves. To a session that has all its streams open a refusal, after
+    which htmx tries again later, ever more rarely."""
     if not streams.has_room(request.auth.session_id):
         return Response(b":\n\n", media_type=_MEDIA_TYPE, status_code=429, headers=_HEADERS)
     if request.method == "HEAD":

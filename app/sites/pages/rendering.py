@@ -41,8 +41,8 @@ def page(
 
 
 def render(request: AnyRequest, template: str, **values: Any) -> str:
-    """The text of a page, or of a part of one. Templates have `t` (texts), `site` (its address),
-    `csrf_token` (empty before signing in), `path`, what the site's `describe` gives, and `values`."""
+    """The text of a page, or of a part of one. Templates have `t` (texts), `site` (its address), `csrf_token`
+    (empty before signing in), `path`, what the site's `describe` returns, and `values`."""
     site, path = site_of(request), request.scope["path"]
     signed_in = request.scope.get("auth")
     common = {

@@ -100,8 +100,8 @@ class Site:
     them.
 
     `session_cookie` is the cookie's name: cookies do not tell apart ports of one host. `navigation` has the
-    pages that all link to. `allowed` gives the permissions of a user, `check` raises `Forbidden` unless they
-    have one (None: everybody has)."""
+    pages that all link to. `allowed` returns the permissions of a user, `check` raises `Forbidden` unless
+    they have one (None: everybody has)."""
 
     def __init__(
         self,
@@ -127,8 +127,8 @@ class Site:
         return self
 
     def describe(self, signed_in: SignedIn | None) -> dict[str, Any]:
-        """What templates have of who is signed in: `user`, `tenant` (None of an operator) and `permissions`;
-        None and empty before."""
+        """What templates have of the signed-in user: `user`, `tenant` (None of an operator) and
+        `permissions`; None and empty before."""
         if signed_in is None:
             return {"user": None, "tenant": None, "permissions": frozenset()}
         user, tenant = signed_in.user, signed_in.tenant

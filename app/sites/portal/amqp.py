@@ -1,5 +1,5 @@
-"""The tenant's access to AMQP: where its clients log in, a new password, a login that we try. And how
-delivery stands, on a page that moves by itself: the connection, its queues, rate, lag and losses.
+"""The tenant's access to AMQP: where its clients log in, a new password, a login that we try. And the state
+of the delivery, on a page that moves by itself: the connection, its queues, rate, lag and losses.
 """
 
 from typing import Any

@@ -1,4 +1,5 @@
-"""The dependencies of the portal's handlers; and what reads how delivery stands, once for all who watch."""
+"""The dependencies of the portal's handlers; and the reader of the delivery's state, which reads once for all
+who watch."""
 
 import asyncio
 import time
@@ -25,8 +26,8 @@ Read = Callable[[UUID], Awaitable[TenantDelivery | None]]
 
 
 class DeliveryReader:
-    """Calls `read` for a tenant at most once in `seconds`, however many browsers ask at a time; the others
-    share its result, a failure too."""
+    """Calls `read` for a tenant at most once in `seconds`, however many browsers request it; the others share
+    its result, also a failure."""
 
     def __init__(
         self, read: Read, seconds: float = SECONDS, monotonic: Callable[[], float] = time.monotonic
@@ -46,7 +47,7 @@ class DeliveryReader:
         }
         if tenant_id not in self._shared:
             self._shared[tenant_id] = now, asyncio.ensure_future(self._read(tenant_id))
-        # One who leaves must not cancel the read that others wait for.
+        # A client that leaves must not cancel the read that others wait for.
         return await asyncio.shield(self._shared[tenant_id][1])
 
 

@@ -131,7 +131,8 @@ def _published(found: Envelope, tenant: Tenant) -> AmqpMessage:
 
 
 async def _search(tx: Tx, tenant: Tenant, fields: dict[str, str]) -> EnvelopeSearch:
-    """What the fields ask for. Raises `Invalid`, and `NotFound` for a match that the tenant does not have."""
+    """The search that the fields describe. Raises `Invalid`, and `NotFound` for a match that the tenant does
+    not have."""
     name, kind = fields["message"], fields["type"]
     if name and name not in MATCH_MESSAGES:
         raise Invalid(Field(("message",), "Choose one of the messages.", "choice", name[:100]))

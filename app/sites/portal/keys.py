@@ -41,7 +41,7 @@ class ShownKey(msgspec.Struct, frozen=True):
 
 
 class Choices(msgspec.Struct, frozen=True):
-    """What a new key can be given; each of these is a right of some key, not all of one."""
+    """The rights that a new key can have. Each is a right of some key of the tenant; no key need have all."""
 
     bundles: tuple[str, ...]
     scopes: tuple[str, ...]

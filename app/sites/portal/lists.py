@@ -9,8 +9,8 @@ from litestar.params import QueryParameter
 
 from app.kit.errors import Field, Invalid
 
-ROWS = 50  #: of a page
-#: The tabs of what does not go when it ends.
+ROWS = 50  #: the rows of a page
+#: The tabs of lists whose items remain after they have ended.
 TABS = ("active", "ended")
 Tab = Annotated[str, QueryParameter(name="list")]
 #: Of a list in the order of creation: Unix ms and id, `<Unix ms>-<id>` in links.
@@ -19,7 +19,7 @@ _POSITION = re.compile(r"(\d{1,18})-([0-9a-f]{32})\Z", re.ASCII)
 
 
 class _Listed(Protocol):
-    """What a list in the order of creation has."""
+    """An item of a list in the order of creation."""
 
     @property
     def id(self) -> UUID: ...

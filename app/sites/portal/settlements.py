@@ -131,8 +131,8 @@ async def _rows(tx: Tx, texts: Texts, scope: _Scope, before: int, limit: int) ->
 
 
 async def _file(portal: Portal, texts: Texts, scope: _Scope) -> AsyncIterator[str]:
-    """The lines of the file, in pieces. Entries are only ever added, with higher ids: what lies below an id
-    stays the same from one piece to the next."""
+    """The lines of the file, in pieces. Entries are only ever added, with higher ids: those below an id stay
+    the same from one piece to the next."""
     yield csv_header()
     before = NEWEST
     while True:

@@ -1,4 +1,4 @@
-"""Where clients of this layout need another answer than the specification's: one table, and nowhere else.
+"""What unmodified SDKs of this layout need otherwise than the specification says: all of it, in one table.
 
 The public address has the column `SPECIFICATION`. The SDK address (`SDK_PORT`) has the column `SDK`: what
 unmodified SDKs of the established feed need. Handlers, data, keys and rates are the same.
@@ -29,7 +29,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     accepted_status: int  #: of the response to an accepted recovery
     sport_id: str  #: the id of the sport, wherever a document names it
-    repeats_ids: bool  #: whether the resource that a path names has the id that stands in the path
+    repeats_ids: bool  #: whether the resource that a path names has the id that is in the path
     #: Whether a full recovery waits for the one of its node that runs, instead of being refused; identical
     #: requests are one recovery until that has ended.
     queues_recoveries: bool

@@ -28,7 +28,7 @@ class Producer(msgspec.Struct, frozen=True):
     window_minutes: int = 4320
 
 
-#: The groups of market types with a player: clients then put the player's name where the URN stands.
+#: The groups of market types with a player: clients then put the player's name in the place of the URN.
 PLAYER_PROPS = "all|player_props"
 
 

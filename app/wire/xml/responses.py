@@ -48,15 +48,15 @@ class Acknowledgement(msgspec.Struct, frozen=True):
 
 
 def not_found(root: NotFoundRoot) -> bytes:
-    """The root of the resource that does not exist, holding nothing but the mark."""
+    """The document of a resource that does not exist: its root, with nothing but the mark of an error."""
     return _NOT_FOUND[root]
 
 
 def with_generated_at(document: bytes, at: int) -> bytes:
     """`document` with `generated_at` in its root, the moment (Unix ms) at which it was made.
 
-    Every root of the facade's answers may have it. It is put in at the very end, so that what was made twice
-    of the same state has the same ETag.
+    Every root of the facade's answers may have it. It is added last, so that documents of the same state have
+    the same ETag.
     """
     name = _NAME.match(document)
     if name is None:
