@@ -2,7 +2,7 @@
 
 The secret is shown once, to be scanned, and stored encrypted with a key derived from SECRET_KEY. A code is
 accepted once, in its 30 seconds and those before and after them. Wrong codes are counted; after ten in a row
-none is accepted until a link has set another password, since whoever guesses codes knows the password.
+none is accepted until a link has set another password, since a person who guesses codes knows the password.
 """
 
 import hmac

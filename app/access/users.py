@@ -2,7 +2,7 @@
 transaction.
 
 `by` names the actor, `now` is Unix ms. A change that changes nothing writes no audit record. No mail is sent:
-whoever invites a person passes them the one-time link.
+the one who invites a person passes them the one-time link.
 
 Operators, who sign in to the trading console, are users of a tenant of their own, which has no keys, no vhost
 and no owner, so that the people of no tenant can change them.

@@ -9,9 +9,13 @@ T = TypeVar("T")
 
 
 async def eventually(
-    look: Callable[[], Awaitable[T] | T], accepted: Callable[[T], object] = bool, seconds: float = 60
+    look: Callable[[], Awaitable[T] | T],
+    accepted: Callable[[T], object] = bool,
+    seconds: float = 60,
+    every: float = 0.02,
 ) -> T:
-    """The result of `look` as soon as it is `accepted`; fails with the last result after `seconds`."""
+    """The result of `look` as soon as it is `accepted`; fails with the last result after `seconds`. It looks
+    `every` so many seconds."""
     deadline = asyncio.get_running_loop().time() + seconds
     while True:
         found = look()
@@ -19,7 +23,7 @@ async def eventually(
         if accepted(seen):
             return seen
         assert asyncio.get_running_loop().time() < deadline, f"still {seen!r} after {seconds} s"
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(every)
 
 
 async def succeeds(attempt: Awaitable[object], *refusals: type[Exception]) -> bool:

@@ -81,7 +81,7 @@ class Consent(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
 
 
 class Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="decision", tag="refuse"):
-    """Whoever sent the command withdraws it. `reason` is recorded."""
+    """Refuse a command or, as its sender, withdraw it. `reason` is recorded."""
 
     reason: Words = ""
 

@@ -1,4 +1,4 @@
-"""Renders pages: templates with whoever is signed in, the texts of their language, and strict headers."""
+"""Renders pages: templates with the person signed in, the texts of their language, and strict headers."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -126,8 +126,9 @@ worlds = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.timeout(600)
 @given(stored=worlds)
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 async def test_hostile_data(
     client: httpx.AsyncClient, key: dict[str, str], store: Store, stored: dict[str, Any]
 ) -> None:

@@ -32,7 +32,7 @@ from tests.support.services import settings_for
 from tests.support.web import answers, issuing
 
 EXAMPLES = "MATCHFEED_FUZZ_EXAMPLES"  #: how many an operation, chosen anew each time
-GATE = 2
+GATE = 4
 SPORTS = ("cs2", "soccer")
 ODDS = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
 RATE = 1_000_000
@@ -138,7 +138,6 @@ async def test_responses_match_the_public_document(served: Served, slug: str, tm
             {"bundles": ("cs2.operator",), "sports": SPORTS},
             {"bundles": ("cs2.odds.basic",), "sports": ("soccer",)},
         ],
-        short=0,
         ids=["finished only", "operator", "soccer only"],
     ),
 )

@@ -92,7 +92,7 @@ damage = st.lists(
 )
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(damage=damage)
 def test_what_differs_from_the_whole_log_waits(plain: Trader, damage: Damage) -> None:
     check_damaged(plain, damage)

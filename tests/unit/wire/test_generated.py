@@ -18,7 +18,7 @@ def test_what_we_write_is_valid_and_reads_back_the_same(name: str, reference: Re
     """Without namespaces, which existing clients refuse, and without a doctype, which all do."""
     struct, write = ROOTS[name]
 
-    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(model(struct, reference))
     def holds(node: Any) -> None:
         document = write(node)
