@@ -120,6 +120,14 @@ class KillCoefficients(msgspec.Struct, frozen=True):
     poor_awp: float
 
 
+class MarketCoefficients(msgspec.Struct, frozen=True):
+    """How far chances to win a match are off before play, as variances of their logits: `own_error` ours,
+    from ratings; `source_error` what one bookmaker's odds say."""
+
+    own_error: float
+    source_error: float
+
+
 class MapCoefficients(msgspec.Struct, frozen=True):
     """How a map's rounds go on: both sides' resources in few levels (`economy`).
 
@@ -149,6 +157,7 @@ class Coefficients(msgspec.Struct, frozen=True):
     data: tuple[DataSet, ...]
     kills: KillCoefficients
     maps: MapCoefficients
+    market: MarketCoefficients
     players: PlayerCoefficients
     rounds: RoundCoefficients
     ratings: RatingCoefficients

@@ -7,7 +7,7 @@ them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from math import ceil, exp, floor
 from typing import NamedTuple
@@ -15,19 +15,79 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from app.domain.match import MapPlay, Match
+from app.domain.references import MarketAnchor
 from app.domain.strength import TeamRating
 from app.trading.half_walk import Results, log_likelihood
-from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
+from app.trading.map_scores import (
+    MapParameters,
+    MapState,
+    half_results,
+    home_starts_ct,
+    map_parameters,
+    match_finals,
+    wins_map,
+)
+from app.trading.market_anchor import anchored
 from app.trading.model import Skill, logit
 from app.trading.ratings import Normal, rating_model
 
 
-def skill_prior(match: Match) -> Normal:
-    """How much better home is than away in a round, in logits. A team without a rating counts as one that the
-    public ranking does not list."""
+class Format(NamedTuple):
+    """What the chance of a match depends on beside skill."""
+
+    best_of: int
+    max_rounds: int
+    overtime_rounds: int
+
+
+def skill_prior(match: Match) -> Skill:
+    """How much better home is than away in a round: by the teams' ratings, and by the sources' reference
+    prices where they are followed. A team without a rating counts as one that the public ranking does not
+    list."""
+    own = own_prior(match)
+    if match.anchor is None:
+        return own
+    return _anchored(own, match.anchor, match_format(match))
+
+
+def own_prior(match: Match) -> Skill:
+    """The same by the ratings alone."""
     home = _rated(match.home_strength, match.home_strength_sd)
     away = _rated(match.away_strength, match.away_strength_sd)
-    return rating_model().skill(home, away, match.max_rounds)
+    return _spread(rating_model().skill(home, away, match.max_rounds))
+
+
+def match_format(match: Match) -> Format:
+    return Format(match.best_of, match.max_rounds, match.overtime_rounds)
+
+
+@lru_cache(maxsize=1024)
+def _anchored(own: Skill, anchor: MarketAnchor, form: Format) -> Skill:
+    exact = rating_model().of_strength(1.0, 0, _EXACT)
+    day = _spread(rating_model().skill(exact, exact, form.max_rounds)).spread
+    return anchored(own, max(day, _FINEST), anchor, partial(match_chance, form))
+
+
+@lru_cache(maxsize=1024)
+def match_chance(form: Format, expected: Skill) -> float:
+    """Home's chance to win a match before it begins, while its maps and sides are not known."""
+    cases = posterior(expected, lambda _: 0.0)
+    return sum(weight * _match_chance(form, skill) for weight, skill in cases)
+
+
+@lru_cache(maxsize=4096)
+def _match_chance(form: Format, skill: float) -> float:
+    play = MapPlay(number=1, max_rounds=form.max_rounds, overtime_rounds=form.overtime_rounds)
+    start = MapState(0, 0)
+    of_map = sum(wins_map(map_parameters(play, skill, ct), start) for ct in (True, False)) / 2
+    ends = match_finals(0, 0, form.best_of, (of_map,) * form.best_of)
+    return sum(
+        chance * (1.0 if home > away else 0.5) for (home, away), chance in ends.items() if home >= away
+    )
+
+
+def _spread(normal: Normal) -> Skill:
+    return Skill(normal.mean, normal.variance**0.5)
 
 
 def skill_of_points(points: float, max_rounds: int) -> float:
@@ -41,6 +101,8 @@ def _rated(points: float, spread: float) -> TeamRating:
 
 
 _STEP = 0.2  #: logits between two skills of the grid
+_FINEST = 0.65 * _STEP  #: the least spread of skill that the grid can show
+_EXACT = 1e-6  #: points: the spread of a strength that is known
 _REACH = 3.5  #: standard deviations of the prior to either side
 _NEGLIGIBLE = 1e-3  #: skills less likely than this are left out
 Halves = tuple[tuple[int, Results], ...]  #: by number, from 0
@@ -69,16 +131,15 @@ Shift = tuple[int, int, float]  #: the map, the rounds won on it before, and by 
 
 def cases(match: Match) -> tuple[Case, ...]:
     """The skills that home may have after the rounds so far; weights sum to 1."""
-    mean, variance = skill_prior(match)
-    shifts = match.controls.shifts
-    if shifts:
-        return _after_shifts(match, Skill(mean, variance**0.5))
+    expected = skill_prior(match)
+    if match.controls.shifts:
+        return _after_shifts(match, expected)
     played = tuple(
         (map_parameters(play, 0.0, starts_ct), tuple(half_results(play)))
         for play in match.maps
         if (starts_ct := home_starts_ct(play)) is not None
     )
-    return _after(Skill(mean, variance**0.5), played)
+    return _after(expected, played)
 
 
 def _after_shifts(match: Match, expected: Skill) -> tuple[Case, ...]:

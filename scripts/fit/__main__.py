@@ -15,7 +15,7 @@ from scripts.reality.place import ROOT, real_data
 
 FILE = ROOT / "app" / "trading" / "coefficients.json"
 #: In the order in which they build on each other.
-SECTIONS = ("rounds", "maps", "ratings", "players", "kills")
+SECTIONS = ("rounds", "maps", "ratings", "market", "players", "kills")
 
 
 def main() -> None:

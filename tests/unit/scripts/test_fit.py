@@ -1,9 +1,16 @@
 """Fits find what made the data, and judgements say how good predictions are."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from app.domain.references import MarketAnchor
+from app.trading.market_anchor import blend
+from app.trading.reference_prices import fair
+from scripts.fit import market
 from scripts.fit.regression import fit, logistic, loss, scaled
+from scripts.reality import series_odds
 from scripts.reality.scores import Predictions, auc, brier, calibration_error, log_loss, measured
 
 WEIGHTS = np.array([0.3, -1.2, 0.8])
@@ -59,3 +66,22 @@ def test_an_interval_holds_its_value() -> None:
     figures = measured(found)
     assert all(figure.low <= figure.high for figure in figures.values())
     assert figures["log_loss"].low <= figures["log_loss"].value <= figures["log_loss"].high
+
+
+def test_odds_beat_public_points_and_the_blend_is_near_the_odds(data: Path) -> None:
+    """On each half of the series by what the other half was fitted to."""
+    path = data / "real" / market.FILE
+    if not path.exists():
+        pytest.skip(f"needs published series with odds; {path} is missing")
+    rows = [one for one in series_odds.read(path) if one.points is not None]
+    for fitted, judged in ((rows[::2], rows[1::2]), (rows[1::2], rows[::2])):
+        found = market.fitted(fitted)
+        weight = found.own_error / (found.own_error + found.source_error)
+        ours = [market.by_points(one, one.points or 0.0) for one in judged]
+        theirs = [fair(one.odds)[0] for one in judged]
+        anchors = (MarketAnchor(each, weight, 1, 0) for each in theirs)
+        blended = [blend(own, anchor) for own, anchor in zip(ours, anchors, strict=True)]
+        losses = [
+            loss(np.array(each), np.array([one.a_won for one in judged])) for each in (ours, theirs, blended)
+        ]
+        assert losses[2] < losses[0] and losses[2] < losses[1] + 0.01
