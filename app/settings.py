@@ -146,6 +146,17 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: by this fraction or more, or too short by three times as much. Keep it below the margin, or a stale
     #: price has value.
     price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.055
+    #: Whether prices before play follow reference prices (docs/operators.md) on matches of which no operator
+    #: has said otherwise.
+    references_followed: bool = True
+    #: Reference prices that were set longer ago than this (seconds) do not count; until then they count the
+    #: less the older they are.
+    reference_stale_seconds: Positive = 21_600
+    #: By so much (logits of winning the match) our own price and reference prices may differ before an alert
+    #: opens.
+    reference_alert_logits: Annotated[float, Meta(ge=0.1, le=10)] = 1.2
+    #: By so much they may differ before the match is suspended until an operator decides.
+    reference_suspend_logits: Annotated[float, Meta(ge=0.1, le=10)] = 2.0
     #: Largest log batch accepted, in bytes.
     log_batch_bytes: Positive = 1_048_576
     #: The port on which a process serves its metrics, at `/metrics`; every process of a machine needs one of

@@ -10,7 +10,7 @@ import click
 
 from app.cli.alert_commands import alert, alerts
 from app.cli.feed_commands import feed, tail
-from app.cli.import_commands import imports, ratings
+from app.cli.import_commands import imports, ratings, references
 from app.cli.installation_commands import doctor, restored
 from app.cli.match_control_commands import (
     consents,
@@ -41,6 +41,7 @@ for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unboo
     main.add_command(command)
 for command in (
     ratings,
+    references,
     demo_tenants,
     doctor,
     restored,

@@ -1,4 +1,4 @@
-"""Reference data from files, and teams' ratings."""
+"""Reference data from files, teams' ratings, and reference prices of matches."""
 
 import gzip
 from pathlib import Path
@@ -6,15 +6,18 @@ from pathlib import Path
 import click
 import msgspec
 
-from app.cli.runtime import actor, async_command, command_store, load_settings
-from app.commands import rating_import
+from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config
+from app.commands import match_references, rating_import, reference_import
 from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location
+from app.commands.reference_import import ImportedPrice
 from app.ingest import reference
 from app.ingest.reference import CS2_KINDS, SOCCER_KINDS, Row, read_lines, read_profiles, read_season
 from app.kit.clock import iso_millis, system_clock
+from app.kit.csv_rows import csv_rows
 from app.kit.errors import Field, Invalid
 from app.store import ratings as stored_ratings
 
+_FIRST_LINE = 2  #: of a CSV file's rows: its header is the first
 _KINDS: dict[str, type[Imported]] = {"result": ImportedResult, "strength": ImportedStrength}
 
 
@@ -36,6 +39,37 @@ async def import_file(file: Path) -> None:
         counts = await rating_import.import_ratings(tx, rows, by=actor(), now=system_clock())
     for name, count in msgspec.to_builtins(counts).items():
         click.echo(f"{name}: {count}")
+
+
+@click.group("references")
+def references() -> None:
+    """Reference prices of matches: what bookmakers and exchanges offer."""
+
+
+@references.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@async_command
+async def import_prices(file: Path) -> None:
+    """Import reference prices from FILE (.csv or .jsonl); docs/imports.md describes the format.
+
+    Prices that are known already change nothing.
+    """
+    settings, now = load_settings(), system_clock()
+    async with command_store(settings) as store:
+        async with store.transaction() as tx:
+            found = await reference_import.import_references(tx, _prices(file), by=actor(), now=now)
+        await match_references.refresh(store, found.match_ids, now, pricing_config(settings))
+    for name, count in msgspec.to_builtins(found.counts).items():
+        click.echo(f"{name}: {count}")
+
+
+def _prices(file: Path) -> list[tuple[Location, ImportedPrice]]:
+    body = file.read_bytes()
+    if file.suffix == ".csv":
+        rows = csv_rows(body, ImportedPrice, (file.name,), first=_FIRST_LINE)
+        return [((file.name, number), row) for number, row in enumerate(rows, _FIRST_LINE)]
+    decode = msgspec.json.Decoder(ImportedPrice).decode
+    return read_lines(file.name, body, lambda place, line: (place, decode(line)))
 
 
 @ratings.command("list")

@@ -12,9 +12,11 @@ from app.commands.market_actions import ManualMarketAction
 from app.commands.match_commands import Command, team_of
 from app.domain import fixture, lifecycle, restarts, round_totals, strength
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
+from app.domain.doubts import REFERENCES, clear_doubt
 from app.domain.market import Result
 from app.domain.match import Match
 from app.domain.match_info import MatchInfo
+from app.domain.references import of_other_teams
 from app.domain.settlement import VoidWindow
 from app.domain.trading_controls import (
     ClosedType,
@@ -82,10 +84,10 @@ def effect_of(command: Command, match: Match, now: int) -> Effect:
             after = replace(match, controls=_controls_after(command, match, now))
             return Effect(after, (ControlsChanged(),), market_actions.trading_action(command, match))
         case _:
-            return _effect_on_fixture(command, match)
+            return _effect_on_fixture(command, match, now)
 
 
-def _effect_on_fixture(command: Command, match: Match) -> Effect:
+def _effect_on_fixture(command: Command, match: Match, now: int) -> Effect:
     """The effect of a command that describes the match."""
     match command:
         case c.SetTeams():
@@ -102,6 +104,7 @@ def _effect_on_fixture(command: Command, match: Match) -> Effect:
                 away_id=command.id_b,
                 allow_unrated=command.allow_unrated,
             )
+            changed = _without_references(match, changed[0], now), changed[1]
         case c.Rate():
             strengths = command.strength_a, command.strength_b
             changed = strength.set_strengths(match, *strengths, allow_unrated=command.allow_unrated)
@@ -124,6 +127,19 @@ def _effect_on_fixture(command: Command, match: Match) -> Effect:
         case _:
             raise TypeError(f"no effect for {type(command).__name__}")
     return Effect(*changed)
+
+
+def _without_references(before: Match, match: Match, now: int) -> Match:
+    """Reference prices of other teams say nothing of these."""
+    if (before.home, before.home_id, before.away, before.away_id) == (
+        match.home,
+        match.home_id,
+        match.away,
+        match.away_id,
+    ):
+        return match
+    match = replace(match, anchor=None, references=of_other_teams(now))
+    return clear_doubt(match, REFERENCES)
 
 
 def _describe(command: c.Describe, match: Match) -> tuple[Match, tuple[MatchChange, ...]]:

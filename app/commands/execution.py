@@ -14,12 +14,13 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import match_entrants, match_update, source_switch
+from app.commands import match_entrants, match_references, match_update, source_switch
 from app.commands.effects import Effect, effect_of
-from app.commands.match_commands import Command, FollowSource, OnBets, RollBackMarket
+from app.commands.match_commands import Command, FollowReferences, FollowSource, OnBets, RollBackMarket
 from app.commands.match_update import MatchUpdate
 from app.commands.trading_commands import Undo
 from app.commands.undo import CommandState, state_of, undo
+from app.domain import lifecycle
 from app.domain.market import Market, MarketKey
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, void_windows
@@ -187,7 +188,7 @@ async def plan(
     """What `command` changes on this match, which must be locked in `tx`; `carry_out` writes it. Raises as
     `execute`."""
     await _check_revision(tx, match, command, sender)
-    effect, extra_writes = await _effect(tx, command, match, now)
+    effect, extra_writes = await _effect(tx, command, match, now, pricing)
     await _check_window(tx, match.id, command)
     after = await match_entrants.resolve(tx, match, effect.after, now)
     update = await match_update.prepare(
@@ -258,10 +259,15 @@ async def _check_window(tx: Tx, match_id: UUID, command: Command) -> None:
         raise Conflict(f"The bets of exactly this window are {state} on this market.")
 
 
-async def _effect(tx: Tx, command: Command, match: Match, now: int) -> tuple[Effect, list[Write]]:
+async def _effect(
+    tx: Tx, command: Command, match: Match, now: int, pricing: PricingConfig
+) -> tuple[Effect, list[Write]]:
     """The effect of `command`, and what is to be written with it."""
     if isinstance(command, Undo):
         return await undo(tx, command, match), []
+    if isinstance(command, FollowReferences):
+        lifecycle.require_not_over(match, "changed")
+        return Effect(*await match_references.switched(tx, match, command, now, pricing)), []
     if not isinstance(command, FollowSource):
         return effect_of(command, match, now), []
     after, changes, writes = await source_switch.follow(tx, match, command.source, now)

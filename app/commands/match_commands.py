@@ -156,6 +156,14 @@ class FollowSource(Command, frozen=True, tag="follow_source"):
     source: Annotated[str, Meta(min_length=1, max_length=500)]
 
 
+class FollowReferences(Command, frozen=True, kw_only=True, tag="follow_references"):
+    """Whether prices follow the market's reference prices; null: as the installation's setting says. To
+    follow none ends a suspension because they are too far from ours. `reason` is recorded."""
+
+    follow: bool | None
+    reason: Words = ""
+
+
 class NameSides(Command, frozen=True, tag="name_sides"):
     """Which team plays CT now, or begins the next map as CT where no map is in play."""
 

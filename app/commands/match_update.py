@@ -35,6 +35,7 @@ from app.store import changes as change_log
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.transaction import Tx, Write
 from app.trading import engine
+from app.trading.divergence import judged
 from app.trading.engine import Reaction
 from app.trading.held_probabilities import without_ended
 from app.trading.match_facts import Past, whether_standing
@@ -60,7 +61,25 @@ def _present(match: Match) -> dict[AlertKind, str]:
         return {}
     doubts = [doubt for doubt in match.doubts if not match.over or doubt.kind in (FORMAT, ENDED)]
     found = {kind: doubt.reason for doubt in doubts if (kind := _kind(doubt))}
-    return found | _of_rounds(match)
+    return found | _of_rounds(match) | _of_references(match)
+
+
+def _of_references(match: Match) -> dict[AlertKind, str]:
+    """Those of the reference prices of a match before play."""
+    if match.status not in match_entrants.BEFORE_PLAY or match.over:
+        return {}
+    status = match.references
+    found: dict[AlertKind, str] = {}
+    if status.state == "diverged":
+        found[AlertKind.REFERENCE_DIVERGENCE] = (
+            f"home wins with {status.home:.3f} by reference prices: {status.divergence:+.2f} logits from ours"
+        )
+    reasons = list(status.refused)
+    if status.state == "disagreeing":
+        reasons.append("the sources differ too far from each other")
+    if reasons:
+        found[AlertKind.REFERENCE_PRICES] = "reference prices that do not count: " + "; ".join(reasons)
+    return found
 
 
 def _of_rounds(match: Match) -> dict[AlertKind, str]:
@@ -148,6 +167,11 @@ async def prepare(
     """
     if before is not None and before.status in match_entrants.BEFORE_PLAY and after.status is Status.LIVE:
         after = await match_entrants.with_current_ratings(tx, after, now, begins=True)
+    if after.status in match_entrants.BEFORE_PLAY:
+        compared = judged(after, pricing)
+        if compared.doubts != after.doubts:
+            changes = (*changes, c.DetailsChanged())
+        after = compared
     book = await markets.book(tx, after.id)  # settled ones, too: what they rested on may be void now
     if after.controls.held:
         kept = without_ended(after, changes, book, now, pricing)

@@ -132,6 +132,7 @@ AnyCommand = (
     | m.Suspend
     | m.Unsuspend
     | m.FollowSource
+    | m.FollowReferences
     | m.NameSides
     | m.AcceptRestart
     | m.KeepBranch

@@ -7,6 +7,7 @@ from app.domain.match import Doubt, Match
 
 OPERATOR = "operator"  #: the kind of a doubt that an operator raised; its reason is their text
 PRICE = "price"  #: the kind of the doubt while a price has moved without a cause
+REFERENCES = "references"  #: the kind of the doubt since our price and reference prices differ too far
 UNRATED = "rating"  #: the kind of the doubt while a team has no strength
 MISSING_DATA = "source"  #: the kind of a doubt that missing data raises
 LOG_GAP = "a part of the game server's log is missing"  #: the reason of such a doubt
@@ -50,7 +51,7 @@ def retain_doubts(match: Match, *kinds: str) -> Match:
 
 def log_is_doubted(match: Match) -> bool:
     """Whether the match has a doubt that the log raised and that its next lines may clear."""
-    return any(doubt.kind not in (OPERATOR, UNRATED, PRICE) for doubt in match.doubts)
+    return any(doubt.kind not in (OPERATOR, UNRATED, PRICE, REFERENCES) for doubt in match.doubts)
 
 
 def _replace_doubts(match: Match, doubts: tuple[Doubt, ...]) -> Match:
@@ -58,8 +59,9 @@ def _replace_doubts(match: Match, doubts: tuple[Doubt, ...]) -> Match:
 
 
 def public_reason(match: Match) -> str:
-    """Why the match is suspended, for clients: an operator's own text is replaced."""
-    if match.doubts and match.doubts[0].kind == OPERATOR:
+    """Why the match is suspended, for clients: an operator's own text, and what other bookmakers offer, are
+    replaced."""
+    if match.doubts and match.doubts[0].kind in (OPERATOR, REFERENCES):
         return BY_OPERATOR
     return match.suspended
 

@@ -13,6 +13,7 @@ from app.domain.doubts import (
     ENDED,
     OPERATOR,
     PRICE,
+    REFERENCES,
     RESTORED,
     clear_doubt,
     raise_doubt,
@@ -23,7 +24,7 @@ from app.domain.restarts import RESTARTED
 from app.domain.series import close_map, finish_match, next_map
 from app.kit.errors import Conflict
 
-_ENDED_BY_OPERATORS = (OPERATOR, PRICE, RESTORED, ENDED)
+_ENDED_BY_OPERATORS = (OPERATOR, PRICE, REFERENCES, RESTORED, ENDED)
 
 
 def schedule(match: Match, at: int) -> MatchAndChanges:
@@ -46,8 +47,9 @@ def suspend(match: Match, reason: str) -> MatchAndChanges:
 
 
 def unsuspend(match: Match) -> MatchAndChanges:
-    """End an operator's suspension, and those for a price that moved without a cause, for a restored
-    database and for a map that was played on after its end; other doubts that the log raised stay."""
+    """End an operator's suspension, and those for a price that moved without a cause, for reference prices
+    that are too far from ours, for a restored database and for a map that was played on after its end; other
+    doubts that the log raised stay."""
     require_not_over(match, "unsuspended")
     if not any(doubt.kind in _ENDED_BY_OPERATORS for doubt in match.doubts):
         raise Conflict(f"match {match.number} is not suspended by an operator")

@@ -26,7 +26,7 @@ from app.domain.map_play import WinReason as WinReason
 from app.domain.map_play import other_side as other_side
 from app.domain.map_play import other_team as other_team
 from app.domain.match_info import MatchInfo
-from app.domain.references import MarketAnchor
+from app.domain.references import NO_REFERENCES, MarketAnchor, ReferenceStatus
 from app.domain.trading_controls import NO_CONTROLS, TradingControls
 
 #: What restarts a map: the game server (a crash, the map loaded again, another server), a warm-up, or a
@@ -282,6 +282,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     anchor: MarketAnchor | None = None  #: what reference prices say, where they are followed
     #: Whether an operator wants reference prices followed on this match; None: as the installation's setting.
     follows_references: bool | None = None
+    references: ReferenceStatus = NO_REFERENCES
     #: Of how many market types the process knew the rules that last settled its markets.
     types_known: int = 0
 

@@ -6,8 +6,9 @@ needed), `operator`, `sport`, `scopes` (one of these is enough), `query` (the kn
 handler does not declare them) or `any_query`, `query_rule` (what else their values must be) or
 `handler_checks_query`, `sibling` (a second path ends in `.xml`), `format` (the only one), `cached_per` (the
 response is cached, once per value of this function), `concurrency_limited` (expensive),
-`remembered_when_refused` (a recovery, see `access.rate_limit`); for the OpenAPI document alone `takes` (the
-media type of a raw body), `required` (parameters) and `accepted` (the type of a response 202). `app.sites`
+`remembered_when_refused` (a recovery, see `access.rate_limit`), `csv` (the type of a row, if the body may be
+CSV); for the OpenAPI document alone `takes` (the media type of a raw body), `required` (parameters) and
+`accepted` (the type of a response 202). `app.sites`
 has further keys for its pages. `handlers` declares and collects handlers. What a handler returns is rendered
 and cached by `response`, in the format that `representation` chose, which also compresses and sends it.
 

@@ -7,7 +7,8 @@ ignores unknown ones (the compatibility facade: existing clients send some). Wha
 type and its bounds is the route's `query_rule`, or checked by its handler.
 
 JSON bodies are decoded as the type that their handler declares: a number in quotes is no number. Large bodies
-are decoded in a thread, and stop at the first error.
+are decoded in a thread, and stop at the first error. A route with `opt["csv"]`, the type of a row, takes rows
+as CSV, too.
 """
 
 import re
@@ -29,6 +30,7 @@ from msgspec.structs import FieldInfo
 
 from app.kit.background import run_in_thread
 from app.kit.control_characters import has_control_characters, strip_control_characters
+from app.kit.csv_rows import CSV, csv_rows
 from app.kit.errors import Field, Invalid, NotFound, with_others
 
 T = TypeVar("T")
@@ -248,7 +250,11 @@ class StrictRequest(Request[Any, Any, Any]):
         wanted = self.route_handler.parsed_fn_signature.parameters.get("data")
         if wanted is None:
             return await super().json()
-        _refuse_other_types(self.headers.get("content-type", ""))
+        kind = self.headers.get("content-type", "")
+        row_type = self.route_handler.opt.get("csv")
+        if row_type is not None and kind.partition(";")[0].strip().lower() == CSV:
+            return csv_rows(await self.body(), row_type, ("body",))
+        _refuse_other_types(kind)
         body = await self.body()
         if len(body) < _LARGE:
             return _checked(body, wanted.annotation)

@@ -6,6 +6,7 @@
   lines of a log by these phases.
 - The claims of rival sources end when these have been silent for long.
 - Matches before play follow the ratings of their teams, which other matches change.
+- Matches before play follow the market's reference prices, which grow old.
 - Clock and fuse decide rounds without a line. Trading computes until when its prices are valid, and that is
   stored with the match. Every worker looks for matches that are due. One of them locks a match and prices it
   again; the others skip it, and so does a restarted worker that finds it done.
@@ -18,7 +19,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from app.commands import match_entrants, match_update, source_switch
+from app.commands import match_entrants, match_references, match_update, source_switch
 from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import DataComplete, EndOverdue, RivalsGone, SilenceEnded
@@ -239,6 +240,11 @@ async def refresh_ratings(store: Store, now: int, config: IngestConfig) -> int:
         )
 
     return await for_each_match(store, ids, follow)
+
+
+async def follow_references(store: Store, now: int, config: IngestConfig) -> int:
+    """Have matches before play follow reference prices as they come and grow old; how many."""
+    return await match_references.refresh_due(store, now, config.pricing)
 
 
 async def reprice_regularly(

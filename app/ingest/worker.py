@@ -67,6 +67,7 @@ async def tick(
         await match_checks.note_silence(store, now, config)
         await match_checks.forget_rivals(store, now, config)
         await match_checks.refresh_ratings(store, now, config)
+        await match_checks.follow_references(store, now, config)
     except Unavailable as error:
         log.warning("the database is unavailable", error=error.detail)
 

@@ -45,6 +45,8 @@ class AlertKind(StrEnum):
     FORMAT_CONTRADICTION = "format_contradiction"  #: what is played does not fit the match's format
     UNRATED_MATCH = "unrated_match"  #: nothing is on offer because a team has no strength
     UNEXPLAINED_MOVE = "unexplained_move"  #: a price moved further than what happened explains
+    REFERENCE_DIVERGENCE = "reference_divergence"  #: reference prices of a match differ too far from ours
+    REFERENCE_PRICES = "reference_prices"  #: some reference prices of a match are too old or wrong
     #: a match's log is not followed since the database was restored or failed over
     DATABASE_RESTORED = "database_restored"
     DATABASE_FAILOVER = "database_failover"  #: the database failed over, and may have lost commits

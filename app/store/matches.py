@@ -20,6 +20,7 @@ from piccolo.table import Table
 from app.domain.ids import match_number, match_uuid
 from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
+from app.domain.references import NO_REFERENCES, MarketAnchor, ReferenceStatus
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import notifications
 from app.store.notifications import SHOWN
@@ -39,6 +40,7 @@ from app.store.tables.match import (
     Market,
     MatchReference,
     PlayerMap,
+    ReferencePrice,
     Round,
     TeamMap,
     TimelineEvent,
@@ -63,6 +65,7 @@ _NAMING_MATCH = (
     LogPending,
     LogParked,
     MatchReference,
+    ReferencePrice,
     OperatorCommand,
     MatchCommand,
     ConsentRequest,
@@ -79,10 +82,21 @@ DEPENDENT_TABLES: dict[str, type[Table]] = {table._meta.tablename: table for tab
 _values = attrgetter(*writes.MATCH_COLUMNS)
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
-_STATE = (MatchTable.state, MatchTable.last_stamp, MatchTable.last_seq)
+_STATE = (MatchTable.state, MatchTable.reference_state, MatchTable.last_stamp, MatchTable.last_seq)
 _OVER = MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
 _LIVE = MatchTable.status == Status.LIVE
 _RUNNING = (_LIVE, MatchTable.suspended == "")
+
+
+class _ReferenceState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The fields of a match's state that version 0.2.0 would drop."""
+
+    anchor: MarketAnchor | None = None
+    follows_references: bool | None = None
+    references: ReferenceStatus = NO_REFERENCES
+
+
+_decode_references = msgspec.json.Decoder(_ReferenceState).decode
 
 
 class MatchPosition(msgspec.Struct, frozen=True):
@@ -94,8 +108,10 @@ class MatchPosition(msgspec.Struct, frozen=True):
 
 
 def _match(row: Row) -> Match:
-    numbers = {"last_stamp": row["last_stamp"], "last_seq": row["last_seq"]}
-    return msgspec.structs.replace(_decode(row["state"]), **numbers)
+    fields: dict[str, Any] = {"last_stamp": row["last_stamp"], "last_seq": row["last_seq"]}
+    if row["reference_state"] is not None:
+        fields |= msgspec.structs.asdict(_decode_references(row["reference_state"]))
+    return msgspec.structs.replace(_decode(row["state"]), **fields)
 
 
 async def next_number(tx: Tx) -> int:
@@ -276,7 +292,9 @@ async def _named(tx: Tx, ref: str) -> Match | None:
 
 
 def _columns(match: Match) -> tuple[object, ...]:
-    return (*_values(match), match.map.name if match.map else "", _encode(match))
+    references = _ReferenceState(match.anchor, match.follows_references, match.references)
+    map_name = match.map.name if match.map else ""
+    return (*_values(match), map_name, _encode(match), _encode(references))
 
 
 @prepared
@@ -297,6 +315,7 @@ def _state_unless(version: str | None) -> tuple[Column | QueryString, ...]:
     changed = "CASE WHEN xmin::text = {} THEN NULL ELSE {} END"
     return (
         QueryString(changed, version, MatchTable.state, alias="state"),
+        MatchTable.reference_state,
         MatchTable.last_stamp,
         MatchTable.last_seq,
         QueryString("pg_current_xact_id()::xid::text", alias="own_version"),

@@ -19,11 +19,19 @@ class PricingConfig(msgspec.Struct, frozen=True, kw_only=True):
     market whose result would be all but certain within that time is closed before. `price_step`: during a
     round prices are published when the odds of one are too long by this fraction or more, or too short by
     `offers.FALLS` times as much, or when a market opens or closes.
+
+    `references_followed`: whether a match follows reference prices unless an operator says otherwise; those
+    set more than `reference_stale_seconds` ago do not count. Where ours and theirs differ by
+    `reference_alert_logits` or more an alert opens, and by `reference_suspend_logits` the match is suspended.
     """
 
     margin: float = 0.06
     bet_delay_seconds: int = 5
     price_step: float = 0.055
+    references_followed: bool = True
+    reference_stale_seconds: int = 21_600
+    reference_alert_logits: float = 1.2
+    reference_suspend_logits: float = 2.0
 
 
 MIN_ODDS, MAX_ODDS = 1.01, 50.0

@@ -16,6 +16,7 @@ from app.http.openapi import components
 from app.http.openapi.components import Values, header_refs
 from app.http.openapi.routes import JSON, XML, Route, tag, tags
 from app.http.openapi.schemas import Json, described, ref, used_schemas, with_names
+from app.kit.csv_rows import CSV
 
 #: Who publishes the API, and under which licence.
 CONTACT = {"name": "Your account manager"}
@@ -209,7 +210,10 @@ def _body(route: Route, shapes: Mapping[Any, Json]) -> Json | None:
     content: Json = {"schema": {"type": "string"} if route.body is None else shapes[route.body]}
     if (example := example_of(route.body)) is not None:
         content["example"] = example
-    return {"required": True, "content": {route.takes: content}}
+    taken = {route.takes: content}
+    if "csv" in route.opt:
+        taken[CSV] = {"schema": {"type": "string"}}
+    return {"required": True, "content": taken}
 
 
 def _responses(route: Route, context: DocumentContext) -> Json:

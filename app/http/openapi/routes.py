@@ -182,6 +182,7 @@ _DESCRIPTIONS = {
     "Operators: metrics": "Metrics for Prometheus.",
     "Operators: openapi.json": "This document.",
     "Operators: ratings": "The strength of teams.",
+    "Operators: references": "Reference prices of the market.",
     "Operators: tenants": "Tenants: their keys, bookings, market types and audit log.",
     "Operators: trim": "Removes finished matches of a sandbox.",
 }

@@ -17,6 +17,7 @@ from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
 from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Name, Operators
+from app.operations.api.reference_views import in_words
 from app.operations.api.views import SourceView, source_view
 from app.store import audit, log_state, matches
 from app.wire.views.match import MatchView, basic_view
@@ -56,10 +57,23 @@ class Trim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_finished: Annotated[int, Meta(ge=0, le=100_000)]
 
 
+class PriceInputs(msgspec.Struct, frozen=True):
+    """What prices before play rest on: the teams' strengths in points with their standard deviation, which of
+    them follow ratings (`by_ratings`: team_a, team_b), and whether reference prices count, in words."""
+
+    strength_a: float
+    strength_b: float
+    spread_a: float
+    spread_b: float
+    by_ratings: tuple[str, ...]
+    references: str
+
+
 class Created(msgspec.Struct, frozen=True):
     """A match as its operator sees it; `log_sink_url` goes into the game server's `logaddress_add_http`.
     `revision` counts the commands that changed it; `controls` are what traders have set on it;
-    `assumed_ends` are the numbers of the maps whose end the log did not report: they ended by the rules."""
+    `price_inputs` are what prices rest on; `assumed_ends` are the numbers of the maps whose end the log did
+    not report: they ended by the rules."""
 
     id: str
     urn: str
@@ -68,6 +82,7 @@ class Created(msgspec.Struct, frozen=True):
     log_sink_url: str
     revision: int
     controls: TradingControls
+    price_inputs: PriceInputs
     assumed_ends: tuple[int, ...]
 
 
@@ -164,7 +179,20 @@ def _created(ops: Operators, match: Match) -> Created:
         log_sink_url=ops.sink_url(match),
         revision=match.revision,
         controls=match.controls,
+        price_inputs=_price_inputs(match),
         assumed_ends=tuple(play.number for play in match.maps if play.end_assumed),
+    )
+
+
+def _price_inputs(match: Match) -> PriceInputs:
+    names = {"home": "team_a", "away": "team_b"}
+    return PriceInputs(
+        strength_a=match.home_strength,
+        strength_b=match.away_strength,
+        spread_a=match.home_strength_sd,
+        spread_b=match.away_strength_sd,
+        by_ratings=tuple(names[team] for team in ("home", "away") if team in match.follows_ratings),
+        references=in_words(match.references),
     )
 
 

@@ -77,6 +77,13 @@ WHERE match.status IN ('discovered', 'upcoming')
     AND team_rating.version > coalesce((match.state->>'ratings_version')::bigint, 0)
 LIMIT $1
 """
+#: A join with arrays: those of these reference prices that are known, by their place in the arrays.
+KNOWN_REFERENCE_PRICES = """
+SELECT wanted.place, known.odds
+FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::bigint[])
+    WITH ORDINALITY AS wanted (match_id, source, type_id, specifiers, at, place)
+JOIN reference_price known USING (match_id, source, type_id, specifiers, at)
+"""
 #: A join with two arrays: for each match the entries up to its own seq.
 LEDGER_UP_TO = """
 SELECT e.match_id, e.body

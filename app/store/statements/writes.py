@@ -71,25 +71,43 @@ ON CONFLICT (team_id) DO UPDATE
 SET points = excluded.points, spread = excluded.spread, at = excluded.at, maps = excluded.maps,
     anchored = excluded.anchored, stands = true, version = excluded.version
 """
+#: Reference prices of many matches; how many of them were not known.
+ADD_REFERENCE_PRICES = """
+WITH added AS (
+    INSERT INTO reference_price (match_id, source, type_id, specifiers, at, odds, received_at, received_by)
+    SELECT *, $7, $8
+    FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::float8[])
+    ON CONFLICT DO NOTHING RETURNING match_id
+)
+SELECT match_id, count(*) AS prices FROM added GROUP BY match_id
+"""
+#: Locks rows in the order of their numbers before it updates them: two imports cannot deadlock.
+REFERENCES_DUE = """
+WITH locked AS (
+    SELECT id FROM match WHERE id = ANY($1) AND status IN ('discovered', 'upcoming')
+    ORDER BY number FOR UPDATE
+)
+UPDATE match SET references_due_at = $2 FROM locked WHERE match.id = locked.id
+"""
 #: The players of a finished match, on each of its maps.
 ADD_PLAYER_MAPS = """
 INSERT INTO player_map (match_id, finished_at, map, account, name, team, map_name, body)
 SELECT $1, $2, * FROM unnest($3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::json[])
 """
-_MATCH = (*MATCH_COLUMNS, "map_name", "state")
+_MATCH = (*MATCH_COLUMNS, "map_name", "state", "reference_state")
 _VALUES = ", ".join(f"${at}" for at, _ in enumerate(_MATCH, 1))
 _CHANGES = ", ".join(f"{name} = ${at}" for at, name in enumerate(_MATCH, 1) if name != "id")
-#: Inserts a match and notifies the caches on channel $22. With two statements it would be two round trips.
+#: Inserts a match and notifies the caches on channel $23. With two statements it would be two round trips.
 INSERT_MATCH = f"""
 WITH made AS (
-    INSERT INTO match ({", ".join(_MATCH)}, last_stamp, last_seq) VALUES ({_VALUES}, $20, $21) RETURNING id
+    INSERT INTO match ({", ".join(_MATCH)}, last_stamp, last_seq) VALUES ({_VALUES}, $21, $22) RETURNING id
 )
-SELECT pg_notify($22, $23) FROM made
+SELECT pg_notify($23, $24) FROM made
 """
-#: Writes a match and notifies the caches on channel $21, for every log batch: Piccolo returns columns only,
+#: Writes a match and notifies the caches on channel $22, for every log batch: Piccolo returns columns only,
 #: not what a function returns, so it would be two statements.
 SAVE_MATCH = f"""
-UPDATE match SET {_CHANGES}, reprice_at = $20 WHERE id = $1 RETURNING pg_notify($21, $22)
+UPDATE match SET {_CHANGES}, reprice_at = $21 WHERE id = $1 RETURNING pg_notify($22, $23)
 """
 #: The conflict is on an expression and a partial index, which Piccolo cannot name, and `xmax` says whether
 #: the row is new.

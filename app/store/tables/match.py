@@ -14,7 +14,9 @@ class Match(Table, tablename="match", db=DIALECT):
     `closed_at`, which only `changes.append` writes, is the timestamp at which the feed published that the
     match is over.
     `reprice_at` is when (Unix ms) its prices may next change because time passes, NULL if not before
-    something happens. The database computes `sort_time` (Unix ms), by which lists are sorted, and `in_lists`
+    something happens. `reference_state` has the fields of the state that version 0.2.0 does not know, and
+    takes precedence over `state`. `references_due_at` is when (Unix ms) reference prices must be looked at
+    again before play. The database computes `sort_time` (Unix ms), by which lists are sorted, and `in_lists`
     from the other columns.
     """
 
@@ -41,8 +43,24 @@ class Match(Table, tablename="match", db=DIALECT):
     score_home = SmallInt()
     score_away = SmallInt()
     map_name = Text()
+    reference_state = Json(null=True, default=None)
+    references_due_at = BigInt(null=True, default=None)
     sort_time = Computed()
     in_lists = ComputedBoolean()
+
+
+class ReferencePrice(Table, tablename="reference_price", db=DIALECT):
+    """`store.reference_prices.ReferencePrice`, one column per field. Never updated; the key is (match_id,
+    source, type_id, specifiers, at)."""
+
+    match_id = UUID(primary_key=True)
+    source = Text()
+    type_id = Integer()
+    specifiers = Text()
+    at = BigInt()
+    odds = DoublePrecision()
+    received_at = BigInt()
+    received_by = Text()
 
 
 class MatchCount(Table, tablename="match_count", db=DIALECT):

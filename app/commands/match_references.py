@@ -1,0 +1,151 @@
+"""What reference prices say of a match before play, and whether its prices follow them.
+
+Each import has the matches that it names looked at; so does time, because prices grow old. In play a match
+stays anchored as it was when play began: what is offered then is about the score, too.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from app.commands import match_update
+from app.commands.match_commands import FollowReferences
+from app.commands.match_entrants import BEFORE_PLAY
+from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
+from app.domain.doubts import REFERENCES, clear_doubt
+from app.domain.match import Match
+from app.domain.references import ReferenceStatus
+from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+from app.store import matches, reference_prices
+from app.store.connections import Store
+from app.store.reference_prices import ReferencePrice
+from app.store.transaction import Tx
+from app.trading.divergence import judged
+from app.trading.pricing import PricingConfig
+from app.trading.reference_prices import Consensus, Quote, consensus
+
+MATCH_WINNER = 1  #: the market type whose reference prices move ours
+_HOME, _AWAY = "team=home", "team=away"
+_STEPS = 20  #: as a price grows old, how often its weight is computed anew
+_AT_ONCE = 100  #: matches in one pass; the rest waits for the next
+log = get_logger(__name__)
+
+
+class Looked(NamedTuple):
+    """A match's newest reference prices of every market, and what those of its winner say together."""
+
+    prices: Sequence[ReferencePrice]
+    consensus: Consensus
+
+
+async def look(tx: Tx, match: Match, now: int, config: PricingConfig) -> Looked:
+    """What reference prices say at `now` (ms), or when play began."""
+    moment = now if match.started_at is None else min(now, match.started_at)
+    prices = await reference_prices.newest(tx, match.id, match.references.since, moment)
+    return Looked(prices, consensus(_quotes(prices), moment, stale_seconds=config.reference_stale_seconds))
+
+
+def _quotes(prices: Iterable[ReferencePrice]) -> list[Quote]:
+    """The sources that have a price of both teams to win the match."""
+    odds = {(one.source, one.specifiers): one for one in prices if one.type_id == MATCH_WINNER}
+    sources = sorted({source for source, _ in odds})
+    both = [(odds.get((source, _HOME)), odds.get((source, _AWAY))) for source in sources]
+    return [
+        Quote(home.source, home.odds, away.odds, min(home.at, away.at))
+        for home, away in both
+        if home and away
+    ]
+
+
+def follows(match: Match, config: PricingConfig) -> bool:
+    """Whether the match's prices follow reference prices where there are any."""
+    chosen = match.follows_references
+    return config.references_followed if chosen is None else chosen
+
+
+def with_consensus(match: Match, found: Consensus, config: PricingConfig) -> Match:
+    """The match as it follows what reference prices say."""
+    wanted = follows(match, config)
+    usable = found.state == "followed"
+    status = ReferenceStatus(
+        state=found.state if wanted or found.state == "none" else "switched_off",
+        home=found.home,
+        sources=found.sources,
+        at=found.at,
+        refused=_refused(found) if wanted else (),
+        far=match.references.far and wanted and usable,
+        since=match.references.since,
+    )
+    after = replace(match, references=status, anchor=found.anchor if wanted else None)
+    if not wanted:
+        return clear_doubt(after, REFERENCES)
+    return judged(after, config)
+
+
+def _refused(found: Consensus) -> tuple[str, ...]:
+    return tuple(f"{one.quote.source}: {one.refused}" for one in found.readings if one.refused)
+
+
+async def refreshed(tx: Tx, match: Match, now: int, config: PricingConfig) -> tuple[Match, int | None]:
+    """A match before play as it follows its reference prices at `now` (ms); and when they must be looked at
+    again, None if not before others come."""
+    found = (await look(tx, match, now, config)).consensus
+    ages = [one.quote.at for one in found.readings if one.refused != "too old"]
+    step = config.reference_stale_seconds * 1000 // _STEPS
+    return with_consensus(match, found, config), now + step if ages else None
+
+
+async def switched(
+    tx: Tx, match: Match, command: FollowReferences, now: int, config: PricingConfig
+) -> tuple[Match, tuple[MatchChange, ...]]:
+    """The match after an operator's decision whether its prices follow reference prices."""
+    chosen = replace(match, follows_references=command.follow)
+    after = with_consensus(chosen, (await look(tx, match, now, config)).consensus, config)
+    return after, changes_of(match, after)
+
+
+def changes_of(before: Match, after: Match) -> tuple[MatchChange, ...]:
+    """The changes that another look at reference prices makes."""
+    if before.doubts != after.doubts:
+        return ControlsChanged(), DetailsChanged()
+    return (ControlsChanged(),)
+
+
+async def refresh(store: Store, ids: Iterable[UUID], now: int, pricing: PricingConfig) -> int:
+    """Have these matches follow their reference prices, if they are before play, each in a transaction of its
+    own; how many. One that fails stays due."""
+    done = 0
+    for match_id in ids:
+        try:
+            async with store.transaction() as tx:
+                await _refresh(tx, await matches.lock(tx, match_id), now, pricing)
+            done += 1
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("reference prices of a match could not be followed", match_id=str(match_id))
+    return done
+
+
+async def _refresh(tx: Tx, match: Match, now: int, pricing: PricingConfig) -> None:
+    if match.status not in BEFORE_PLAY:
+        await reference_prices.set_due(tx, match.id, None)
+        return
+    after, due_at = await refreshed(tx, match, now, pricing)
+    await reference_prices.set_due(tx, match.id, due_at)
+    if after == match:
+        return
+    changes, may_price = changes_of(match, after), not after.applied_late
+    await match_update.react_and_write(
+        tx, match, after, changes, now=now, may_price=may_price, pricing=pricing
+    )
+
+
+async def refresh_due(store: Store, now: int, pricing: PricingConfig) -> int:
+    """Have the matches follow their reference prices that are due; how many."""
+    async with store.autocommit() as tx:
+        ids = await reference_prices.due(tx, now, limit=_AT_ONCE)
+    return await refresh(store, ids, now, pricing)
