@@ -160,7 +160,7 @@ class FollowReferences(Command, frozen=True, kw_only=True, tag="follow_reference
     """Whether prices follow the market's reference prices; null: as the installation's setting says. To
     follow none ends a suspension because they are too far from ours. `reason` is recorded."""
 
-    follow: bool | None
+    follow: bool | None = None
     reason: Words = ""
 
 

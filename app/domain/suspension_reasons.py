@@ -126,6 +126,7 @@ _OF_PATTERNS = (
     (r"nobody of .* is on the server", "players_missing"),
     (r"no rating of .*", "unrated_teams"),
     (r"a price moved without a cause: .*", "unexplained_move"),
+    (r"reference prices are too far from ours: .*", OPERATOR),
 )
 
 

@@ -41,6 +41,7 @@ def judged(match: Match, config: PricingConfig) -> Match:
     state: ReferenceState = "diverged" if diverged else "followed"
     after = replace(match, references=replace(status, state=state, divergence=divergence, far=far))
     if far and not status.far:
-        why = f"home wins with {own:.3f} by our ratings, with {status.home:.3f} by reference prices"
-        return raise_doubt(after, REFERENCES, why)
+        return raise_doubt(
+            after, REFERENCES, f"reference prices are too far from ours: {status.home:.3f}, ours {own:.3f}"
+        )
     return after if after != match else match

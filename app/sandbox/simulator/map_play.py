@@ -14,10 +14,10 @@ from app.sandbox.simulator.round_plan import Fighter, PlayerRef, RoundPlan, Roun
 from app.sandbox.simulator.round_writer import RoundWriter, knife_round, load, warm_up
 from app.sandbox.simulator.truth import MapTruth, Side, Team
 
-_POINTS_PER_LOGIT = 1500
+POINTS_PER_LOGIT = 1500
 _MOMENTUM, _LONGEST_STREAK = 0.04, 3
 #: Spread of a team's form on a map, in logits.
-_FORM = 0.13
+FORM = 0.13
 #: The part of a map's logit that is due to the map: its share of rounds contains the effect of money too.
 _MAP = 0.85
 _PAUSES = 0.025  #: how often a freeze has a pause or a time-out
@@ -41,7 +41,7 @@ def play_map(
     """
     state = MapState(rng, log, map_profile, home, away, truth, home_side=rng.choice(SIDES), rounds=rounds)
     for team in state.teams:
-        team.form = rng.gauss(0, _FORM)
+        team.form = rng.gauss(0, FORM)
     started_at = log.now
     load(state)
     yield from log.drain()
@@ -128,7 +128,7 @@ def chance(state: MapState) -> float:
     """CT's chance to win the round with equal equipment: the map, both teams' strength, form and momentum."""
     ct, t = state.team_on("CT"), state.team_on("T")
     logit = _MAP * math.log(state.map_profile.ct_share / (1 - state.map_profile.ct_share))
-    logit += (ct.profile.points - t.profile.points) / _POINTS_PER_LOGIT + ct.form - t.form
+    logit += (ct.profile.points - t.profile.points) / POINTS_PER_LOGIT + ct.form - t.form
     logit += _MOMENTUM * (min(ct.streak, _LONGEST_STREAK) - min(t.streak, _LONGEST_STREAK))
     return 1 / (1 + math.exp(-logit))
 

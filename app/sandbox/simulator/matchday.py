@@ -5,6 +5,8 @@ filled up. At the start a few maps are played in seconds, so that some matches a
 lanes begin in mid-play, each at another point, so that they never end together. One match at a time is
 unbooked for one tenant: before it ends, the newest upcoming one takes its place.
 
+A simulated market (`market_maker`) quotes the upcoming matches every few seconds.
+
 With `anomalies` things go wrong as on real servers. What stops play happens in the last lane only, so that
 most live matches have open markets at all times; late and repeated lines and reconnects happen in all lanes.
 """
@@ -22,6 +24,7 @@ import httpx
 
 from app.sandbox.simulator.anomalies import GENTLE, NONE, RARE, Anomalies, LogLine
 from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
+from app.sandbox.simulator.market_maker import MarketMaker
 from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
 from app.sandbox.simulator.service_client import (
     CreatedMatch,
@@ -39,6 +42,7 @@ _RUSH = 250.0
 _BEFORE_END = 0.85
 _TRIM_SECONDS = 60.0
 _TROUBLE_SECONDS = 3.0
+_QUOTE_SECONDS = 15.0  #: between two quotes of the simulated market
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ class MatchDay:
     ) -> None:
         self.client, self.operator, self.config, self.report = client, operator, config, report
         self.rng = Random(config.seed)
+        self.market = MarketMaker(config.seed)
         self.upcoming: deque[DayMatch] = deque()
         self.unbooked: DayMatch | None = None
         self._filling = asyncio.Lock()
@@ -95,6 +100,7 @@ class MatchDay:
             for lane in range(self.config.live):
                 group.create_task(self._lane(lane))
             group.create_task(self._trim())
+            group.create_task(self._quote_regularly())
 
     async def _clear(self) -> None:
         for match in await self.operator.unfinished():
@@ -139,6 +145,7 @@ class MatchDay:
     async def _next(self, lane: int) -> None:
         await self._fill()
         scheduled = self.upcoming.popleft()
+        self.market.forget(scheduled.match.id)
         await self._fill()
         scheduled.plan = replace(scheduled.plan, anomalies=self._oddities(lane))
         await self._play(scheduled, Pace(self.config.speed), SendConfig())
@@ -207,6 +214,20 @@ class MatchDay:
         if self.config.unbooked_for:
             await self.operator.set_booked(self.config.unbooked_for, scheduled.match.id, False)
         self.unbooked = scheduled
+
+    async def _quote_regularly(self) -> None:
+        while True:
+            await self._attempt(self._quote)
+            await asyncio.sleep(_QUOTE_SECONDS)
+
+    async def _quote(self) -> None:
+        """Import what the market offers on the matches before play."""
+        now = time.time_ns() // 1_000_000
+        prices = [
+            price for each in self.upcoming for price in self.market.quotes(each.plan, each.match.id, now)
+        ]
+        if prices:
+            await self.operator.import_references(prices)
 
     async def _trim(self) -> None:
         while True:

@@ -238,6 +238,10 @@ class OperatorClient:
     async def set_booked(self, slug: str, match_id: str, booked: bool) -> None:
         await self._call("PUT", f"/ops/v1/tenants/{slug}/bookings/{match_id}", {"booked": booked})
 
+    async def import_references(self, prices: list[dict[str, Any]]) -> None:
+        """Import other bookmakers' prices of matches."""
+        await self._call("POST", "/ops/v1/references", prices)
+
     async def trim(self, keep_finished: int) -> None:
         """Have the service remove all but the newest finished matches."""
         await self._call("POST", "/ops/v1/trim", {"keep_finished": keep_finished})
@@ -249,7 +253,7 @@ class OperatorClient:
             found.extend(await self._call("GET", f"/cs2/v1/matches?status={status}&limit=100", None))
         return found
 
-    async def _call(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+    async def _call(self, method: str, path: str, body: Any) -> Any:
         problem = ""
         url = (self._operator_url if path.startswith("/ops/") else self.base_url) + path
         for wait in _WAITS:

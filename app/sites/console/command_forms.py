@@ -42,6 +42,7 @@ _TRADE, _SETTLE = Permission.TRADE, Permission.SETTLE
 _REASON = FormField("reason", "text")
 _WHY = FormField("reason", "text", required=False)
 _TEAM, _WINNER = (FormField(name, "choice", _TEAMS) for name in ("team", "winner"))
+_FOLLOW = FormField("follow", "choice", ("true", "false"), required=False)
 _ROUND = (FormField("map", "number"), FormField("round", "number"))
 _WINDOW = tuple(FormField(name, "moment", required=False) for name in ("start_time", "end_time"))
 _STRENGTHS = tuple(FormField(name, "number", required=False) for name in ("strength_a", "strength_b"))
@@ -59,6 +60,7 @@ _FORMS = (
     CommandForm("suspend", _TRADE, "match", (_REASON,)),
     CommandForm("unsuspend", _TRADE, "match", (_REASON,)),
     CommandForm("rate", _TRADE, "match", _STRENGTHS),
+    CommandForm("follow_references", _TRADE, "match", (_FOLLOW, _WHY)),
     CommandForm("name_sides", _TRADE, "match", (FormField("ct", "choice", _TEAMS),)),
     CommandForm("accept_restart", _SETTLE, "match", ()),
     CommandForm("keep_branch", _SETTLE, "match", ()),

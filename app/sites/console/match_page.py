@@ -7,9 +7,13 @@ from litestar import Response
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
+from app.commands import match_references
+from app.commands.match_references import Looked
 from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
+from app.domain.match import Match
+from app.domain.references import ReferenceState
 from app.domain.tenant import OperatorRole
 from app.http.handlers import get
 from app.sites.console.command_forms import FORMS, forms_for
@@ -22,6 +26,8 @@ from app.sites.pages.rendering import page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.store import audit, log_state, markets, matches, operator_commands
 from app.store.operator_commands import ExecutedCommand
+from app.trading.divergence import blended_chance, own_chance
+from app.trading.reference_prices import Reading
 
 _RECORDS = 50
 _decode = msgspec.json.Decoder(AnyCommand).decode
@@ -36,6 +42,7 @@ async def match_page(request: SignedInRequest, console: Console, ref: FromPath[s
         about = await audit.about(tx, str(match.id), limit=_RECORDS)
         records = await with_market_names(tx, texts_for(request), about)
         executed = await operator_commands.listing(tx, match.id, limit=_RECORDS)
+        looked = await match_references.look(tx, match, console.clock(), console.pricing)
     return await moving_page(
         request,
         console.matches.of(match.id),
@@ -47,6 +54,7 @@ async def match_page(request: SignedInRequest, console: Console, ref: FromPath[s
         may_follow=Permission.TRADE in allowed(request.auth.user.operator_role),
         executed=[_executed(each, request.auth.user.operator_role) for each in executed],
         senders=senders,
+        references=_references(match, looked, console),
         records=records,
     )
 
@@ -76,6 +84,30 @@ async def closed_markets(request: SignedInRequest, console: Console, ref: FromPa
         match=match,
         path=match_path(match.number),
         rows=[render(variant, CLOSED, row).cells for row in rows.values()],
+    )
+
+
+class References(NamedTuple):
+    """Home's chance to win before play by our ratings, by the sources, and as prices rest on it; each
+    source's price with its age in minutes."""
+
+    state: ReferenceState
+    own: float
+    theirs: float | None
+    blend: float
+    weight: float
+    sources: list[tuple[Reading, int]]
+
+
+def _references(match: Match, looked: Looked, console: Console) -> References:
+    now = console.clock()
+    return References(
+        state=match.references.state,
+        own=own_chance(match),
+        theirs=match.references.home,
+        blend=blended_chance(match),
+        weight=match.anchor.weight if match.anchor else 0.0,
+        sources=[(one, (now - one.quote.at) // 60_000) for one in looked.consensus.readings],
     )
 
 

@@ -5,13 +5,17 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
+from app.commands import match_references, reference_import
+from app.commands.reference_import import ImportedPrice
 from app.commands.trading_commands import SetMaxMove
 from app.domain import changes as c
 from app.domain.ids import match_urn
-from app.domain.match import MapPlay, Round
+from app.domain.match import MapPlay, Round, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.kit.clock import system_clock
 from app.sites.console.site import market_path
 from app.store.connections import Store
+from app.trading.pricing import PricingConfig
 from tests.support.matches import execute
 from tests.support.portal import Person
 from tests.support.stored import ledger
@@ -28,6 +32,27 @@ async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story
     await story.settle(match, one)
     closed = await person.get(f"{path}/closed")
     assert "Map 1, round 1: Northwind to win" in closed.text and "<b>won</b>" in closed.text
+
+
+async def test_a_match_shows_the_market_beside_ours(person: Person, store: Store, story: Story) -> None:
+    match = await story.match(offer(1), status=Status.UPCOMING)
+    path = f"/console/matches/{match_urn(match.number)}"
+    assert "No references." in (await person.get(path)).text
+    assert "Цен рынка нет." in (await person.get(path, headers={"Accept-Language": "ru"})).text
+    now = system_clock()
+    rows = [
+        ImportedPrice(
+            source="exchange", match=str(match.id), specifiers=f"team={team}", odds=odds, at=now - 120_000
+        )
+        for team, odds in (("home", 1.61), ("away", 2.42))
+    ]
+    async with store.transaction() as tx:
+        placed = [(("rows", at), row) for at, row in enumerate(rows)]
+        await reference_import.import_references(tx, placed, by="tester", now=now)
+    await match_references.refresh(store, [match.id], now, PricingConfig())
+    page = (await person.get(path)).text
+    assert "Prices follow them." in page
+    assert all(text in page for text in (">exchange<", ">1.61<", ">2.42<", ">2<"))
 
 
 async def test_prices_stand_beside_what_happened(person: Person, store: Store, story: Story) -> None:
