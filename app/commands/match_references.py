@@ -10,7 +10,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from app.commands import match_update
+from app.commands import closing_line, match_update
 from app.commands.match_commands import FollowReferences
 from app.commands.match_entrants import BEFORE_PLAY
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
@@ -19,7 +19,7 @@ from app.domain.match import Match
 from app.domain.references import ReferenceStatus
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import matches, reference_prices
+from app.store import markets, matches, reference_prices
 from app.store.connections import Store
 from app.store.reference_prices import ReferencePrice
 from app.store.transaction import Tx
@@ -137,11 +137,13 @@ async def _refresh(tx: Tx, match: Match, now: int, pricing: PricingConfig) -> No
     after, due_at = await refreshed(tx, match, now, pricing)
     await reference_prices.set_due(tx, match.id, due_at)
     if after == match:
+        await closing_line.record(tx, after, (await markets.book(tx, match.id)).values(), now)
         return
     changes, may_price = changes_of(match, after), not after.applied_late
     await match_update.react_and_write(
         tx, match, after, changes, now=now, may_price=may_price, pricing=pricing
     )
+    await closing_line.record(tx, after, (await markets.book(tx, match.id)).values(), now)
 
 
 async def refresh_due(store: Store, now: int, pricing: PricingConfig) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import change_drafts, match_entrants
+from app.commands import change_drafts, closing_line, match_entrants
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.domain import analytics
 from app.domain import changes as c
@@ -297,6 +297,8 @@ async def write(
     await history.mark(tx, after.id, [number for number, stands in standing.items() if stands], void=False)
     await update_alerts(tx, before, after, now)
     await match_entrants.follow_results(tx, before, after)
+    if after.status in match_entrants.BEFORE_PLAY:
+        await closing_line.record(tx, after, changed, now)
     if any(isinstance(change, c.RoundOpened) for change in update.changes):
         await match_entrants.record_roster(tx, after)
     if after.status is Status.FINISHED:

@@ -183,6 +183,7 @@ _DESCRIPTIONS = {
     "Operators: openapi.json": "This document.",
     "Operators: ratings": "The strength of teams.",
     "Operators: references": "Reference prices of the market.",
+    "Operators: reports": "Our prices beside the market's, by what came.",
     "Operators: tenants": "Tenants: their keys, bookings, market types and audit log.",
     "Operators: trim": "Removes finished matches of a sandbox.",
 }

@@ -1,5 +1,5 @@
 """What operators read beside matches: the settlement ledger, each entry with what it rests on; the state of
-the delivery, tenant by tenant; and the audit log, who changed what. Newest first.
+the delivery, tenant by tenant; the closing-line report; and the audit log, who changed what. Newest first.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from litestar import Response
 from litestar.params import FromPath, FromQuery
 
 from app.amqp.delivery_status import CONNECTED, tenant_statuses
+from app.commands import closing_line
 from app.domain.market import MarketKey
 from app.http.handlers import get
 from app.kit.errors import NotFound
@@ -27,6 +28,7 @@ from app.store.settlements import NEWEST, LedgerFilter
 from app.store.transaction import Tx
 
 _ROWS = 100  #: of a page
+_REPORT_MILLIS = 30 * 86_400_000  #: of the closing-line report
 _KEY = ("market_id", "specifiers")
 
 
@@ -80,6 +82,28 @@ async def list_records(
         records = await with_market_names(tx, texts_for(request), [record for _, record in shown])
     older = shown[-1][0] if len(found) > _ROWS else None
     return page(request, "audit.html", records=records, older=older)
+
+
+@get("/closing-line")
+async def show_closing_line(request: SignedInRequest, console: Console) -> Response[str]:
+    """Our prices and the market's at fixed times before play, of the last matches with reference prices."""
+    until = console.clock()
+    stale = console.pricing.reference_stale_seconds * 1000
+    async with console.store.snapshot() as tx:
+        found = await closing_line.report(tx, until - _REPORT_MILLIS, until, limit=_ROWS, stale_millis=stale)
+    rows = [
+        (match.match, match_path(match.match.number), group.markets)
+        for match in found.matches
+        for group in match.groups
+        if group.millis == closing_line.MOMENTS["start"]
+    ]
+    return page(
+        request,
+        "closing_line.html",
+        comparisons=found.comparisons,
+        moments=closing_line.MOMENT_NAMES,
+        rows=rows,
+    )
 
 
 async def with_market_names(tx: Tx, texts: Texts, records: Sequence[AuditRecord]) -> list[AuditRecord]:

@@ -63,6 +63,7 @@ CONSOLE = Site(
         Entry("/console", "live.title", "l"),
         Entry("/console/settlements", "settlements.title", "s"),
         Entry("/console/consents", "consents.title", "c"),
+        Entry("/console/closing-line", "closing_line.title", "m"),
         Entry("/console/tenants", "tenants.title", "t"),
         Entry("/console/audit", "records.title", "a"),
         Entry("/console/account", "account.title", "y"),

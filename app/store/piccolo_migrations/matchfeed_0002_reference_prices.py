@@ -1,4 +1,4 @@
-"""Reference prices of the market, and what matches have of them."""
+"""Reference prices of the market, our own prices at the same time, and what matches have of them."""
 
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 
@@ -20,6 +20,18 @@ STATEMENTS = (
         received_at bigint NOT NULL,
         received_by text NOT NULL,
         PRIMARY KEY (match_id, source, type_id, specifiers, at)
+    )
+    """,
+    """
+    CREATE TABLE prematch_price (
+        match_id uuid NOT NULL,
+        type_id integer NOT NULL,
+        specifiers text NOT NULL,
+        at bigint NOT NULL,
+        probability double precision NOT NULL,
+        own double precision,
+        odds double precision,
+        PRIMARY KEY (match_id, type_id, specifiers, at)
     )
     """,
     # A process of version 0.2.0 writes `state` without fields that it does not know, and leaves this alone.

@@ -77,6 +77,35 @@ WHERE match.status IN ('discovered', 'upcoming')
     AND team_rating.version > coalesce((match.state->>'ratings_version')::bigint, 0)
 LIMIT $1
 """
+#: The newest reference prices of matches at moments before their play, not older than $3 (ms): a lateral
+#: subquery for each match and moment.
+REFERENCES_BEFORE = """
+SELECT m.id AS match_id, wanted.millis, p.source, p.type_id, p.specifiers, p.odds
+FROM match m CROSS JOIN unnest($2::bigint[]) AS wanted (millis) CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (source, type_id, specifiers) source, type_id, specifiers, odds FROM reference_price r
+    WHERE r.match_id = m.id AND r.at <= m.started_at - wanted.millis
+        AND r.at >= m.started_at - wanted.millis - $3::bigint
+        AND r.received_at >= coalesce((m.reference_state->'references'->>'since')::bigint, 0)
+    ORDER BY source, type_id, specifiers, at DESC
+) AS p WHERE m.id = ANY($1)
+"""
+#: Our prices at the same moments, however old.
+OURS_BEFORE = """
+SELECT m.id AS match_id, wanted.millis, p.type_id, p.specifiers, p.probability, p.own, p.odds
+FROM match m CROSS JOIN unnest($2::bigint[]) AS wanted (millis) CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (type_id, specifiers) type_id, specifiers, probability, own, odds FROM prematch_price o
+    WHERE o.match_id = m.id AND o.at <= m.started_at - wanted.millis
+    ORDER BY type_id, specifiers, at DESC
+) AS p WHERE m.id = ANY($1)
+"""
+#: A semijoin: the markets of all groups in which a market has a reference price.
+REFERENCED_MARKETS = """
+SELECT match_id, type_id, specifiers, "group", result FROM market
+WHERE match_id = ANY($1) AND (match_id, "group") IN (
+    SELECT k.match_id, k."group" FROM market k JOIN reference_price r USING (match_id, type_id, specifiers)
+    WHERE k.match_id = ANY($1)
+)
+"""
 #: A join with arrays: those of these reference prices that are known, by their place in the arrays.
 KNOWN_REFERENCE_PRICES = """
 SELECT wanted.place, known.odds

@@ -81,6 +81,19 @@ WITH added AS (
 )
 SELECT match_id, count(*) AS prices FROM added GROUP BY match_id
 """
+#: Our prices of markets that have a reference price; the later of two of one moment stands.
+RECORD_PREMATCH_PRICES = """
+INSERT INTO prematch_price (match_id, type_id, specifiers, at, probability, own, odds)
+SELECT $1, ours.type_id, ours.specifiers, $2, ours.probability, ours.own, ours.odds
+FROM unnest($3::int[], $4::text[], $5::float8[], $6::float8[], $7::float8[])
+    AS ours (type_id, specifiers, probability, own, odds)
+WHERE EXISTS (
+    SELECT FROM reference_price r
+    WHERE r.match_id = $1 AND r.type_id = ours.type_id AND r.specifiers = ours.specifiers
+)
+ON CONFLICT (match_id, type_id, specifiers, at) DO UPDATE
+SET probability = excluded.probability, own = excluded.own, odds = excluded.odds
+"""
 #: Locks rows in the order of their numbers before it updates them: two imports cannot deadlock.
 REFERENCES_DUE = """
 WITH locked AS (

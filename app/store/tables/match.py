@@ -63,6 +63,19 @@ class ReferencePrice(Table, tablename="reference_price", db=DIALECT):
     received_by = Text()
 
 
+class PrematchPrice(Table, tablename="prematch_price", db=DIALECT):
+    """`store.prematch_prices.PrematchPrice`, one column per field; the key is (match_id, type_id, specifiers,
+    at)."""
+
+    match_id = UUID(primary_key=True)
+    type_id = Integer()
+    specifiers = Text()
+    at = BigInt()
+    probability = DoublePrecision()
+    own = DoublePrecision(null=True, default=None)
+    odds = DoublePrecision(null=True, default=None)
+
+
 class MatchCount(Table, tablename="match_count", db=DIALECT):
     """How many listed matches are in each state: the sum over its shards, maintained by triggers."""
 
