@@ -93,9 +93,11 @@ async def refreshed(tx: Tx, match: Match, now: int, config: PricingConfig) -> tu
     """A match before play as it follows its reference prices at `now` (ms); and when they must be looked at
     again, None if not before others come."""
     found = (await look(tx, match, now, config)).consensus
-    ages = [one.quote.at for one in found.readings if one.refused != "too old"]
-    step = config.reference_stale_seconds * 1000 // _STEPS
-    return with_consensus(match, found, config), now + step if ages else None
+    lasting = config.reference_stale_seconds * 1000
+    ends = [one.quote.at + lasting + 1 for one in found.readings]
+    times = [now + lasting // _STEPS, *ends]
+    due_at = min(at for at in times if at > now) if any(end > now for end in ends) else None
+    return with_consensus(match, found, config), due_at
 
 
 async def switched(

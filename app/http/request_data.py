@@ -253,7 +253,7 @@ class StrictRequest(Request[Any, Any, Any]):
         kind = self.headers.get("content-type", "")
         row_type = self.route_handler.opt.get("csv")
         if row_type is not None and kind.partition(";")[0].strip().lower() == CSV:
-            return csv_rows(await self.body(), row_type, ("body",))
+            return await run_in_thread(csv_rows, await self.body(), row_type, ("body",))
         _refuse_other_types(kind)
         body = await self.body()
         if len(body) < _LARGE:

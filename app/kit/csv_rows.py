@@ -3,6 +3,7 @@ is left out."""
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 Place = tuple[str | int, ...]
 CSV = "text/csv"
 
@@ -22,16 +23,32 @@ def csv_rows(body: bytes, row_type: type[T], place: Place, *, first: int = 0) ->
     faults: list[Field] = []
     try:
         lines = csv.DictReader(io.StringIO(body.decode("utf-8-sig")), strict=True)
+        _check_header(lines.fieldnames or (), row_type)
         for number, cells in enumerate(lines, first):
             try:
                 found.append(_row(cells, row_type))
             except msgspec.ValidationError as error:
                 faults.append(Field((*place, number), str(error), "value_error", None))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise Invalid(Field(place, f"This is not CSV in UTF-8: {error}", "csv", None)) from error
+    except (csv.Error, ValueError) as error:
+        raise Invalid(Field(place, f"This cannot be read as CSV in UTF-8: {error}", "csv", None)) from error
     if faults:
         raise Invalid(*faults)
     return found
+
+
+def _check_header(names: Sequence[str], row_type: type[msgspec.Struct]) -> None:
+    known = [field.encode_name for field in msgspec.structs.fields(row_type)]
+    if not names or set(names) - set(known) or len(set(names)) < len(names):
+        raise ValueError(f"the header has names among {', '.join(known)}, each once")
+
+
+def rows_as_csv(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows with the same fields, with their header."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _row(cells: dict[str, str], row_type: type[T]) -> T:

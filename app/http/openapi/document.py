@@ -16,7 +16,7 @@ from app.http.openapi import components
 from app.http.openapi.components import Values, header_refs
 from app.http.openapi.routes import JSON, XML, Route, tag, tags
 from app.http.openapi.schemas import Json, described, ref, used_schemas, with_names
-from app.kit.csv_rows import CSV
+from app.kit.csv_rows import CSV, rows_as_csv
 
 #: Who publishes the API, and under which licence.
 CONTACT = {"name": "Your account manager"}
@@ -39,6 +39,17 @@ _BODY_EXAMPLES: dict[str, Any] = {
         ],
         "complete": True,
     },
+    "ImportedPrice": [
+        {
+            "source": "Alder Sports",
+            "match": "od:match:1",
+            "market_id": 1,
+            "specifiers": f"team={team}",
+            "odds": odds,
+            "at": 1_767_978_000_000,
+        }
+        for team, odds in (("home", 1.62), ("away", 2.31))
+    ],
     "KeyChange": {"rate_limit_rpm": 1200, "networks": ["203.0.113.0/24"]},
     "NewKey": {
         "bundles": ["cs2.odds.basic", "cs2.odds.scoreboard-addon"],
@@ -212,7 +223,7 @@ def _body(route: Route, shapes: Mapping[Any, Json]) -> Json | None:
         content["example"] = example
     taken = {route.takes: content}
     if "csv" in route.opt:
-        taken[CSV] = {"schema": {"type": "string"}}
+        taken[CSV] = {"schema": {"type": "string"}, "example": rows_as_csv(content["example"])}
     return {"required": True, "content": taken}
 
 

@@ -10,6 +10,7 @@ from app.commands import match_references, reference_import
 from app.commands.reference_import import MOST_ROWS, ImportedPrice, Location, ReferenceCounts
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
+from app.kit.errors import Field, Invalid
 from app.operations.api.dependencies import OPERATOR, Operators, audit_fields
 from app.operations.api.reference_views import ReferencesView, references_view
 from app.store import markets, matches
@@ -24,6 +25,8 @@ async def import_references(
 ) -> Single[ReferenceCounts]:
     """Import reference prices, as JSON or as CSV with these names in its header; repeated ones change
     nothing. The matches before play that have new ones are priced again at once."""
+    if len(data) > MOST_ROWS:  # as CSV: the type bounds a list
+        raise Invalid(Field(("body",), f"At most {MOST_ROWS} prices at a time.", "too_many", len(data)))
     fields = audit_fields(request, ops.clock)
     rows: list[tuple[Location, ImportedPrice]] = [(("body", at), row) for at, row in enumerate(data)]
     async with ops.store.transaction() as tx:

@@ -73,8 +73,8 @@ class ClosingLineView(msgspec.Struct, frozen=True):
 @get("/ops/v1/reports/closing-line", opt=_LISTED)
 async def show_closing_line(
     ops: Operators,
-    days: Annotated[int, QueryParameter(ge=1, le=366)] = 30,
-    limit: Annotated[int, QueryParameter(ge=1, le=500)] = 200,
+    days: Annotated[int, QueryParameter(ge=1, le=366, description="How far back matches began.")] = 30,
+    limit: Annotated[int, QueryParameter(ge=1, le=500, description="At most so many matches.")] = 200,
 ) -> Single[ClosingLineView]:
     """Our prices and the market's 24 hours, 6 hours, an hour and five minutes before play and at its start,
     of the newest matches with reference prices that began within so many days."""

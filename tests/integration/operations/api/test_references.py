@@ -128,7 +128,9 @@ async def test_what_is_wrong_is_named(
         ("source,match,odds,at\none,{},x,1\none,{},2.0,y\n", [["body", 0], ["body", 1]]),
         ("source,match,odds,at\none,{},2.0\n", [["body", 0]]),
         ("source,match,odds,at\none,{},2.0,1,2\n", [["body", 0]]),
-        ("colour\nred\n", [["body", 0]]),
+        ("colour\nred\n", [["body"]]),
+        ("source,source\n", [["body"]]),
+        ("", [["body"]]),
         ("source\n\xff", [["body"]]),
     ],
 )
@@ -139,6 +141,15 @@ async def test_csv_that_is_wrong_is_named(
     answer = await client.post(PATH, headers=operator | CSV, content=sent)
     assert answer.status_code == 422, answer.text
     assert [error["loc"] for error in answer.json()["detail"]] == places
+
+
+async def test_no_more_than_a_thousand_prices_at_a_time(
+    client: httpx.AsyncClient, operator: Headers, urn: str
+) -> None:
+    rows = of(urn, *(HOME | {"at": at} for at in range(1001)))
+    assert (await client.post(PATH, headers=operator, json=rows)).status_code == 422
+    assert (await client.post(PATH, headers=operator | CSV, content=as_csv(rows))).status_code == 422
+    assert (await client.post(PATH, headers=operator | CSV, content=as_csv(rows[1:]))).status_code == 200
 
 
 async def test_other_routes_take_no_csv(client: httpx.AsyncClient, operator: Headers) -> None:

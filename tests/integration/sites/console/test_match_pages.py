@@ -21,6 +21,8 @@ from tests.support.portal import Person
 from tests.support.stored import ledger
 from tests.support.story import Story, kill, offer
 
+_CLOSING_LINE = "/console/closing-line"
+
 
 async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story: Story) -> None:
     one = offer(1, group="g", odds=Decimal("1.9"))
@@ -53,6 +55,31 @@ async def test_a_match_shows_the_market_beside_ours(person: Person, store: Store
     page = (await person.get(path)).text
     assert "Prices follow them." in page
     assert all(text in page for text in (">exchange<", ">1.61<", ">2.42<", ">2<"))
+
+
+async def test_our_prices_are_compared_with_the_market_by_what_came(
+    person: Person, store: Store, story: Story
+) -> None:
+    assert "No match with reference prices has a result yet." in (await person.get(_CLOSING_LINE)).text
+    match = await story.match(
+        *(offer(1, type_id=1, specifiers=f"team={team}", group="match_winner:") for team in ("home", "away")),
+        status=Status.UPCOMING,
+    )
+    now = system_clock()
+    rows = [
+        ImportedPrice(source="one", match=str(match.id), specifiers=f"team={team}", odds=odds, at=now - 5000)
+        for team, odds in (("home", 1.61), ("away", 2.42))
+    ]
+    async with store.transaction() as tx:
+        placed = [(("rows", at), row) for at, row in enumerate(rows)]
+        await reference_import.import_references(tx, placed, by="tester", now=now)
+    await match_references.refresh(store, [match.id], now, PricingConfig())
+    async with store.transaction() as tx:
+        await tx.execute("UPDATE match SET started_at = $1", now)
+        won = "CASE specifiers WHEN 'team=home' THEN 'won' ELSE 'lost' END"
+        await tx.execute(f"UPDATE market SET result = {won}")
+    page = (await person.get(_CLOSING_LINE)).text
+    assert "at the start" in page and ">match_winner<" in page and "1:team=home" in page
 
 
 async def test_prices_stand_beside_what_happened(person: Person, store: Store, story: Story) -> None:
