@@ -1,13 +1,18 @@
 """Reference prices over HTTP and on the command line: imported as JSON or CSV, shown beside ours."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import httpx
 import pytest
 
+from app.sandbox.simulator.fictional_world import fictional_world
+from app.sandbox.simulator.market_maker import MarketMaker
+from app.sandbox.simulator.match_simulation import MatchPlan
 from app.settings import Settings
 from tests.integration.ingest.conftest import NOW
 from tests.support.command_line import Run
@@ -169,6 +174,27 @@ async def test_the_switch_is_previewed_and_given(
     found = await shown(client, operator, urn)
     assert (found["state"], found["switch"], found["follows"]) == ("switched_off", False, False)
     assert found["blend"] == found["own"]
+
+
+async def test_the_simulated_market_is_imported_and_every_state_can_be_seen(
+    client: httpx.AsyncClient, operator: Headers
+) -> None:
+    """Over the same path as a bookmaker's prices; most matches follow, and some source is refused."""
+    maker, states, refused = MarketMaker(3), Counter[str](), Counter[str]()
+    for at in range(30):
+        home, away = fictional_world().pair(Random(at))
+        teams = {"team_a": home.name, "team_b": away.name, "event": "Cup"}
+        strengths = {"home_strength": home.points, "away_strength": away.points}
+        made = await client.post("/ops/v1/matches", headers=operator, json=teams | strengths)
+        match_id = made.json()["data"]["id"]
+        rows = maker.quotes(MatchPlan(home, away, at, NOW), match_id, NOW)
+        answer = await client.post(PATH, headers=operator, json=rows)
+        assert answer.status_code == 200, answer.text
+        found = await shown(client, operator, match_id)
+        states[found["state"]] += 1
+        refused.update(one["refused"].partition(" sum")[0] for one in found["sources"] if one["refused"])
+    assert states["followed"] > 20 and len(states) > 1
+    assert {"too old", "far from the other sources", "inverse odds"} <= refused.keys()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
