@@ -158,6 +158,7 @@ class MatchDay:
                 wait = gap * (len(self.upcoming) + 1)
                 best_of = 3 if self.rng.random() < 0.3 else 1
                 self.upcoming.append(await self._schedule(round(wait * 1000), best_of=best_of))
+                await self._quote(self.upcoming[-1])
 
     async def _schedule(self, wait_ms: int, *, best_of: int) -> DayMatch:
         home, away = self._free_pair()
@@ -217,16 +218,14 @@ class MatchDay:
 
     async def _quote_regularly(self) -> None:
         while True:
-            await self._attempt(self._quote)
             await asyncio.sleep(_QUOTE_SECONDS)
+            await self._attempt(partial(self._quote, *self.upcoming))
 
-    async def _quote(self) -> None:
-        """Import what the market offers on the matches before play."""
+    async def _quote(self, *matches: DayMatch) -> None:
+        """Import what the market offers on these matches before play."""
         now = time.time_ns() // 1_000_000
-        prices = [
-            price for each in self.upcoming for price in self.market.quotes(each.plan, each.match.id, now)
-        ]
-        if prices:
+        quoted = (self.market.quotes(each.plan, each.match.id, now) for each in matches)
+        if prices := [price for of_match in quoted for price in of_match]:
             await self.operator.import_references(prices)
 
     async def _trim(self) -> None:

@@ -257,6 +257,19 @@ async def test_in_play_the_anchor_stays_as_it_was(store: Store) -> None:
     assert again.anchor.home == before.anchor.home, "prices of the time of play do not count"
 
 
+async def test_a_process_of_the_version_before_leaves_them_alone(store: Store) -> None:
+    """It writes the state without the fields that it does not know."""
+    match = await new_match(store)
+    await do_import(store, *quote(match, FAVOURITE))
+    await execute(store, match, c.FollowReferences(follow=True), NOW)
+    async with store.transaction() as tx:
+        before = await matches.get(tx, match.id)
+        unknown = "'{anchor, references, follows_references}'::text[]"
+        await tx.execute(f"UPDATE match SET state = (state::jsonb - {unknown})::json")
+        assert await matches.get(tx, match.id) == before
+    assert before is not None and before.anchor is not None and before.follows_references
+
+
 async def test_a_removed_match_takes_its_prices_along(store: Store) -> None:
     match = await new_match(store)
     await do_import(store, *quote(match, FAVOURITE))

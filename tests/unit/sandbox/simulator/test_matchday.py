@@ -24,6 +24,7 @@ class Service:
     teams: dict[str, tuple[str, str]] = field(default_factory=dict)
     unbooked: set[str] = field(default_factory=set)
     history: list[Counter[str]] = field(default_factory=list)
+    quoted: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         if self.away:
@@ -36,7 +37,9 @@ class Service:
     def _answer(self, method: str, path: str, request: httpx.Request) -> object:
         if path == "/ops/v1/matches":
             return self._create(json.loads(request.content))
-        if path.endswith("/log"):
+        if path == "/ops/v1/references":
+            self.quoted.update({price["match"] for price in json.loads(request.content)})
+        elif path.endswith("/log"):
             self._log(path.split("/")[4], request.content.decode())
         elif path.endswith("/cancel"):
             self.matches[path.split("/")[4]] = "cancelled"
@@ -103,6 +106,7 @@ async def test_the_day_keeps_its_promises(ended: int) -> None:
     assert service.unbooked.intersection(current)
     teams = [team for match in current for team in service.teams[match]]
     assert len(teams) == len(set(teams))
+    assert service.quoted.keys() & current, "the simulated market quotes upcoming matches"
 
 
 async def test_what_an_earlier_day_left_is_cancelled() -> None:
