@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from app.domain.match import MapPlay, Match
 from app.domain.strength import TeamRating
+from app.trading.coefficients import load
 from app.trading.half_walk import Results, log_likelihood
 from app.trading.map_scores import MapParameters, half_results, home_starts_ct, map_parameters
 from app.trading.model import Skill, logit
@@ -24,7 +25,9 @@ from app.trading.ratings import Normal, rating_model
 
 def skill_prior(match: Match) -> Normal:
     """How much better home is than away in a round, in logits. A team without a rating counts as one that the
-    public ranking does not list."""
+    public ranking does not list; if neither has one, they differ as much as teams of any tier do."""
+    if not (match.home_strength or match.away_strength):
+        return Normal(0.0, load().maps.skill_spread ** 2)
     home = _rated(match.home_strength, match.home_strength_sd)
     away = _rated(match.away_strength, match.away_strength_sd)
     return rating_model().skill(home, away, match.max_rounds)
@@ -40,7 +43,7 @@ def _rated(points: float, spread: float) -> TeamRating:
     return rating_model().of_strength(points, 0, spread) if points else rating_model().unlisted(0)
 
 
-_STEP = 0.2  #: logits between two skills of the grid
+_STEP = 0.25  #: logits between two skills of the grid
 _REACH = 3.5  #: standard deviations of the prior to either side
 _NEGLIGIBLE = 1e-3  #: skills less likely than this are left out
 Halves = tuple[tuple[int, Results], ...]  #: by number, from 0
