@@ -5,28 +5,33 @@ teams nothing is known.
 
 Each tenth of the matches is predicted by `today` and `skill_spread` as fitted to the others; levels and moves
 are those of the package, which come from other maps. Prints who wins from half-time beside a logistic curve,
-one chance for all leaders and the constant; how often leads hold; and regulation's rounds and overtimes.
-Intervals hold 95 % of draws of whole matches.
+one chance for all leaders and the constant; how often leads hold; regulation's rounds and overtimes;
+and who wins from half-time where earlier rows of cs2_maps_2026_02 rate the teams. Intervals hold 95 % of
+draws of whole matches.
 """
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib import pyplot
+from msgspec.structs import replace
 
 from app.domain.match import MapPlay
+from app.domain.strength import MapPlayed, MapResult
 from app.trading.coefficients import MapCoefficients, load
 from app.trading.half_walk import described
 from app.trading.map_scores import MapParameters, MapState, finals, map_parameters
 from app.trading.model import Skill
+from app.trading.ratings import Normal, RatingHistory, rating_model
 from app.trading.skill import posterior
 from scripts.fit.maps import of_today, scores, side_of
 from scripts.reality import cs2_scores
-from scripts.reality.cs2_scores import MAX_ROUNDS, MapScore, Rounds
+from scripts.reality.cs2_scores import MAX_ROUNDS, MapScore, Rounds, read_maps, read_teams
 from scripts.reality.half_times import FOLDS, a_wins, held_curve, held_leader, match_numbers, wins_from_half
 from scripts.reality.judging import compared
 from scripts.reality.place import real_data
@@ -64,6 +69,7 @@ def main() -> None:
             f"[{one.low:.3f}, {one.high:.3f}] ({one.maps} maps), chain {one.chain:.3f}"
         )
     _print_lengths(maps, fitted.skill_spread)
+    _print_rated(real_data() / cs2_scores.MAPS)
     if options.plot:
         draw(maps, found, options.plot)
 
@@ -119,9 +125,7 @@ def _print_lengths(maps: Sequence[MapScore], skill_spread: float) -> None:
         (min(home + away, MAX_ROUNDS), home + away > MAX_ROUNDS, weight * chance * count / len(names))
         for name, count in Counter(names).items()
         for weight, skill in cases
-        for (home, away), chance in finals(
-            map_parameters(MapPlay(number=1, name=name, max_rounds=MAX_ROUNDS), skill, True), MapState(0, 0)
-        )
+        for (home, away), chance in finals(replace(_even(name), skill=skill), MapState(0, 0))
     ]
     mean = sum(rounds * chance for rounds, _, chance in expected)
     spread = sum((rounds - mean) ** 2 * chance for rounds, _, chance in expected) ** 0.5
@@ -134,6 +138,51 @@ def _print_lengths(maps: Sequence[MapScore], skill_spread: float) -> None:
         f"chain {mean:.2f} ± {spread:.2f}"
     )
     print(f"overtime: {level.mean():.3f} ({of_level:.3f} either way), chain {overtime:.3f}")
+
+
+def _print_rated(path: Path) -> None:
+    """The winner from half-time by the package's numbers, with the teams rated by earlier matches and not."""
+    maps = list(read_maps(path))
+    rated = list(_rated_skills(maps, read_teams(path)))
+    chances = [
+        wins_from_half(one.half, _even(one.map_name), Skill(mean, variance**0.5))
+        for one, (mean, variance) in zip(maps, rated, strict=True)
+    ]
+    judged = compared(
+        chances,
+        [float(one.a_won) for one in maps],
+        match_numbers(maps).tolist(),
+        {"unrated": [a_wins(one.map_name, one.half) for one in maps]},
+    )
+    print(f"winner from half-time, teams rated, {judged.n} maps\n  ours       {shown(judged.ours)}")
+    print(f"  unrated    {shown(judged.references['unrated'])}")
+    spread = float(np.mean([variance**0.5 for _, variance in rated]))
+    print(f"  mean spread of skill {spread:.3f}, chain by lead: " + _shown_leads(maps, chances))
+
+
+def _rated_skills(maps: Sequence[MapScore], teams: Mapping[int, tuple[int, int]]) -> Iterator[Normal]:
+    """How much better team a is before each map's match, by the matches before it. The file's days are not
+    known of all rows: none pass."""
+    model = rating_model()
+    history = RatingHistory(model, lambda _, at: model.unlisted(at))
+    for _, played in groupby(maps, key=lambda one: one.match):
+        of_match = list(played)
+        a, b = (history.rating(team, 0) for team in teams[of_match[0].row])
+        yield from [model.skill(a, b, MAX_ROUNDS)] * len(of_match)
+        for one in of_match:
+            result = MapResult("a" if one.a_won else "b", one.final, MAX_ROUNDS)
+            history.apply(MapPlayed(str(one.row), 0, one.match, *teams[one.row], result))
+
+
+def _even(map_name: str) -> MapParameters:
+    return map_parameters(MapPlay(number=1, name=map_name, max_rounds=MAX_ROUNDS), 0.0, True)
+
+
+def _shown_leads(maps: Sequence[MapScore], chances: Sequence[float]) -> str:
+    return ", ".join(
+        f"{one.score}:{_HALF - one.score} {one.chain:.3f} (won {one.won:.3f} of {one.maps})"
+        for one in leads(maps, chances)
+    )
 
 
 def _mean_from(maps: Sequence[MapScore], half: Rounds) -> float:

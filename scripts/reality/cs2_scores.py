@@ -77,6 +77,11 @@ def read_maps(path: Path) -> Iterator[MapScore]:
             yield MapScore(row, f"m{cells['match']}", cells["map"], half1, regulation, final)
 
 
+def read_teams(path: Path) -> dict[int, tuple[int, int]]:
+    """Both teams' numbers by the row of such a file."""
+    return {row: (int(cells["team_a"]), int(cells["team_b"])) for row, cells in _rows(path)}
+
+
 def read_half_times(path: Path) -> Iterator[tuple[int, str, Rounds | None]]:
     """Of each row of such a file: its number, the map, and the score after the first half; None where it is
     not that of 12 rounds."""
