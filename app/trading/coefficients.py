@@ -135,8 +135,9 @@ class MapCoefficients(msgspec.Struct, frozen=True):
     what a level of that side is worth to CT, in logits; `pistol` is CT's logit in a half's first round.
     `ct_moves` and `t_moves`: the chance of each next level, by class of the round's position in its half, by
     whether the side lost or won, and by its level. A map on which CT wins a share of rounds with logit x adds
-    `side_offset` + `side_slope` * x for CT; `sides` is what those of a data set add. `skill_spread`: how much
-    two teams differ of which nothing is known, in logits of a round.
+    `side_offset` + `side_slope` * x for CT; `sides` is what those of a data set add. `today`: what a level is
+    worth on maps of today from the third round of a half on, where `ct` and `t` are 1. `skill_spread`: how
+    much the teams of a match differ of which nothing is known, in logits of a round.
     """
 
     thresholds: tuple[int, ...]
@@ -148,6 +149,7 @@ class MapCoefficients(msgspec.Struct, frozen=True):
     sides: dict[str, dict[str, float]]
     side_offset: float
     side_slope: float
+    today: float
     skill_spread: float
 
 

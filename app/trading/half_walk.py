@@ -34,18 +34,17 @@ class Economy(msgspec.Struct, frozen=True, eq=False):
     """The states of a kind of half. State 0 is that of its first round. Instances are compared by identity,
     so that they are cheap keys.
 
-    `logits` is CT's advantage in each state, between even teams on a map without bias. `first` is that in the
-    first round when it differs: then the map's bias does not count there, since all players have pistols.
-    `moves[class][won][state]`: where a state leads when CT lost or won, by the class of the round's position.
+    By the class of a round's position in its half: `logits[class][state]` is CT's advantage in each state,
+    between even teams on a map without bias; `moves[class][won][state]`, where a state leads when CT lost or
+    won.
     """
 
-    logits: tuple[float, ...]
+    logits: tuple[tuple[float, ...], ...]
     moves: tuple[tuple[tuple[Move, ...], tuple[Move, ...]], ...]
-    first: float | None = None
 
     @property
     def size(self) -> int:
-        return len(self.logits)
+        return len(self.logits[-1])
 
     def following(self, position: int, won: bool) -> tuple[Move, ...]:
         """By state: where the round at this position of the half (from 0) leads when CT won or lost it."""
@@ -71,22 +70,24 @@ class Economies(msgspec.Struct, frozen=True, eq=False):
 
 @lru_cache(maxsize=1)
 def economies() -> Economies:
-    """As fitted."""
-    return described(load().maps)
+    """As fitted, for maps of today."""
+    return described(load().maps, load().maps.today)
 
 
-def described(fitted: MapCoefficients) -> Economies:
-    """What these coefficients say."""
+def described(fitted: MapCoefficients, later: float = 1.0) -> Economies:
+    """What these coefficients say; from the third round of a half on, a level is worth `later` of what it was
+    in the rounds that it was fitted to."""
+    levels = tuple(ct + t for ct in fitted.ct for t in fitted.t)
     scarce = Economy(
-        tuple(ct + t for ct in fitted.ct for t in fitted.t),
+        ((fitted.pistol,), levels, tuple(later * level for level in levels)),
         tuple(
             (_joint(ct, t, False), _joint(ct, t, True))
             for ct, t in zip(fitted.ct_moves, fitted.t_moves, strict=True)
         ),
-        fitted.pistol,
     )
     stays: tuple[Move, ...] = (((0, 1.0),),)
-    return Economies(scarce, Economy(scarce.logits[-1:], ((stays, stays),)), fitted.thresholds)
+    rich = Economy((scarce.logits[-1][-1:],), ((stays, stays),))
+    return Economies(scarce, rich, fitted.thresholds)
 
 
 def _joint(ct: Moves, t: Moves, ct_won: bool) -> tuple[Move, ...]:
@@ -188,13 +189,13 @@ def _chances(half: Half, position: int) -> tuple[float, ...]:
     """CT's chance of the round at this position (from 0), by state; the first round has only the state 0."""
     economy = half.economy
     if position:
-        return _later_chances(economy, half.ct_logit)
-    return (logistic((economy.logits[0] if economy.first is None else economy.first) + half.first_ct_logit),)
+        return _later_chances(economy, min(position, len(economy.logits) - 1), half.ct_logit)
+    return (logistic(economy.logits[0][0] + half.first_ct_logit),)
 
 
-@lru_cache(maxsize=1024)
-def _later_chances(economy: Economy, ct_logit: float) -> tuple[float, ...]:
-    return tuple(logistic(logit + ct_logit) for logit in economy.logits)
+@lru_cache(maxsize=2048)
+def _later_chances(economy: Economy, position_class: int, ct_logit: float) -> tuple[float, ...]:
+    return tuple(logistic(logit + ct_logit) for logit in economy.logits[position_class])
 
 
 def belief(half: Half, results: Results, state: int | None = None) -> tuple[float, ...]:
@@ -262,11 +263,11 @@ def _after(
 
     Computed backwards: the tables of a state follow from those of the states that may come next.
     """
-    chances = _later_chances(economy, ct_logit)
     found: list[tuple[list[HalfRemainder], list[HalfRemainder]]] = []
     tables: list[Tables] = [([], [])] * economy.size
     for position in reversed(range(length)):
         rounds = length - position - 1
+        chances = _later_chances(economy, min(position, len(economy.logits) - 1), ct_logit)
         lost, won = (
             [_following(tables, move) for move in economy.following(position, result)]
             for result in (False, True)

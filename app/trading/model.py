@@ -26,9 +26,13 @@ def logit(chance: float) -> float:
 def side_logit(map_name: str) -> float:
     """CT's advantage on a map, in logits between teams with as much money; an unknown map gets the pool's
     mean."""
+    return load().maps.side_offset + load().maps.side_slope * logit(ct_share(map_name))
+
+
+def ct_share(map_name: str) -> float:
+    """CT's published share of rounds on a map; the pool's mean on an unknown one."""
     rates = catalogue.load().ct_rates
-    rate = rates.get(map_name) or sum(rates.values()) / len(rates)
-    return load().maps.side_offset + load().maps.side_slope * logit(rate)
+    return rates.get(map_name) or sum(rates.values()) / len(rates)
 
 
 @lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from app.domain.match import MapPlay, Match
 from app.domain.references import MarketAnchor
 from app.domain.strength import TeamRating
+from app.trading.coefficients import load
 from app.trading.half_walk import Results, log_likelihood
 from app.trading.map_scores import (
     MapParameters,
@@ -43,7 +44,7 @@ class Format(NamedTuple):
 def skill_prior(match: Match) -> Skill:
     """How much better home is than away in a round: by the teams' ratings, and by the sources' reference
     prices where they are followed. A team without a rating counts as one that the public ranking does not
-    list."""
+    list; if neither has one, they differ as much as teams of any tier do."""
     own = own_prior(match)
     if match.anchor is None:
         return own
@@ -52,6 +53,8 @@ def skill_prior(match: Match) -> Skill:
 
 def own_prior(match: Match) -> Skill:
     """The same by the ratings alone."""
+    if not (match.home_strength or match.away_strength):
+        return Skill(0.0, load().maps.skill_spread)
     home = _rated(match.home_strength, match.home_strength_sd)
     away = _rated(match.away_strength, match.away_strength_sd)
     return _spread(rating_model().skill(home, away, match.max_rounds))
@@ -100,9 +103,13 @@ def _rated(points: float, spread: float) -> TeamRating:
     return rating_model().of_strength(points, 0, spread) if points else rating_model().unlisted(0)
 
 
+<<<<<<< HEAD
 _STEP = 0.2  #: logits between two skills of the grid
 _FINEST = 0.65 * _STEP  #: the least spread of skill that the grid can show
 _EXACT = 1e-6  #: points: the spread of a strength that is known
+=======
+_STEP = 0.25  #: logits between two skills of the grid
+>>>>>>> chain
 _REACH = 3.5  #: standard deviations of the prior to either side
 _NEGLIGIBLE = 1e-3  #: skills less likely than this are left out
 Halves = tuple[tuple[int, Results], ...]  #: by number, from 0

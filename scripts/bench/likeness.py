@@ -25,8 +25,7 @@ from app.trading.round_state import RoundState
 from app.trading.round_view import round_state
 from scripts.bench.courtsider_play import batches
 from scripts.bench.simulated_maps import BEGIN, match_of, plan_of
-from scripts.fit.maps import RESULTS_FILE
-from scripts.reality import cs2_results
+from scripts.reality import cs2_scores
 from scripts.reality.labels import round_winners
 from scripts.reality.place import real_data
 from scripts.reality.snapshots import half_of, read
@@ -205,7 +204,7 @@ def main(maps: int) -> None:
     theirs = shares(real(folder / "csgo_round_snapshots.csv.gz"))
     click.echo("\n".join(table(shares(rounds), theirs)))
     click.echo()
-    results = cs2_results.read(folder / RESULTS_FILE)
+    results = cs2_scores.read_results(folder / cs2_scores.RESULTS)
     found = map_shares(result(one.half, one.regulation) for one in results)
     click.echo("\n".join(table(map_shares(map(simulated_map, plays)), found)))
 

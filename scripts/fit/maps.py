@@ -2,38 +2,41 @@
 
 Levels and moves from csgo_round_snapshots: what a side has at the first row of a round, and what it has
 in the next when it wins and when it loses. Those thresholds are chosen that foresee the next rounds best.
-The spread of skill is the one under which the rounds of those maps and the scores of cs2_results_2026 are
-likeliest; the maps' sides are calibrated on the chain itself, in the format of today.
+What a level is worth today from the third round of a half on, and how much two teams differ of which nothing
+is known, are the numbers under which the scores of cs2_results_2026 and cs2_maps_2026_02 at half-time and
+after regulation are likeliest. The maps' sides are calibrated on the chain itself, in the format of today.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from app.trading.coefficients import DataSet, MapCoefficients, Moves
-from app.trading.half_walk import Economies, Half, described, from_start
-from app.trading.model import logit
+from app.trading.half_walk import Economies, Economy, Half, described, from_start
+from app.trading.model import ct_share, logit
 from scripts.fit.regression import fit as regress
 from scripts.fit.regression import logistic
 from scripts.fit.rounds import FILE, NAME
-from scripts.reality import cs2_results
+from scripts.reality import cs2_scores
+from scripts.reality.cs2_scores import MapScore
 from scripts.reality.labels import RoundKey, round_winners
 from scripts.reality.map_wins import resources
 from scripts.reality.place import data_set
 from scripts.reality.snapshots import DATES, Snapshot, half_of, read
 
-RESULTS_FILE = "cs2_results_2026.csv"
 _LEVELS = 3
 _CANDIDATES = (14_000, 16_000, 18_000, 20_000, 22_000, 24_000, 27_000, 30_000, 34_000)
 _CLASSES = 3  #: of positions in a half: after the pistol round, after the second, later
 _AHEAD = 5  #: rounds that a choice of thresholds must foresee
-_SPREADS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+_SPREADS = tuple(round(0.02 * step, 2) for step in range(2, 26))
+_WORTHS = tuple(round(0.05 * step, 2) for step in range(8, 23))  #: of a level today
 _PENALTY, _SIDE_PENALTY, _SHARED = 0.5, 2.0, 8.0
-_SKILLS = np.linspace(-1.6, 1.6, 33)
+_SKILLS = np.linspace(-1.2, 1.2, 25)
 _SHARES = (0.46, 0.48, 0.5, 0.52, 0.54, 0.56, 0.58)  #: of rounds that CT wins on maps of today
 _HALF = 12  #: rounds of a half in CS2
 _RARE = 0.01  #: moves less likely than this are left out
@@ -51,33 +54,39 @@ class Opening(msgspec.Struct, frozen=True):
 
 
 def fit(data: Path) -> tuple[MapCoefficients, list[DataSet]]:
-    """The section `maps`, from the snapshots and results in `data`."""
+    """The section `maps`, from the snapshots and scores in `data`."""
     snapshots = list(read(data / FILE))
-    results = list(cs2_results.read(data / RESULTS_FILE))
-    found = fitted(snapshots, round_winners(snapshots), results)
-    return found, [
-        data_set(data / FILE, len(snapshots), DATES),
-        data_set(data / RESULTS_FILE, len(results), cs2_results.DATES),
-    ]
+    results, sets = cs2_scores.read_all(data)
+    found = with_today(fitted(snapshots, round_winners(snapshots)), results)
+    return found, [data_set(data / FILE, len(snapshots), DATES), *sets]
 
 
-def fitted(
-    snapshots: Sequence[Snapshot],
-    winners: Mapping[RoundKey, bool],
-    results: Sequence[cs2_results.MapScore],
-    thresholds: tuple[int, ...] | None = None,
-) -> MapCoefficients:
-    """The coefficients that describe these rounds and results best."""
+def fitted(snapshots: Sequence[Snapshot], winners: Mapping[RoundKey, bool]) -> MapCoefficients:
+    """Levels and moves that describe these rounds best; as if they were worth as much today, without a spread
+    of skill and sides of today."""
     rounds = openings(snapshots, winners)
-    found = [_economy(rounds, chosen) for chosen in _choices(thresholds)]
-    best = min(found, key=lambda one: _loss_ahead(rounds, one))
-    best = msgspec.structs.replace(best, skill_spread=_spread(rounds, best, results))
-    offset, slope = _calibrated_sides(described(best))
-    return msgspec.structs.replace(best, side_offset=offset, side_slope=slope)
+    return min(
+        (_economy(rounds, chosen) for chosen in combinations(_CANDIDATES, _LEVELS - 1)),
+        key=lambda one: _loss_ahead(rounds, one),
+    )
 
 
-def _choices(thresholds: tuple[int, ...] | None) -> Iterable[tuple[int, ...]]:
-    return (thresholds,) if thresholds else combinations(_CANDIDATES, _LEVELS - 1)
+def with_today(found: MapCoefficients, results: Sequence[MapScore]) -> MapCoefficients:
+    """With what these scores say of maps of today."""
+    return of_today(found, *scores(found, results).likeliest())
+
+
+def of_today(found: MapCoefficients, today: float, spread: float = 0.0) -> MapCoefficients:
+    """With these numbers, and sides calibrated to them."""
+    offset, slope = _calibrated_sides(described(found, today))
+    return msgspec.structs.replace(
+        found, today=today, skill_spread=spread, side_offset=offset, side_slope=slope
+    )
+
+
+def side_of(found: MapCoefficients, map_name: str) -> float:
+    """What a map of today adds for CT, in logits."""
+    return found.side_offset + found.side_slope * logit(ct_share(map_name))
 
 
 def openings(snapshots: Sequence[Snapshot], winners: Mapping[RoundKey, bool]) -> list[Opening]:
@@ -91,7 +100,7 @@ def openings(snapshots: Sequence[Snapshot], winners: Mapping[RoundKey, bool]) ->
 
 
 def _economy(rounds: Sequence[Opening], thresholds: tuple[int, ...]) -> MapCoefficients:
-    """Everything about money for these thresholds; no spread of skill and no sides of today yet."""
+    """Everything about money for these thresholds."""
     levels = _levels(rounds, thresholds)
     later = np.array([one.position > 0 for one in rounds])
     won = np.array([float(one.ct_won) for one in rounds])
@@ -113,6 +122,7 @@ def _economy(rounds: Sequence[Opening], thresholds: tuple[int, ...]) -> MapCoeff
         sides={NAME: sides},
         side_offset=0.0,
         side_slope=1.0,
+        today=1.0,
         skill_spread=0.0,
     )
 
@@ -173,7 +183,7 @@ def _loss_ahead(rounds: Sequence[Opening], found: MapCoefficients) -> float:
 
 def _ahead(found: Economies, side: float, first: int) -> Iterable[NDArray[np.float64]]:
     """CT's chance of the round at the position `first`, and of those up to five later, by the state in it."""
-    wins = logistic(np.array(found.scarce.logits) + side)
+    wins = logistic(np.array(found.scarce.logits[1]) + side)
     moved = np.eye(len(wins))
     for position in range(first, first + _AHEAD + 1):
         yield moved @ wins
@@ -195,48 +205,58 @@ def _same_half(rounds: Sequence[Opening], index: int, later: int) -> bool:
     )
 
 
-def _spread(
-    rounds: Sequence[Opening], found: MapCoefficients, results: Sequence[cs2_results.MapScore]
-) -> float:
-    """The standard deviation of skill under which rounds and scores are likeliest."""
-    by_skill = np.vstack([_rounds_by_skill(rounds, found), _scores_by_skill(found, results)])
-    by_skill -= by_skill.max(axis=1, keepdims=True)
+class Scores(NamedTuple):
+    """What CS2 maps say: by the worth of later levels, the logarithm of how likely the scores of each match
+    are under each skill of its first team."""
 
-    def likelihood(spread: float) -> float:
-        weights = np.exp(-(_SKILLS**2) / (2 * spread**2))
-        return float(np.log(np.exp(by_skill) @ (weights / weights.sum())).sum())
+    worths: tuple[float, ...]
+    by_skill: tuple[NDArray[np.float64], ...]
 
-    return max(_SPREADS, key=likelihood)
-
-
-def _rounds_by_skill(rounds: Sequence[Opening], found: MapCoefficients) -> NDArray[np.float64]:
-    """For each map of the snapshots, the logarithm of how likely its rounds are under each skill of the side
-    that began as CT."""
-    levels = _levels(rounds, found.thresholds)
-    likelihoods: dict[int, NDArray[np.float64]] = {}
-    for index, one in enumerate(rounds):
-        bias = found.ct[levels[index, 0]] + found.t[levels[index, 1]] + found.sides[NAME][one.map_name]
-        sign = 1 if half_of(one.key[1])[0] == 0 else -1
-        chances = logistic((bias if one.position else found.pistol) + sign * _SKILLS)
-        before = likelihoods.setdefault(one.key[0], np.zeros(len(_SKILLS)))
-        before += np.log(chances if one.ct_won else 1 - chances)
-    return np.array(list(likelihoods.values()))
+    def likeliest(self, of: NDArray[np.int64] | None = None) -> tuple[float, float]:
+        """The worth and the spread of skill under which the scores of these matches, or of all, are
+        likeliest."""
+        found = {
+            (worth, spread): log_likelihood(table if of is None else table[of], spread)
+            for worth, table in zip(self.worths, self.by_skill, strict=True)
+            for spread in _SPREADS
+        }
+        return max(found, key=found.__getitem__)
 
 
-def _scores_by_skill(found: MapCoefficients, results: Sequence[cs2_results.MapScore]) -> NDArray[np.float64]:
-    """The same for each map of the results: how likely its score at half-time and after regulation is. Which
-    team began as CT is not known."""
-    scores = np.array([score_chances(found, skill) for skill in _SKILLS.tolist()])
-    seen = [[_score_index(one.half, one.regulation) for one in (each, each.turned)] for each in results]
-    return np.array([np.log(scores[:, index].mean(axis=1)) for index in seen])
+def log_likelihood(by_skill: NDArray[np.float64], spread: float) -> float:
+    """The logarithm of how likely matches are of which `by_skill` has that by skill."""
+    weights = np.exp(-(_SKILLS**2) / (2 * spread**2))
+    top = by_skill.max(axis=1, keepdims=True)
+    return float((top[:, 0] + np.log(np.exp(by_skill - top) @ (weights / weights.sum()))).sum())
 
 
-def score_chances(found: MapCoefficients, skill: float) -> list[float]:
+def scores(
+    found: MapCoefficients, results: Sequence[MapScore], worths: tuple[float, ...] = _WORTHS
+) -> Scores:
+    """Of these maps, under the coefficients of levels and moves. Which team began as CT is not known, and the
+    maps of a match are played at one skill."""
+    matches = {name: number for number, name in enumerate(dict.fromkeys(one.match for one in results))}
+    tables = []
+    for worth in worths:
+        today = of_today(found, worth)
+        economy = described(today, worth).scarce
+        table = np.zeros((len(matches), len(_SKILLS)))
+        for name in sorted({one.map_name for one in results}):
+            side = side_of(today, name)
+            chances = np.array([score_chances(economy, side, skill) for skill in _SKILLS.tolist()])
+            for one in results:
+                if one.map_name == name:
+                    mine, turned = (_score_index(each.half, each.regulation) for each in (one, one.turned))
+                    table[matches[one.match]] += np.log((chances[:, mine] + chances[::-1, turned]) / 2)
+        tables.append(table)
+    return Scores(worths, tuple(tables))
+
+
+def score_chances(economy: Economy, side: float, skill: float) -> list[float]:
     """The chance of each score of a CS2 map at half-time and after regulation (`_score_index`), for the team
-    that begins as CT and is ahead by `skill`, on a map without bias."""
-    economy = described(found).scarce
-    first = from_start(Half(economy, _HALF, skill, skill)).shares()
-    second = from_start(Half(economy, _HALF, -skill, -skill))
+    that begins as CT and is ahead by `skill`, on a map that adds `side` for CT."""
+    first = from_start(Half(economy, _HALF, side + skill, skill)).shares()
+    second = from_start(Half(economy, _HALF, side - skill, -skill))
     level = second.turned().shares()
     chances = [0.0] * (_HALF + 1) * (_HALF + 2) ** 2
     for mine, chance in enumerate(first):

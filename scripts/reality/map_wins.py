@@ -38,7 +38,7 @@ class MapPredictor:
             self._won[self._last] = snapshot.previous
         self._last = snapshot.round_index
         state = self._state(snapshot)
-        cases = posterior(Skill(0.0, self.maps.skill_spread), partial(self._likelihood, snapshot))
+        cases = posterior(Skill(0.0, self.rounds.skill_spread), partial(self._likelihood, snapshot))
         chances = by_skill(cases, moments(cases), partial(self._wins_round, snapshot))
         return sum(self._wins_under(case, chances[case.skill], snapshot, state) for case in cases)
 

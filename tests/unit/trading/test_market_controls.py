@@ -192,7 +192,7 @@ def test_a_price_that_would_move_too_far_is_suspended_until_it_is_released(desk:
     desk.rounds("home", "home", "home", "home")
     winner = desk.of(6, "map=1|team=home")
     assert winner.reason == MOVED_TOO_FAR and winner.probability == pytest.approx(0.5, abs=0.12)
-    desk.rounds("away", "away")
+    desk.rounds("away", "away", "away")
     assert desk.on_offer(6, "map=1|team=home"), "it is near again"
 
 

@@ -70,7 +70,7 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
     if abs(sum(chances) - 1) > 1e-6 or not bounds or certainty.is_certain(group, low, top):
         return
     inverse_odds = shares(chances, PRICING.margin)
-    if forecast.phase.live and max(inverse_odds) >= 1 / MIN_ODDS:
+    if forecast.phase.live and odds(max(inverse_odds)) <= MIN_ODDS:
         return
     for market, chance, share in zip(group.markets, chances, inverse_odds, strict=True):
         yield Offer(market.key, market.specifiers, name, chance, share)

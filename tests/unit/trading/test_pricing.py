@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.trading.pricing import MAX_ODDS, MIN_ODDS, odds, shares
+from app.trading.pricing import LOWEST_ODDS_SHARE, MAX_ODDS, MIN_ODDS, odds, shares
 
 weights = st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=8)
 margins = st.floats(0.005, 0.2)
@@ -68,3 +68,7 @@ def test_odds_have_three_decimals(share: float) -> None:
     price = odds(share)
     assert Decimal("1.01") <= price <= Decimal(50)
     assert price == price.quantize(Decimal("0.001"))
+
+
+def test_the_lowest_odds_begin_where_they_are_rounded_to_them() -> None:
+    assert odds(LOWEST_ODDS_SHARE + 1e-9) == odds(1 / MIN_ODDS) < odds(LOWEST_ODDS_SHARE - 1e-9)
