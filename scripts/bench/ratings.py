@@ -21,7 +21,7 @@ from app.trading.ratings import RatingModel
 from scripts.fit.ratings import NEW, OLD, RANKING, listed, loss_of, losses, read_ranking
 from scripts.reality import old_maps, rated_maps, team_maps
 from scripts.reality.place import real_data
-from scripts.reality.rated_maps import UNRANKED, RatedMap, millis
+from scripts.reality.rated_maps import UNRANKED, RatedMap
 from scripts.reality.team_maps import TeamMap
 
 _DRAWS, _SEED = 2000, 20261122
@@ -55,7 +55,7 @@ def _priors(model: RatingModel, points: dict[str, float]) -> dict[str, Priors]:
     places = {name: place for place, name in enumerate(sorted(points, key=points.__getitem__)[::-1], start=1)}
 
     def both(rate: Callable[[str, int], TeamRating]) -> Priors:
-        return lambda one: (rate(one.team_a, millis(one.date)), rate(one.team_b, millis(one.date)))
+        return lambda one: (rate(one.team_a, one.at), rate(one.team_b, one.at))
 
     def of_place(team: str, at: int) -> TeamRating:
         return model.of_rank(min(places.get(team.casefold(), UNRANKED), UNRANKED), at)
