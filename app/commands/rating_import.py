@@ -43,8 +43,9 @@ class ImportedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class ImportedStrength(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A team's strength as of `at` (Unix ms), on the scale of the public ranking: its rating begins anew.
-    `spread` is its standard deviation in points; if left out, that of the public ranking."""
+    """A team's strength as of `at` (Unix ms), on the scale of the public ranking. With `spread`, its standard
+    deviation in points, the rating begins anew. Without, it counts as points of the public ranking, which
+    begin a rating, or are weighed against one that began with a strength."""
 
     id: Id
     at: Moment
