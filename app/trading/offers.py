@@ -13,7 +13,7 @@ from app.domain.market import ACTIVE, Book, Market, MarketKey
 from app.trading.forecast import Forecast
 from app.trading.market_controls import MarketControls
 from app.trading.offer_plan import PlannedGroup, groups_on_offer
-from app.trading.pricing import MAX_SHARE, MIN_SHARE, PricingConfig
+from app.trading.pricing import LOWEST_ODDS_SHARE, MAX_SHARE, MIN_SHARE, PricingConfig
 from app.trading.pricing import shares as shares_of
 from app.trading.round_state import is_over
 from app.trading.rules import Specifiers
@@ -133,7 +133,7 @@ def priced_offers(
                 margin, long_shots = controls.margin(group)
             shares = shares_of(probabilities, margin, long_shots)
         held = controls is not None and controls.holds(group)
-        if not shares or (is_moving and max(shares) >= MAX_SHARE and not held):
+        if not shares or (is_moving and max(shares) >= LOWEST_ODDS_SHARE and not held):
             continue
         name = group.name
         priced = zip(group.markets, probabilities, shares, strict=True)
