@@ -30,9 +30,6 @@ from app.domain.strength import (
 )
 from app.trading.coefficients import RatingCoefficients, load
 
-#: A margin of more rounds than this carries no more information: the loser had given the map up.
-_MAX_MARGIN = 10
-
 
 class Normal(NamedTuple):
     """A normal distribution of logits."""
@@ -110,7 +107,7 @@ class RatingModel:
         """That logit as the score shows it; None without a score."""
         if result.rounds is None:
             return None
-        margin = max(-_MAX_MARGIN, min(_MAX_MARGIN, result.rounds[0] - result.rounds[1]))
+        margin = result.rounds[0] - result.rounds[1]
         return self.coefficients.margin * margin / math.sqrt(result.max_rounds)
 
     def chance(self, meeting: Meeting, picked_by: str = "") -> float:

@@ -126,7 +126,7 @@ def draw(found: Sequence[BestOfThree], path: Path) -> None:
     groups = [rows[len(rows) * at // _GROUPS : len(rows) * (at + 1) // _GROUPS] for at in range(_GROUPS)]
     came = np.array([np.mean([one.came for one in group]) for group in groups])
     errors = _SIGMAS * np.sqrt(came * (1 - came) / np.array([len(group) for group in groups]))
-    figure, axes = pyplot.subplots(figsize=(4.2, 3.6), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(4.2, 3.6))
     axes.plot(_RANGE, _RANGE, linewidth=0.8, color="grey")
     for field, label, marker in (("said", "match markets", "o"), ("independent", "independent maps", "x")):
         predicted = [np.mean([getattr(one, field) for one in group]) for group in groups]
