@@ -38,6 +38,19 @@ async def import_file(file: Path) -> None:
         click.echo(f"{name}: {count}")
 
 
+@ratings.command("compute")
+@async_command
+async def compute() -> None:
+    """Compute all ratings anew, from the results and strengths that are stored.
+
+    After an upgrade that has changed how ratings follow from results. Matches before play follow within
+    seconds.
+    """
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        teams = await rating_import.compute_anew(tx, by=actor(), now=system_clock())
+    click.echo(f"teams: {teams}")
+
+
 @ratings.command("list")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100)
 @async_command

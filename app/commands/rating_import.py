@@ -88,6 +88,14 @@ async def import_ratings(
     return counts
 
 
+async def compute_anew(tx: Tx, *, by: str, now: int) -> int:
+    """All ratings from their first event on, as after an upgrade that has changed how ratings follow from
+    results; how many teams have one."""
+    teams = await match_entrants.compute_all(tx)
+    await audit.add(tx, AuditRecord(now, by, "ratings.compute", "", None, {"teams": teams}))
+    return teams
+
+
 def _check(rows: Sequence[tuple[Location, Imported]], now: int) -> None:
     faults = [fault for place, row in rows for fault in _faults(place, row, now)]
     seen: set[str] = set()

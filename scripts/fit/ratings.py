@@ -23,6 +23,7 @@ The scored rows judge: `python -m scripts.bench.reality maps`.
 import csv
 import math
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -34,7 +35,7 @@ from app.trading.map_scores import match_finals
 from app.trading.ratings import Normal, RatingModel
 from scripts.fit.round_skill import round_skill
 from scripts.fit.simplex import minimum
-from scripts.reality import old_maps, rated_maps, series, team_maps
+from scripts.reality import cs2_results, old_maps, rated_maps, series, team_maps
 from scripts.reality.old_maps import OldMap
 from scripts.reality.place import data_set
 from scripts.reality.rated_maps import RatedMap
@@ -103,17 +104,22 @@ def fit(data: Path) -> tuple[RatingCoefficients, list[DataSet]]:
     found = read(data)
     old = found.old
     sets = [
-        data_set(data / NEW, len(found.new), "2025-03-25 to 2025-08-10"),
-        data_set(data / LATER, len(found.later), "2025-06-03 to 2025-12-14"),
-        data_set(data / LATEST, len(found.modern[-1]), "2026"),
+        data_set(data / NEW, len(found.new), _dates(found.new)),
+        data_set(data / LATER, len(found.later), _dates(found.later)),
+        data_set(data / LATEST, len(found.modern[-1]), cs2_results.DATES),
         data_set(data / OLD, len(old), f"{old[0].date} to {old[-1].date}"),
-        data_set(data / ODDS, len(found.odds), "2026-01-13 to 2026-02-18"),
+        data_set(data / ODDS, len(found.odds), _dates(found.odds)),
     ]
     if found.ranking:
         sets.append(data_set(data / RANKING, len(found.ranking), "2025-03-03"))
     else:
         print(f"ratings: {data / RANKING} is missing; points of unlisted teams stay as last fitted")
     return fitted(found), sets
+
+
+def _dates(rows: Sequence[TeamMap] | Sequence[Series]) -> str:
+    days = [datetime.fromtimestamp(one.at / 1000, UTC).date() for one in rows]
+    return f"{min(days)} to {max(days)}"
 
 
 def fitted(known: RealResults) -> RatingCoefficients:
