@@ -70,6 +70,17 @@ def _prices(file: Path) -> list[tuple[Location, ImportedPrice]]:
         return [((file.name, number), row) for number, row in enumerate(rows, _FIRST_LINE)]
     decode = msgspec.json.Decoder(ImportedPrice).decode
     return read_lines(file.name, body, lambda place, line: (place, decode(line)))
+@ratings.command("compute")
+@async_command
+async def compute() -> None:
+    """Compute all ratings anew, from the results and strengths that are stored.
+
+    After an upgrade that has changed how ratings follow from results. Matches before play follow within
+    seconds.
+    """
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        teams = await rating_import.compute_anew(tx, by=actor(), now=system_clock())
+    click.echo(f"teams: {teams}")
 
 
 @ratings.command("list")

@@ -231,8 +231,15 @@ async def change_events(tx: Tx, new: Collection[RatingEvent], gone: Collection[R
         await _compute(tx, min(one.at for one in changed), teams)
 
 
-async def _compute(tx: Tx, since: int, teams: set[int]) -> None:
-    """Ratings from the events since then; those of `teams`, too, that have no event any more."""
+async def compute_all(tx: Tx) -> int:
+    """Ratings from all events, by the present coefficients; how many teams have one."""
+    await ratings.lock(tx)
+    return await _compute(tx, 0, set())
+
+
+async def _compute(tx: Tx, since: int, teams: set[int]) -> int:
+    """Ratings from the events since then, and those of `teams`, too, that have no event any more; of how many
+    teams."""
     following = await ratings.events_since(tx, since)
     teams = teams | {team for one in following for team in one.teams}
     strengths = await entrants.by_number(tx, entrants.TEAMS, teams)
@@ -245,6 +252,7 @@ async def _compute(tx: Tx, since: int, teams: set[int]) -> None:
     outcomes = [(one.reference, history.apply(one)) for one in following]
     await ratings.save_outcomes(tx, outcomes)
     await ratings.save(tx, {team: history.ratings.get(team) for team in sorted(teams)})
+    return len(teams)
 
 
 def _prior(team: Competitor | None, at: int) -> TeamRating:

@@ -43,8 +43,9 @@ class ImportedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class ImportedStrength(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A team's strength as of `at` (Unix ms), on the scale of the public ranking: its rating begins anew.
-    `spread` is its standard deviation in points; if left out, that of the public ranking."""
+    """A team's strength as of `at` (Unix ms), on the scale of the public ranking. With `spread`, its standard
+    deviation in points, the rating begins anew. Without, it counts as points of the public ranking, which
+    begin a rating, or are weighed against one that began with a strength."""
 
     id: Id
     at: Moment
@@ -85,6 +86,14 @@ async def import_ratings(
         await match_entrants.change_events(tx, new, gone)
         await audit.add(tx, AuditRecord(now, by, "ratings.import", "", None, msgspec.to_builtins(counts)))
     return counts
+
+
+async def compute_anew(tx: Tx, *, by: str, now: int) -> int:
+    """All ratings from their first event on, as after an upgrade that has changed how ratings follow from
+    results; how many teams have one."""
+    teams = await match_entrants.compute_all(tx)
+    await audit.add(tx, AuditRecord(now, by, "ratings.compute", "", None, {"teams": teams}))
+    return teams
 
 
 def _check(rows: Sequence[tuple[Location, Imported]], now: int) -> None:

@@ -79,8 +79,9 @@ class MapPlayed(msgspec.Struct, frozen=True, tag="map"):
 
 
 class StrengthGiven(msgspec.Struct, frozen=True, tag="strength"):
-    """An operator's statement at `at` that a team has these points; its rating begins anew. `spread` 0: as
-    unsure as points of the public ranking are."""
+    """An operator's statement at `at` that a team has these points. With a `spread` its rating begins anew.
+    With 0 they are points of the public ranking, as unsure as those are, and inform a rating that began with
+    a strength."""
 
     reference: str
     at: int

@@ -74,8 +74,7 @@ class RatingCoefficients(msgspec.Struct, frozen=True):
     the day's form of two teams; `pick`: for the team that chose the map; `margin`, `noise`: a score's margin
     over the root of the format's rounds, as a measurement of the logit; `rank_weight`: for each logarithm of
     the place in a ranking; `unlisted_points`: of a team that the ranking does not list; `round_skill`: logits
-    of a round for one of a map, times the root of the format's rounds; `day_spread`: of two teams' difference
-    in one map, beyond their ratings', in logits of a round.
+    of a round for one of a map, times the root of the format's rounds.
     """
 
     points_per_logit: float
@@ -89,7 +88,6 @@ class RatingCoefficients(msgspec.Struct, frozen=True):
     rank_weight: float
     unlisted_points: float
     round_skill: float
-    day_spread: float
 
 
 class PlayerCoefficients(msgspec.Struct, frozen=True):

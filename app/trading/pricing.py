@@ -38,7 +38,7 @@ MIN_ODDS, MAX_ODDS = 1.01, 50.0
 #: Inverse odds at the caps. Where one of a group is at the highest, the others share a fixed rest, whatever
 #: the probabilities are.
 MIN_SHARE, MAX_SHARE = 1 / MAX_ODDS, 1 / MIN_ODDS
-#: From these inverse odds on, odds are rounded to the lowest.
+#: From this inverse on odds, which have three decimals, are the lowest.
 LOWEST_ODDS_SHARE = 1 / (MIN_ODDS + 0.0005)
 
 

@@ -30,9 +30,6 @@ from app.domain.strength import (
 )
 from app.trading.coefficients import RatingCoefficients, load
 
-#: A margin of more rounds than this carries no more information: the loser had given the map up.
-_MAX_MARGIN = 10
-
 
 class Normal(NamedTuple):
     """A normal distribution of logits."""
@@ -63,6 +60,18 @@ class RatingModel:
             points, spread or self.coefficients.strength_spread * self._scale, at, anchored=True
         )
 
+    def informed(self, rating: TeamRating, strength: StrengthGiven) -> TeamRating:
+        """The rating, as of its day, after its points in the public ranking have become known."""
+        given = self.of_strength(strength.points, strength.at)
+        points, variance = weighed(
+            Normal(rating.points, rating.spread**2), Normal(given.points, given.spread**2)
+        )
+        return replace(rating, points=points, spread=math.sqrt(variance))
+
+    def of_points(self, difference: float) -> Normal:
+        """How much stronger one team is than another that has so many points less in the public ranking."""
+        return Normal(difference / self._scale, 2 * self.coefficients.strength_spread**2)
+
     def unlisted(self, at: int) -> TeamRating:
         """The rating of a team that the public ranking does not list."""
         return self._unsure(self.coefficients.unlisted_points, at)
@@ -89,16 +98,27 @@ class RatingModel:
         variance = meeting.a.spread**2 + meeting.b.spread**2 + meeting.form.spread**2
         return Normal(points / self._scale, variance / self._scale**2)
 
+    def expected(self, meeting: Meeting, picked_by: str = "") -> Normal:
+        """The logit of a's chance to win a map that `picked_by` chose."""
+        mean, variance = self.difference(meeting)
+        return Normal(mean + {"a": 1, "b": -1}.get(picked_by, 0) * self.coefficients.pick, variance)
+
+    def measured(self, result: MapResult) -> float | None:
+        """That logit as the score shows it; None without a score."""
+        if result.rounds is None:
+            return None
+        margin = result.rounds[0] - result.rounds[1]
+        return self.coefficients.margin * margin / math.sqrt(result.max_rounds)
+
     def chance(self, meeting: Meeting, picked_by: str = "") -> float:
         """The chance that a wins a map."""
-        mean, variance = self.difference(meeting)
-        mean += self._pick(picked_by)
+        mean, variance = self.expected(meeting, picked_by)
         return _logistic(mean / math.sqrt(1 + math.pi * variance / 8))
 
     def after(self, meeting: Meeting, result: MapResult) -> Meeting:
         """The teams after a map, `a` and `b` being rated as of its day."""
-        mean, variance = self.difference(meeting)
-        pull, information = self._evidence(mean + self._pick(result.picked_by), result)
+        mean, variance = self.expected(meeting, result.picked_by)
+        pull, information = self._evidence(mean, result)
         heard = 1 + information * variance
         pull, information = pull / heard / self._scale, information / heard / self._scale**2
         a, b, form = meeting.a, meeting.b, meeting.form
@@ -109,31 +129,36 @@ class RatingModel:
         )
 
     def skill(self, a: TeamRating, b: TeamRating, max_rounds: int) -> Normal:
-        """How much better a is than b in a round of a map with so many rounds, in logits of a round."""
-        mean, variance = self.difference(Meeting(a, b, DayForm(0.0, 0.0)))
+        """How much better a is than b in a match with maps of so many rounds, in logits of a round. The day's
+        form is in it: the maps of a match share it."""
+        mean, variance = self.difference(Meeting(a, b, self.new_form()))
         slope = self.coefficients.round_skill / math.sqrt(max_rounds)
-        return Normal(slope * mean, slope**2 * variance + self.coefficients.day_spread**2)
+        return Normal(slope * mean, slope**2 * variance)
 
     def _unsure(self, points: float, at: int) -> TeamRating:
         return TeamRating(points, self.coefficients.prior_spread * self._scale, at)
 
     def _evidence(self, expected: float, result: MapResult) -> tuple[float, float]:
         """What a result says about the logit: how far and how strongly it pulls, and its information."""
-        if result.rounds is None:
+        measured = self.measured(result)
+        if measured is None:
             chance = _logistic(expected)
             return float(result.winner == "a") - chance, chance * (1 - chance)
-        margin = max(-_MAX_MARGIN, min(_MAX_MARGIN, result.rounds[0] - result.rounds[1]))
-        measured = self.coefficients.margin * margin / math.sqrt(result.max_rounds)
         return (measured - expected) / self.coefficients.noise, 1 / self.coefficients.noise
-
-    def _pick(self, picked_by: str) -> float:
-        return {"a": 1, "b": -1}.get(picked_by, 0) * self.coefficients.pick
 
 
 @lru_cache(maxsize=1)
 def rating_model() -> RatingModel:
     """The model as it was fitted."""
     return RatingModel(load().ratings)
+
+
+def weighed(known: Normal, other: Normal) -> Normal:
+    """Two estimates of the same, each by how sure it is. Both may rest on the same results, so that together
+    they are no surer than the surer one."""
+    information = 1 / known.variance + 1 / other.variance
+    mean = (known.mean / known.variance + other.mean / other.variance) / information
+    return Normal(mean, min(known.variance, other.variance))
 
 
 def _moved(rating: TeamRating, pull: float, information: float) -> TeamRating:
@@ -196,6 +221,12 @@ class RatingHistory:
         return Outcome(after.a, after.b, after.form)
 
     def _given(self, event: StrengthGiven) -> Outcome:
-        begun = self.model.of_strength(event.points, event.at, event.spread)
-        self.ratings[event.team] = begun
-        return Outcome(begun)
+        """A rating that began with a strength is on the ranking's scale, so that newer points of the ranking
+        inform it. Any other begins anew."""
+        known = self.ratings.get(event.team)
+        if known is not None and known.anchored and not event.spread:
+            after = self.model.informed(self.model.aged(known, event.at), event)
+        else:
+            after = self.model.of_strength(event.points, event.at, event.spread)
+        self.ratings[event.team] = after
+        return Outcome(after)

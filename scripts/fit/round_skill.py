@@ -1,56 +1,30 @@
-"""What a difference of two teams' ratings is in a round: by the likelihood that our own chain of rounds gives
-the final scores of csgo_maps_2021. The day's form is not in it: `day_spread` is what that and the map add."""
+"""What a difference of two teams' ratings is in a round: so much that our chain of rounds gives the first
+team a map as often as ratings do."""
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-
-from msgspec.structs import replace
 
 from app.domain.match import MapPlay
-from app.trading.coefficients import RatingCoefficients
-from app.trading.lines import Score
-from app.trading.map_scores import MapState, finals, map_parameters, mixture
-from app.trading.ratings import Normal, RatingModel
+from app.trading.map_scores import MapState, map_parameters, wins_map
+from app.trading.model import logit
 from scripts.fit.simplex import minimum
-from scripts.reality import rated_maps
-from scripts.reality.old_maps import MAX_ROUNDS, OldMap
+from scripts.reality.team_maps import MAX_ROUNDS
 
-_WARM_UP = 500  #: maps until the teams are rated; these do not count
-_STEP, _MOST = 0.05, 1.95  #: the skills that scores are computed for, in logits; between them, linear
-_POINTS = ((0.0, 2 / 3), (-math.sqrt(3), 1 / 6), (math.sqrt(3), 1 / 6))
-_RARE = 1e-6  #: the chance of a score that the chain does not list
+#: Logits of a map at which both are compared: how far the teams of a match are apart.
+_LOGITS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
 
-def with_round_skill(found: RatingCoefficients, old: Sequence[OldMap]) -> RatingCoefficients:
-    """With `round_skill` and `day_spread`."""
-    model, form = RatingModel(found), found.form_spread**2
-    played = rated_maps.play(model, rated_maps.old_maps(model, old))
-    differences = [Normal(mean, variance - form) for _, (mean, variance) in played]
-    rated = list(zip(old, differences, strict=True))[_WARM_UP:]
+def round_skill() -> float:
+    """Logits of a round for one of a map, times the root of the format's rounds."""
 
     def loss(point: Sequence[float]) -> float:
-        slope, day = point[0] / math.sqrt(MAX_ROUNDS), math.exp(point[1])
-        return -sum(math.log(_chance(one, difference, slope, day)) for one, difference in rated)
+        return sum((_of_chain(point[0] * wanted / math.sqrt(MAX_ROUNDS)) - wanted) ** 2 for wanted in _LOGITS)
 
-    skill, day = minimum(loss, (1.0, math.log(0.2)), (0.3, 0.3))
-    return replace(found, round_skill=skill, day_spread=math.exp(day))
+    return minimum(loss, (1.0,), (0.3,))[0]
 
 
-def _chance(one: OldMap, difference: Normal, slope: float, day: float) -> float:
-    """The chance of this score, the mean over what skill may be (three points of Gauss's quadrature)."""
-    mean, spread = slope * difference.mean, math.sqrt(slope**2 * difference.variance + day**2)
-    return sum(weight * _chance_at(one, mean + step * spread) for step, weight in _POINTS)
-
-
-def _chance_at(one: OldMap, skill: float) -> float:
-    place, share = divmod(max(-_MOST, min(_MOST, skill)) / _STEP, 1)
-    below, above = (_scores(one.map_name, int(place) + step).get(one.rounds, _RARE) for step in (0, 1))
-    return (1 - share) * below + share * above
-
-
-@lru_cache(maxsize=4096)
-def _scores(map_name: str, step: int) -> dict[Score, float]:
-    play = MapPlay(number=1, name=f"de_{map_name.lower()}", max_rounds=MAX_ROUNDS)
-    starts = (map_parameters(play, round(step * _STEP, 6), starts_ct) for starts_ct in (True, False))
-    return dict(mixture((0.5, finals(parameters, MapState(0, 0))) for parameters in starts))
+def _of_chain(skill: float) -> float:
+    """The logit of winning a map of which nothing is known."""
+    play = MapPlay(number=1, name="", max_rounds=MAX_ROUNDS)
+    starts = (map_parameters(play, round(skill, 6), starts_ct) for starts_ct in (True, False))
+    return logit(sum(wins_map(parameters, MapState(0, 0)) for parameters in starts) / 2)

@@ -1,12 +1,12 @@
 """Published maps predicted one after the other by teams' ratings, each before it is learnt from."""
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 
 import msgspec
 
 from app.domain.strength import MapPlayed, MapResult, Place, TeamRating
 from app.trading.ratings import Normal, RatingHistory, RatingModel
+from scripts.reality import team_maps
 from scripts.reality.judging import Prediction
 from scripts.reality.old_maps import MAX_ROUNDS, OldMap
 from scripts.reality.team_maps import TeamMap
@@ -23,20 +23,22 @@ class RatedMap(msgspec.Struct, frozen=True):
 
 
 def play(model: RatingModel, maps: Iterable[RatedMap]) -> Iterator[tuple[float, Normal]]:
-    """For each map, before it is learnt from: the chance of the first team, and how much stronger it is."""
+    """For each map, before it is learnt from: the chance of the first team, and the logit that it follows
+    from."""
     priors: dict[int, TeamRating] = {}
     history = RatingHistory(model, lambda team, at: model.aged(priors[team], at))
     for one in maps:
         priors |= zip(one.event.teams, one.priors, strict=True)
         meeting = history.meeting(one.event)
-        yield model.chance(meeting, one.event.result.picked_by), model.difference(meeting)
+        picker = one.event.result.picked_by
+        yield model.chance(meeting, picker), model.expected(meeting, picker)
         history.apply(one.event)
 
 
 def by_rank(model: RatingModel, one: TeamMap) -> tuple[TeamRating, TeamRating]:
     """Both teams as rated by their published ranks alone."""
     ranks = (min(rank or UNRANKED, UNRANKED) for rank in (one.rank_a, one.rank_b))
-    a, b = (model.of_rank(rank, millis(one.date)) for rank in ranks)
+    a, b = (model.of_rank(rank, one.at) for rank in ranks)
     return a, b
 
 
@@ -47,9 +49,15 @@ def new_maps(
     numbers: dict[str, int] = {}
     for one in maps:
         a, b = (numbers.setdefault(team, len(numbers)) for team in (one.team_a, one.team_b))
-        pickers: dict[str, Place] = {one.team_a: "a", one.team_b: "b"}
-        result = MapResult("a" if one.a_won else "b", picked_by=pickers.get(one.picked_by, ""))
-        yield RatedMap(MapPlayed(str(one.row), millis(one.date), one.match, a, b, result), priors(one))
+        yield RatedMap(played(one, a, b), priors(one))
+
+
+def played(one: TeamMap, a: int, b: int) -> MapPlayed:
+    """The map as ratings learn from it, between the teams with these numbers."""
+    pickers: dict[str, Place] = {one.team_a: "a", one.team_b: "b"}
+    winner: Place = "a" if one.a_won else "b"
+    result = MapResult(winner, one.rounds, team_maps.MAX_ROUNDS, pickers.get(one.picked_by, ""))
+    return MapPlayed(str(one.row), one.at, one.match, a, b, result)
 
 
 def old_maps(model: RatingModel, maps: Iterable[OldMap]) -> Iterator[RatedMap]:
@@ -58,7 +66,7 @@ def old_maps(model: RatingModel, maps: Iterable[OldMap]) -> Iterator[RatedMap]:
     for row, one in enumerate(maps):
         a, b = (numbers.setdefault(team, len(numbers)) for team in (one.team_a, one.team_b))
         result = MapResult("a" if one.rounds[0] > one.rounds[1] else "b", one.rounds, MAX_ROUNDS)
-        unlisted = model.unlisted(millis(one.date))
+        unlisted = model.unlisted(team_maps.millis(one.date))
         event = MapPlayed(str(row), unlisted.at, str(row), a, b, result)
         yield RatedMap(event, (unlisted, unlisted))
 
@@ -70,7 +78,3 @@ def predictions(model: RatingModel, maps: Iterable[TeamMap]) -> Iterator[Predict
     for one, (chance, _) in zip(rows, played, strict=True):
         if one.scored:
             yield Prediction(one.row, "map", chance)
-
-
-def millis(date: str) -> int:
-    return int(datetime.fromisoformat(date).replace(tzinfo=UTC).timestamp() * 1000)

@@ -154,3 +154,21 @@ def test_the_seasons_at_hand_are_taken(run: Run, shelf: Any, data: Path) -> None
     assert run("import", "soccer", *files).exit_code == 0
     assert len(shelf(entrants.SOCCER_TOURNAMENTS)) == len(files) == 2
     assert len(shelf(entrants.SOCCER_COMPETITORS)) == 40
+
+
+def test_ratings_are_imported_listed_and_computed_anew(run: Run, tmp_path: Path) -> None:
+    played = {
+        "kind": "result",
+        "at": 1,
+        "team_a": "Northwind",
+        "team_b": "Harbour",
+        "score_a": 13,
+        "score_b": 7,
+    }
+    given = {"kind": "strength", "id": "s", "at": 0, "team": "Northwind", "strength": 1500}
+    file = lines(tmp_path / "ratings.jsonl", given, *(played | {"id": str(number)} for number in range(3)))
+    assert "changed: 4" in run("ratings", "import", file).stdout
+    listed = run("ratings", "list").stdout
+    assert "Northwind" in listed and "Harbour" in listed
+    assert run("ratings", "compute").stdout == "teams: 2\n"
+    assert run("ratings", "list").stdout == listed

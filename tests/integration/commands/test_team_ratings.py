@@ -265,3 +265,16 @@ async def test_nothing_is_offered_until_results_rate_both_teams(store: Store) ->
     after = await refreshed(store, match)
     assert after.suspended == "" and 0 < after.away_strength < 1500
     assert 0.5 < await chance(store, match) < 1
+
+
+async def test_ratings_of_other_coefficients_are_computed_anew(store: Store) -> None:
+    match = await new_match(store)
+    given = ImportedStrength(id="s", at=NOW + 9, team=NAMES[OWLS], strength=1800.0)
+    await do_import(store, given, *(result(str(at), NOW + at) for at in range(3)))
+    right = await rated(store)
+    async with store.transaction() as tx:
+        await ratings.save(tx, {team: replace(one, points=one.points + 300) for team, one in right.items()})
+    async with store.transaction() as tx:
+        assert await rating_import.compute_anew(tx, by="tester", now=NOW) == len(right) == 3
+    assert await rated(store) == right
+    assert (await refreshed(store, match)).home_strength == pytest.approx(right[NORTH].points, abs=0.1)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.domain.strength import MILLIS_OF_DAY
 from app.trading.ratings import rating_model
 from scripts.bench import reality
-from scripts.reality import rated_maps, team_maps
+from scripts.reality import rated_maps, series, team_maps
 from scripts.reality.judging import Prediction
 from tests.unit.scripts.test_snapshots import published, row
 
@@ -109,3 +110,97 @@ def test_predictions_are_written_as_judges_read_them(
     assert len(kinds) == len(written) and all(0 < float(chance) < 1 for *_, chance in written)
     judged = msgspec.json.decode(capsys.readouterr().out, type=dict[str, dict[str, object]])
     assert {"n", "log_loss", "brier", "auc", "ece", "references"} <= set(judged["map_win"])
+
+
+SERIES_COLUMNS = "date,team_a,team_b,best_of,lan,odds_a,odds_b,valve_points_difference,winner"
+MAP_COLUMNS = "date,match_id,best_of,map_number,map,team_a,team_b,picked_by,score_a,score_b,winner"
+
+
+def series_rows(points: str = "") -> list[str]:
+    """Two series a day, one of them out of order; one of a team of which nothing else is known."""
+    teams = ["Na Vi", "Ferry", "Wolves"]
+    rows = []
+    for number in range(12):
+        a, b = teams[number % 3], teams[(number + 1) % 3] if number != 7 else "Nobody"
+        day = 10 + number // 2 - (3 if number == 9 else 0)
+        winner = a if number % 5 < 3 else b
+        rows.append(f"2026-01-{day:02},{a},{b},{5 if number == 4 else 3},1,1.5,2.5,{points},{winner}")
+    return rows
+
+
+def series_predictions(rows: list[str], maps: list[str], place: Path) -> list[Prediction]:
+    for name, lines in (("series", [SERIES_COLUMNS, *rows]), ("maps", [MAP_COLUMNS, *maps])):
+        (place / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    found = list(series.read(place / "series.csv"))
+    return list(series.predictions(found, list(team_maps.read(place / "maps.csv")), series.KINDS))
+
+
+def map_row(day: int, score: tuple[int, int] = (13, 3)) -> str:
+    winner = "Natus Vincere" if score[0] > score[1] else "Ferry"
+    return f"2026-01-{day:02},{day},3,1,Nuke,Natus Vincere,Ferry,Ferry,{score[0]},{score[1]},{winner}"
+
+
+def test_series_are_predicted_from_earlier_rows_and_days(tmp_path: Path) -> None:
+    rows, maps = series_rows(), [map_row(8), map_row(12)]
+    whole = series_predictions(rows, maps, tmp_path)
+    days = [one.split(",")[0] for one in rows]
+    for end, row_ in enumerate(rows, start=1):
+        *others, winner = row_.split(",")
+        turned = ",".join([*others, others[2] if winner == others[1] else others[1]])
+        begun = series_predictions([*rows[: end - 1], turned, *rows[end:]], maps, tmp_path)
+        same = {at for at, day in enumerate(days) if at < end or day <= days[end - 1]}
+        assert [one for one in begun if one.row in same] == [one for one in whole if one.row in same]
+        assert begun[: len([one for one in whole if one.row < end])] == series_predictions(
+            [*rows[: end - 1], turned], maps, tmp_path
+        )
+    later = series_predictions(rows, [map_row(8), map_row(12, (3, 13))], tmp_path)
+    changed = {one.row for one, other in zip(whole, later, strict=True) if one != other}
+    assert changed and all(days[at] > "2026-01-12" for at in changed)
+
+
+def test_series_have_a_winner_and_best_of_threes_a_two_nil(tmp_path: Path) -> None:
+    found = series_predictions(series_rows(), [map_row(8)], tmp_path)
+    by_kind = {kind: {one.row for one in found if one.kind == kind} for kind in ("own", "two_nil")}
+    assert by_kind == {"own": set(range(12)), "two_nil": set(range(12)) - {4}}
+    assert len(found) == 23 and all(0 < one.chance < 1 for one in found)
+    assert all(one.chance > 0.5 for one in found if one.kind == "two_nil")
+
+
+@pytest.mark.parametrize("points", ["400", "-400"])
+def test_points_of_the_ranking_move_the_chance(tmp_path: Path, points: str) -> None:
+    without, informed = (series_predictions(series_rows(one), [map_row(8)], tmp_path) for one in ("", points))
+    for before, after in zip(without, informed, strict=True):
+        if before.kind == "own":
+            assert (after.chance > before.chance) is (float(points) > 0)
+
+
+def test_a_result_is_learnt_under_the_names_of_both_files(tmp_path: Path) -> None:
+    """Natus Vincere is NaVi there, and spaces and case differ."""
+    rows = ["2026-01-10,NAVI,ferry,3,1,1.5,2.5,,NAVI"]
+    won, lost = (
+        series_predictions(rows, [map_row(day, score) for day in range(1, 9)], tmp_path)[0].chance
+        for score in ((13, 3), (3, 13))
+    )
+    assert lost < 0.4 < 0.6 < won
+
+
+def test_all_forms_of_maps_are_read(tmp_path: Path) -> None:
+    numbered = "match,day,best_of,lan,map_number,map,team_a,team_b,picked_by,score_a,score_b"
+    rows = [
+        numbered,
+        "1,,3,0,1,de_nuke,7,9,b,3,13",
+        "1,,3,0,2,de_mirage,7,9,a,22,20",
+        "2,4,3,1,1,de_nuke,9,8,,13,5",
+    ]
+    path = tmp_path / "maps.csv"
+    path.write_text("\n".join(rows) + "\n")
+    found = list(team_maps.read(path))
+    assert [(one.team_a, one.picked_by, one.rounds, one.a_won, one.scored) for one in found] == [
+        ("7", "9", (3, 13), False, True),
+        ("7", "7", (22, 20), True, True),
+        ("9", "", (13, 5), True, True),
+    ]
+    assert [one.at for one in found] == [0, 0, 4 * MILLIS_OF_DAY]
+    path.write_text("\n".join([MAP_COLUMNS, map_row(8)]) + "\n")
+    (dated,) = team_maps.read(path)
+    assert (dated.rounds, dated.picked_by, dated.scored) == ((13, 3), "Ferry", True)

@@ -4,12 +4,13 @@ Ratings of many teams, from events in order of time.
 """
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from app.domain.strength import MILLIS_OF_DAY, MapPlayed, MapResult, RatingEvent, StrengthGiven, TeamRating
-from app.trading.ratings import Meeting, RatingHistory, rating_model
+from app.trading.ratings import Meeting, Normal, RatingHistory, rating_model
+from scripts.reality.series import map_scores
 
 MODEL = rating_model()
 NOW = 1_750_000_000_000
@@ -149,6 +150,62 @@ def test_a_given_strength_begins_anew() -> None:
     rated.apply(MapPlayed("1", NOW, "m", 1, 2, MapResult("a", (13, 2))))
     rated.apply(StrengthGiven("2", NOW, 1, 1700.0, 50.0))
     assert rated.ratings[1] == TeamRating(1700.0, 50.0, NOW, anchored=True)
+
+
+@given(st.floats(800, 2000), st.integers(0, 400))
+def test_newer_points_inform_a_rating_that_began_with_points(newer: float, days: int) -> None:
+    rated = history()
+    rated.apply(StrengthGiven("1", NOW, 1, 1500.0))
+    rated.apply(MapPlayed("2", NOW, "m", 1, 2, MapResult("a", (13, 2))))
+    at = NOW + days * MILLIS_OF_DAY
+    before = rated.rating(1, at)
+    rated.apply(StrengthGiven("3", at, 1, newer))
+    after, given_ = rated.ratings[1], MODEL.of_strength(newer, at)
+    low, high = sorted((before.points, newer))
+    assert low - 1e-6 <= after.points <= high + 1e-6
+    assert after.spread == pytest.approx(min(before.spread, given_.spread))
+    assert (after.at, after.maps, after.anchored) == (at, 1, True)
+
+
+def test_points_begin_a_rating_that_only_results_made() -> None:
+    """Such a rating has no place on the ranking's scale."""
+    rated = history()
+    rated.apply(MapPlayed("1", NOW, "m", 1, 2, MapResult("a", (13, 2))))
+    rated.apply(StrengthGiven("2", NOW, 1, 1700.0))
+    assert rated.ratings[1] == MODEL.of_strength(1700.0, NOW)
+
+
+def test_the_same_points_again_make_a_rating_no_surer() -> None:
+    rated = history()
+    for number in range(50):
+        rated.apply(StrengthGiven(str(number), NOW, 1, 1700.0))
+    assert rated.ratings[1].spread == pytest.approx(MODEL.of_strength(1700.0, NOW).spread)
+
+
+@given(teams, teams)
+def test_skill_has_the_form_of_the_day(a: TeamRating, b: TeamRating) -> None:
+    mean, variance = MODEL.skill(a, b, 24)
+    difference = MODEL.difference(meeting(a, b))
+    assert variance * difference.mean**2 == pytest.approx(difference.variance * mean**2, abs=1e-9)
+
+
+def test_a_shared_form_makes_a_two_nil_likelier_than_independent_maps() -> None:
+    known = Normal(0.0, 0.05)
+    ends, single = map_scores(known, 3), map_scores(known, 1)
+    assert single[1, 0] == pytest.approx(0.5, abs=1e-6)
+    assert 0.52 < ends[2, 0] + ends[0, 2] < 0.56
+    assert sum(ends.values()) == pytest.approx(1)
+
+
+@given(st.floats(-2, 2), st.floats(0.02, 0.8))
+@settings(max_examples=10, deadline=None)
+def test_a_match_has_the_chance_of_a_map_that_ratings_say(mean: float, variance: float) -> None:
+    """The match's market of one map, priced by the chain of rounds, beside the rating's logistic."""
+    scale = MODEL.coefficients.points_per_logit
+    spread = (variance / 2) ** 0.5 * scale
+    a, b = TeamRating(mean * scale, spread, NOW), TeamRating(0.0, spread, NOW)
+    said = map_scores(Normal(mean, variance), 1)[1, 0]
+    assert said == pytest.approx(MODEL.chance(meeting(a, b)), abs=0.012)
 
 
 def test_the_form_of_a_day_is_the_matchs() -> None:
