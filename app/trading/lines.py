@@ -90,18 +90,19 @@ class Distribution:
         return self._tails[bisect_right(self._values, line)]
 
     @cached_property
-    def _found(self) -> list[tuple[int, float]]:
+    def chances(self) -> list[tuple[int, float]]:
+        """Each value with its probability."""
         tails = self._tails
         return [(value, tails[at] - tails[at + 1]) for at, value in enumerate(self._values)]
 
     @cached_property
     def mean(self) -> float:
-        return sum([value * chance for value, chance in self._found])
+        return sum([value * chance for value, chance in self.chances])
 
     @cached_property
     def variance(self) -> float:
         mean = self.mean
-        return sum([(value - mean) ** 2 * chance for value, chance in self._found])
+        return sum([(value - mean) ** 2 * chance for value, chance in self.chances])
 
     def lines(self, *, of_sign: bool = True) -> LineSequence:
         """A line between each two neighbouring values, in order, with the probability to exceed it; without

@@ -3,14 +3,16 @@ alone.
 
     python -m scripts.bench.reality rounds FILE [--predictions OUT.csv] [--json]
     python -m scripts.bench.reality maps FILE [--predictions OUT.csv] [--json]
+    python -m scripts.bench.reality players FILE [--predictions OUT.csv] [--json]
 
-`rounds` reads csgo_round_snapshots, `maps` cs2_maps_2025, plain or gzipped. Intervals hold 95 % of draws of
-whole maps. On the files that coefficients were fitted to, `rounds` knows what it predicts;
-`scripts.fit.validation` judges on maps that a fit has not seen.
+`rounds` reads csgo_round_snapshots, `maps` cs2_maps_2025, `players` cs2_player_kills_2026_02, plain or
+gzipped. Intervals hold 95 % of draws of whole maps. On the files that coefficients were fitted to, `rounds`
+and `players` know what they predict; `scripts.fit.validation` and `scripts.fit.player_validation` judge on
+maps that a fit has not seen.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,7 @@ import msgspec
 from app.trading.coefficients import load
 from app.trading.ratings import rating_model
 from scripts.fit.rounds import NAME
-from scripts.reality import map_wins, rated_maps, round_predictions, team_maps
+from scripts.reality import map_wins, player_predictions, rated_maps, round_predictions, team_maps
 from scripts.reality.judging import Judgement, Prediction, compared, write
 from scripts.reality.labels import map_results, round_winners
 from scripts.reality.map_wins import MapPredictor
@@ -30,12 +32,17 @@ Found = tuple[list[Prediction], dict[str, Judgement]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=("rounds", "maps"))
+    parser.add_argument("what", choices=("rounds", "maps", "players"))
     parser.add_argument("file", type=Path)
-    parser.add_argument("--predictions", type=Path, help="where to write them, with the header row,kind,p")
+    parser.add_argument(
+        "--predictions",
+        type=Path,
+        help="where to write them, with the header row,kind,p (players: row,kind,kills,p)",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
-    found = {"rounds": of_rounds, "maps": of_maps}
+    found: dict[str, Callable[[Path], tuple[Sequence[tuple[object, ...]], dict[str, Judgement]]]]
+    found = {"rounds": of_rounds, "maps": of_maps, "players": player_predictions.judged}
     predictions, judgements = found[options.what](options.file)
     if options.predictions:
         write(predictions, options.predictions)
