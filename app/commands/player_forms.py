@@ -9,7 +9,7 @@ from app.domain.match import Match, PlayerForm
 from app.store import statistics
 from app.store.statistics import MapTally
 from app.store.transaction import Tx
-from app.trading.player_kills import of_earlier_matches
+from app.trading.player_kills import kill_model
 
 _MAPS = 40  #: of each player; matches that lie behind so many maps count next to nothing
 
@@ -24,7 +24,7 @@ async def with_player_forms(tx: Tx, before: Match | None, after: Match) -> Match
     found = {account: PlayerForm(account) for account in sorted(accounts)}
     for account, played in groupby(tallies, key=lambda one: one.account):
         others = [one for one in played if one.match_id != after.id]
-        found[account] = of_earlier_matches(account, _by_match(others))
+        found[account] = kill_model().form(account, _by_match(others))
     return replace(after, player_forms=tuple(found.values()))
 
 

@@ -2,44 +2,89 @@
 far, what is left of the current round, and the player's earlier rounds and matches.
 """
 
+from typing import NamedTuple
+
 from app.domain.match import CurrentRound, PlayerForm, Team
 from app.trading.forecast import Forecast
 from app.trading.lines import Distribution
 from app.trading.match_facts import MatchFacts, PlayerKey
 from app.trading.match_phase import accounts_of
-from app.trading.player_kills import PlayerRecord, expected_kills, kill_count, level, with_form
+from app.trading.player_kills import Means, PlayerRecord, kill_model
 from app.trading.round_endings import PLAYERS, kills_of_teams
 from app.trading.round_kills import kill_state
 
 _BASE = 1000  #: more rounds than anybody has on a map
+_CLASSES = 6  #: of final scores, by the kills that they make likely
+_NONE = 1e-9
 TeamKey = tuple[int, Team]  #: map number, team
+
+
+class _TeamOnMap(NamedTuple):
+    """What all players of a team share: their levels by account; of a player of level 1, the means of what is
+    to come in later rounds (`_later`), and in the current one while alive; who is dead."""
+
+    levels: dict[int, float]
+    later: Means
+    now: float
+    dead: frozenset[int]
 
 
 def kills_on_map(forecast: Forecast, player: PlayerKey) -> Distribution:
     """How many kills the player has at the end of the map."""
     number, account = player
-    of_team = number, _team(forecast.facts, account)
-    levels = forecast.once(_levels, of_team)
-    factor = levels[account] if account in levels else _level(forecast, player, of_team[1])
-    now = factor * _in_current_round(forecast, account, of_team)
-    means = [(max(factor * later + now, 0.0), chance) for later, chance in forecast.once(_later, of_team)]
-    return kill_count(means, len(forecast.facts.kills.get(player, ())))
+    team = forecast.once(_teams, 0).get(account, "home")
+    levels, all_later, now, dead = forecast.once(_team_on_map, (number, team))
+    factor = levels[account] if account in levels else _level(forecast, player, team)
+    own = 0.0 if account in dead else factor * now
+    means = [(mean if (mean := factor * later + own) > 0 else 0.0, chance) for later, chance in all_later]
+    return kill_model().count(means, len(forecast.facts.kills.get(player, ())))
 
 
-def _team(facts: MatchFacts, account: int) -> Team:
-    return next((one.team for one in facts.match.roster if one.account == account), "home")
+def _teams(forecast: Forecast, _: int) -> dict[int, Team]:
+    return {one.account: one.team for one in forecast.facts.match.roster}
 
 
-def _later(forecast: Forecast, of_team: TeamKey) -> list[tuple[float, float]]:
+def _team_on_map(forecast: Forecast, of_team: TeamKey) -> _TeamOnMap:
+    levels, current = _levels(forecast, of_team), _current(forecast, of_team[0])
+    dead = frozenset([one.account for one in current.dead]) if current else frozenset()
+    living = [one for account, one in levels.items() if account not in dead]
+    now = _share_of_round(forecast, of_team, current, living)
+    return _TeamOnMap(levels, _later(forecast, of_team), now, dead)
+
+
+def _later(forecast: Forecast, of_team: TeamKey) -> Means:
     """The mean kills, of a player of level 1, in the rounds after the current one, by how the map may end,
-    with the chance of each end. Less than 0 where that round's mean is more than its result makes of it."""
+    with the chance of each end: less than 0 where the mean of the current round is more than its result makes
+    of it."""
     number, team = of_team
-    play, counted = forecast.facts.play(number), _whole_round(forecast, of_team)
-    counted += _expected(team, play.home_score, play.away_score)
-    return [
-        (_expected(team, *divmod(score, _BASE)) - counted, chance)
+    play = forecast.facts.play(number)
+    counted = _whole_round(forecast, of_team) + _expected(team, play.home_score, play.away_score)
+    of_home, of_away = _expected(team, 1, 0), _expected(team, 0, 1)
+    found = [
+        (of_home * (score // _BASE) + of_away * (score % _BASE) - counted, chance)
         for score, chance in forecast.distribution(_final_score, number).chances
     ]
+    return _in_classes(found)
+
+
+def _in_classes(means: Means) -> Means:
+    """As few means, with the same mean and variance: those that are close count as one."""
+    least, most = min(means)[0], max(means)[0]
+    if len(means) <= _CLASSES or most - least < _NONE:
+        return means
+    for_class = (_CLASSES - _NONE) / (most - least)
+    sums, weights, square = [0.0] * _CLASSES, [0.0] * _CLASSES, 0.0
+    for mean, chance in means:
+        place = int((mean - least) * for_class)
+        part = chance * mean
+        sums[place] += part
+        weights[place] += chance
+        square += part * mean
+    found = [(one / weight, weight) for one, weight in zip(sums, weights, strict=True) if weight]
+    middle = sum(sums)
+    between = sum([weight * mean * mean for mean, weight in found]) - middle * middle
+    wider = ((square - middle * middle) / between) ** 0.5 if between > _NONE else 1.0
+    return [(middle + (mean - middle) * wider, weight) for mean, weight in found]
 
 
 def _final_score(home: int, away: int) -> int:
@@ -49,7 +94,7 @@ def _final_score(home: int, away: int) -> int:
 
 def _expected(team: Team, home: float, away: float) -> float:
     """The kills of a player of this team when home and away win so many rounds."""
-    return expected_kills(home, away) if team == "home" else expected_kills(away, home)
+    return kill_model().expected(*((home, away) if team == "home" else (away, home)))
 
 
 def _current(forecast: Forecast, number: int) -> CurrentRound | None:
@@ -66,26 +111,19 @@ def _whole_round(forecast: Forecast, of_team: TeamKey) -> float:
     return _expected(team, home, 1 - home) if current else 0.0
 
 
-def _in_current_round(forecast: Forecast, account: int, of_team: TeamKey) -> float:
-    """The kills to come in the current round, of a player of level 1: none of one who is dead."""
-    current = _current(forecast, of_team[0])
-    if current is None or any(one.account == account for one in current.dead):
-        return 0.0
-    return forecast.once(_share_of_round, of_team)
-
-
-def _share_of_round(forecast: Forecast, of_team: TeamKey) -> float:
-    """The mean kills to come in the current round of a living player of level 1: those of all living players
-    sum to what the model of the round expects of their team."""
-    current = _current(forecast, of_team[0])
+def _share_of_round(
+    forecast: Forecast, of_team: TeamKey, current: CurrentRound | None, living: list[float]
+) -> float:
+    """The mean kills to come in the current round of a living player of level 1: those of all living players,
+    whose levels these are as far as they are known, sum to what the model of the round expects of the
+    team."""
     if current is None:
         return 0.0
     state = forecast.once(kill_state, (current.map, current.number))
     home = of_team[1] == "home"
     alive, kills = (state.home if home else state.away), kills_of_teams(*state)[not home]
-    dead = {one.account for one in current.dead}
-    living = [one for account, one in forecast.once(_levels, of_team).items() if account not in dead][:alive]
-    return kills / (sum(living) + alive - len(living)) if alive else 0.0
+    known = living[:alive]
+    return kills / (sum(known) + alive - len(known)) if alive else 0.0
 
 
 def _levels(forecast: Forecast, of_team: TeamKey) -> dict[int, float]:
@@ -105,15 +143,16 @@ def _level(forecast: Forecast, player: PlayerKey, team: Team) -> float:
     for number in facts.counted_rounds:
         if (number, account) in facts.kills:
             kills += len(facts.kills[number, account]) - _kills_in_progress(facts, number, account)
-            expected += _expected(team, *forecast.once(_rounds_won, number))
-    form = forecast.once(_forms, 0).get(account, PlayerForm(account))
-    return level(with_form(PlayerRecord(kills, expected), form))
+            expected += forecast.once(_expected_so_far, (number, team))
+    return kill_model().level(PlayerRecord(kills, expected), forecast.once(_forms, 0).get(account))
 
 
 def _kills_in_progress(facts: MatchFacts, number: int, account: int) -> int:
     """The player's kills in a round that does not count yet."""
     current = facts.match.current
-    if current is None or current.map != number or (number, current.number) in facts.rounds:
+    if current is None or not current.events or current.map != number:
+        return 0
+    if (number, current.number) in facts.rounds:
         return 0
     return sum(
         event.on_scoreboard and event.actor is not None and event.actor.account == account
@@ -121,11 +160,12 @@ def _kills_in_progress(facts: MatchFacts, number: int, account: int) -> int:
     )
 
 
-def _rounds_won(forecast: Forecast, number: int) -> tuple[int, int]:
-    """By home and by away, of the map's counted rounds."""
+def _expected_so_far(forecast: Forecast, of_team: TeamKey) -> float:
+    """The kills, of a player of level 1, in the map's counted rounds."""
+    number, team = of_team
     counted = forecast.facts.counted(number)
     home = sum([one.winner == "home" for one in counted])
-    return home, len(counted) - home
+    return _expected(team, home, len(counted) - home)
 
 
 def _forms(forecast: Forecast, _: int) -> dict[int, PlayerForm]:

@@ -39,7 +39,9 @@ class _Columns:
     """The rows as arrays."""
 
     def __init__(self, rows: Sequence[PlayerRow], before: Sequence[Earlier]) -> None:
-        self._won, self._lost, self._kills = np.array([(one.won, one.lost, one.kills) for one in rows]).T
+        self._won, self._lost, self._kills = np.array(
+            [(one.won, one.lost, one.kills) for one in rows], dtype=float
+        ).T
         #: Kills and rounds by how many matches ago, and those of the same match with who won them.
         self._matches = np.zeros((len(rows), _MATCHES, 2))
         for index, one in enumerate(before):

@@ -4,7 +4,7 @@ gives, and from what earlier rows show of the player and of both teams in the sa
 Kinds: `before`, nothing of the map is known; `rounds`, its number of rounds is known, not who won them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from pathlib import Path
@@ -13,18 +13,19 @@ from typing import NamedTuple
 import numpy as np
 
 from app.trading.half_walk import economies
-from app.trading.lines import Distribution, Finals, total
+from app.trading.lines import Distribution, Finals, Score, total
 from app.trading.map_scores import MapParameters, MapState, finals, mixture
 from app.trading.model import Skill
-from app.trading.player_kills import MOST, PlayerRecord, expected_kills, kill_count, level
+from app.trading.player_kills import MOST, KillModel, kill_model
 from app.trading.ratings import rating_model
 from app.trading.skill import posterior
 from scripts.reality.judging import Judgement
-from scripts.reality.player_rows import MAX_ROUNDS, OVERTIME_ROUNDS, PlayerRow, earlier, maps, read
+from scripts.reality.player_rows import MAX_ROUNDS, OVERTIME_ROUNDS, Earlier, PlayerRow, earlier, maps, read
 from scripts.reality.scores import Figure, Floats, Predictions, samples
 
 KINDS = ("rounds", "before")
 _IMPOSSIBLE = 1e-12
+_OWN = 50  #: rounds
 _DISPERSIONS = np.arange(1.05, 3.0, 0.05)
 
 
@@ -48,20 +49,20 @@ def judged(path: Path) -> tuple[list[KillPrediction], dict[str, Judgement]]:
         for kills, chance in enumerate(chances(by_kind[kind]))
     ]
     return predictions, {
-        kind: judgement(rows, losses(rows, [one[kind] for one in found]), constant(rows, kind))
+        kind: judgement(rows, losses(rows, [one[kind] for one in found]), {"constant": constant(rows, kind)})
         for kind in KINDS
     }
 
 
-def predicted(rows: Sequence[PlayerRow]) -> list[dict[str, Distribution]]:
-    """The kills of each row by kind, before any row of its map is learnt from."""
-    known = [one.record for one in earlier(rows)]
+def predicted(rows: Sequence[PlayerRow], model: KillModel | None = None) -> list[dict[str, Distribution]]:
+    """The kills of each row by kind, before any row of its map is learnt from; by the model that prices use
+    unless another is given."""
+    model = model or kill_model()
     found: list[dict[str, Distribution]] = []
-    for score, row, record in zip(final_scores(rows), rows, known, strict=True):
-        after = [one for one in score if total(*one[0]) == row.rounds]
-        found.append(
-            {"rounds": _of_player(record, after or _level_end(row)), "before": _of_player(record, score)}
-        )
+    for scores, row, before in zip(final_scores(rows), rows, earlier(rows), strict=True):
+        factor = before.level(model)
+        after = [one for one in scores if total(*one[0]) == row.rounds] or _level_end(row)
+        found.append({"rounds": _count(model, factor, after), "before": _count(model, factor, scores)})
     return found
 
 
@@ -71,10 +72,9 @@ def _level_end(row: PlayerRow) -> Finals:
     return (((half, row.rounds - half), 0.5), ((row.rounds - half, half), 0.5))
 
 
-def _of_player(record: PlayerRecord, scores: Iterable[tuple[tuple[int, int], float]]) -> Distribution:
-    ends = list(scores)
-    weight, factor = sum(chance for _, chance in ends), level(record)
-    return kill_count((factor * expected_kills(*score), chance / weight) for score, chance in ends)
+def _count(model: KillModel, factor: float, scores: Sequence[tuple[Score, float]]) -> Distribution:
+    weight = sum(chance for _, chance in scores)
+    return model.count([(factor * model.expected(*score), chance / weight) for score, chance in scores])
 
 
 def chances(found: Distribution) -> list[float]:
@@ -128,18 +128,39 @@ def losses(rows: Sequence[PlayerRow], found: Sequence[Distribution]) -> Floats:
     return -np.log(np.maximum(seen, _IMPOSSIBLE))
 
 
-def constant(rows: Sequence[PlayerRow], kind: str) -> Floats:
-    """The log losses of one negative binomial for everybody, right on average of these very rows: by the
-    map's rounds where they are known."""
-    kills = np.array([row.kills for row in rows])
-    rounds = np.array([row.rounds for row in rows], dtype=float) if kind == "rounds" else np.ones(len(rows))
-    means = rounds * kills.sum() / rounds.sum()
-    return min(
-        (negative_binomial(means, one, kills) for one in _DISPERSIONS), key=lambda one: float(one.mean())
-    )
+def constant(
+    rows: Sequence[PlayerRow],
+    kind: str,
+    fitted_to: Sequence[PlayerRow] = (),
+    factors: Floats | float = 1.0,
+) -> Floats:
+    """The log losses of one negative binomial for everybody, by the map's rounds where they are known. Its
+    mean and dispersion are right on average of the rows that it is fitted to: these very ones unless others
+    are named. `factors`, one for each row, move its mean."""
+    known = fitted_to or rows
+    kills, rounds = _columns(known, kind)
+    rate = kills.sum() / rounds.sum()
+    found = [negative_binomial(rate * rounds, one, kills).mean() for one in _DISPERSIONS]
+    kills, rounds = _columns(rows, kind)
+    return negative_binomial(factors * rate * rounds, float(_DISPERSIONS[int(np.argmin(found))]), kills)
 
 
-def negative_binomial(means: Floats, dispersion: float, kills: np.ndarray) -> Floats:
+def _columns(rows: Sequence[PlayerRow], kind: str) -> tuple[Floats, Floats]:
+    """Kills, and what they are in proportion to: rounds, or maps."""
+    kills = np.array([float(row.kills) for row in rows])
+    return kills, np.array([float(row.rounds) if kind == "rounds" else 1.0 for row in rows])
+
+
+def own_rates(before: Sequence[Earlier], rate: float) -> Floats:
+    """The simplest rule about players, for `constant`: all of a player's earlier rounds alike, moved towards
+    the `rate` of all with the weight of 50 rounds, over that rate."""
+    kills = [sum(k for k, _ in one.matches) + sum(row.kills for row in one.maps) for one in before]
+    rounds = [sum(n for _, n in one.matches) + sum(row.rounds for row in one.maps) for one in before]
+    found = (_OWN * rate + np.array(kills)) / (_OWN + np.array(rounds))
+    return np.asarray(found / rate)
+
+
+def negative_binomial(means: Floats, dispersion: float, kills: Floats) -> Floats:
     """The log losses of counts that are negative binomial with these means and this variance over them."""
     shapes, log_odds = means / (dispersion - 1), np.log(1 - 1 / dispersion)
     found: Floats = shapes * np.log(dispersion)
@@ -148,18 +169,15 @@ def negative_binomial(means: Floats, dispersion: float, kills: np.ndarray) -> Fl
     return found
 
 
-def judgement(rows: Sequence[PlayerRow], ours: Floats, reference: Floats) -> Judgement:
-    """Ours and the constant, and by how much ours is better, with intervals of whole maps."""
+def judgement(rows: Sequence[PlayerRow], ours: Floats, references: Mapping[str, Floats]) -> Judgement:
+    """Ours and the references, and by how much ours is better, with intervals of whole maps."""
     of_maps = np.array([index for index, played in enumerate(maps(rows)) for _ in played])
-    figures = {"log_loss": _figure(ours, of_maps)}
     return Judgement(
         len(rows),
-        figures,
+        {"log_loss": _figure(ours, of_maps)},
         {
-            "constant": {
-                "log_loss": _figure(reference, of_maps),
-                "ours_less": _figure(ours - reference, of_maps),
-            }
+            name: {"log_loss": _figure(one, of_maps), "ours_less": _figure(ours - one, of_maps)}
+            for name, one in references.items()
         },
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.trading.player_kills import PlayerRecord, expected_kills, of_earlier_matches, with_form
+from app.trading.player_kills import KillModel, PlayerRecord
 from scripts.reality.snapshots import opened
 
 FILE = "cs2_player_kills_2026_02.csv"
@@ -38,12 +38,11 @@ class Earlier(msgspec.Struct, frozen=True):
     matches: tuple[tuple[int, int], ...]
     maps: tuple[PlayerRow, ...]
 
-    @property
-    def record(self) -> PlayerRecord:
-        """As it counts in a price."""
+    def level(self, model: KillModel) -> float:
+        """The player's level as a price counts it."""
         kills = sum(one.kills for one in self.maps)
-        expected = sum(expected_kills(one.won, one.lost) for one in self.maps)
-        return with_form(PlayerRecord(kills, expected), of_earlier_matches(0, self.matches))
+        expected = sum(model.expected(one.won, one.lost) for one in self.maps)
+        return model.level(PlayerRecord(kills, expected), model.form(0, self.matches))
 
 
 def read(path: Path) -> Iterator[PlayerRow]:
