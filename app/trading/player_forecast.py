@@ -2,6 +2,8 @@
 far, what is left of the current round, and the player's earlier rounds and matches.
 """
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.match import CurrentRound, PlayerForm, Team
@@ -14,7 +16,7 @@ from app.trading.round_endings import PLAYERS, kills_of_teams
 from app.trading.round_kills import kill_state
 
 _BASE = 1000  #: more rounds than anybody has on a map
-_CLASSES = 6  #: of final scores, by the kills that they make likely
+_CLASSES = 60  #: of final scores, by the kills that they make likely
 _NONE = 1e-9
 TeamKey = tuple[int, Team]  #: map number, team
 
@@ -33,11 +35,10 @@ def kills_on_map(forecast: Forecast, player: PlayerKey) -> Distribution:
     """How many kills the player has at the end of the map."""
     number, account = player
     team = forecast.once(_teams, 0).get(account, "home")
-    levels, all_later, now, dead = forecast.once(_team_on_map, (number, team))
+    levels, later, now, dead = forecast.once(_team_on_map, (number, team))
     factor = levels[account] if account in levels else _level(forecast, player, team)
-    own = 0.0 if account in dead else factor * now
-    means = [(mean if (mean := factor * later + own) > 0 else 0.0, chance) for later, chance in all_later]
-    return kill_model().count(means, len(forecast.facts.kills.get(player, ())))
+    seen = len(forecast.facts.kills.get(player, ()))
+    return kill_model().count(later, seen, factor, 0.0 if account in dead else factor * now)
 
 
 def _teams(forecast: Forecast, _: int) -> dict[int, Team]:
@@ -59,32 +60,25 @@ def _later(forecast: Forecast, of_team: TeamKey) -> Means:
     number, team = of_team
     play = forecast.facts.play(number)
     counted = _whole_round(forecast, of_team) + _expected(team, play.home_score, play.away_score)
-    of_home, of_away = _expected(team, 1, 0), _expected(team, 0, 1)
-    found = [
-        (of_home * (score // _BASE) + of_away * (score % _BASE) - counted, chance)
-        for score, chance in forecast.distribution(_final_score, number).chances
-    ]
-    return _in_classes(found)
+    scores, chances = zip(*forecast.distribution(_final_score, number).chances, strict=True)
+    return _in_classes([mean - counted for mean in _means(team, scores)], chances)
 
 
-def _in_classes(means: Means) -> Means:
-    """As few means, with the same mean and variance: those that are close count as one."""
-    least, most = min(means)[0], max(means)[0]
-    if len(means) <= _CLASSES or most - least < _NONE:
-        return means
-    for_class = (_CLASSES - _NONE) / (most - least)
-    sums, weights, square = [0.0] * _CLASSES, [0.0] * _CLASSES, 0.0
-    for mean, chance in means:
-        place = int((mean - least) * for_class)
-        part = chance * mean
-        sums[place] += part
+@lru_cache(maxsize=2048)
+def _means(team: Team, scores: tuple[int, ...]) -> tuple[float, ...]:
+    """Of a player of level 1 on the whole map, at each of these final scores."""
+    return tuple([_expected(team, *divmod(score, _BASE)) for score in scores])
+
+
+def _in_classes(means: Sequence[float], chances: Sequence[float]) -> Means:
+    """Fewer means, each with its chance: those that are close count as one, the closer the fewer kills are to
+    come."""
+    parts, weights = [0.0] * _CLASSES, [0.0] * _CLASSES
+    for mean, chance in zip(means, chances, strict=True):
+        place = int(2 * mean + 2) if mean < 4 else int(mean + 6) if mean < 10 else int(mean / 2 + 11)
+        parts[place] += mean * chance
         weights[place] += chance
-        square += part * mean
-    found = [(one / weight, weight) for one, weight in zip(sums, weights, strict=True) if weight]
-    middle = sum(sums)
-    between = sum([weight * mean * mean for mean, weight in found]) - middle * middle
-    wider = ((square - middle * middle) / between) ** 0.5 if between > _NONE else 1.0
-    return [(middle + (mean - middle) * wider, weight) for mean, weight in found]
+    return [(part / weight, weight) for part, weight in zip(parts, weights, strict=True) if weight]
 
 
 def _final_score(home: int, away: int) -> int:

@@ -57,11 +57,17 @@ class KillModel:
             expected += form.rounds * self._mean
         return (self._prior + kills) / (self._prior + expected)
 
-    def count(self, means: Means, seen: int = 0) -> Distribution:
-        """How many kills a player may have who has `seen` so far; `means` are those of what is to come."""
-        dispersion = self.known.dispersion
-        cases = [(chance, _tails(int(_STEPS * min(mean, MOST) + 0.5), dispersion)) for mean, chance in means]
-        return Distribution(_values(seen), _MeanTails(cases))
+    def count(self, means: Means, seen: int = 0, factor: float = 1.0, further: float = 0.0) -> Distribution:
+        """How many kills a player may have who has `seen` so far. `means`, times a factor and with a further
+        mean, are those of what is to come; less than 0 counts as 0."""
+        dispersion, middle = self.known.dispersion, 0.0
+        cases = []
+        for mean, chance in means:
+            mean = factor * mean + further
+            middle += mean * chance
+            place = 0 if mean < 0 else int(_STEPS * mean + 0.5) if mean < MOST else _STEPS * MOST
+            cases.append((chance, _tails(place, dispersion)))
+        return Distribution(_values(seen), _MeanTails(cases), int(middle))
 
 
 @lru_cache(maxsize=1)
