@@ -60,7 +60,7 @@ def _later(forecast: Forecast, of_team: TeamKey) -> Means:
     play = forecast.facts.play(number)
     counted = _whole_round(forecast, of_team) + _expected(team, play.home_score, play.away_score)
     scores, chances = zip(*forecast.distribution(_final_score, number).chances, strict=True)
-    return _in_classes([mean - counted for mean in _means(team, scores)], chances)
+    return in_classes([mean - counted for mean in _means(team, scores)], chances)
 
 
 @lru_cache(maxsize=2048)
@@ -69,7 +69,7 @@ def _means(team: Team, scores: tuple[int, ...]) -> tuple[float, ...]:
     return tuple([_expected(team, *divmod(score, _BASE)) for score in scores])
 
 
-def _in_classes(means: Sequence[float], chances: Sequence[float]) -> Means:
+def in_classes(means: Sequence[float], chances: Sequence[float]) -> Means:
     """Fewer means, each with its chance: those that are close count as one, the closer the fewer kills are to
     come."""
     parts, weights = [0.0] * _CLASSES, [0.0] * _CLASSES

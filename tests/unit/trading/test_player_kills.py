@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from app.domain.match import Match, MatchPlayer, PlayerForm
 from app.trading.forecast import Forecast
+from app.trading.half_walk import economies
+from app.trading.map_scores import MapParameters, MapState, finals
 from app.trading.match_facts import collect_facts
-from app.trading.player_forecast import kills_on_map
+from app.trading.player_forecast import in_classes, kills_on_map
 from app.trading.player_kills import PlayerRecord, kill_model
 from app.trading.round_endings import kills_of_teams, more_kills
 from app.trading.round_kills import kill_state
@@ -123,3 +125,21 @@ def test_a_dead_player_has_fewer_kills_to_come_than_a_living_one() -> None:
 
 def test_a_win_is_worth_more_kills_than_a_loss() -> None:
     assert kill_model().expected(1, 0) > kill_model().expected(0, 1) > 0
+
+
+@pytest.mark.parametrize("score", [(0, 0), (6, 6), (5, 12), (12, 5), (11, 12), (12, 12)])
+@pytest.mark.parametrize("skill", [-0.6, 0.0, 0.6])
+def test_final_scores_that_are_taken_together_hardly_move_a_line(
+    score: tuple[int, int], skill: float
+) -> None:
+    known = MapParameters(skill, 0.0, True, 24, 6, economies())
+    state = MapState(*score, (None,) * known.position(*score)[1])
+    model = kill_model()
+    every = [
+        (model.expected(home - score[0], away - score[1]), chance)
+        for (home, away), chance in finals(known, state)
+    ]
+    exact, found = model.count(every), model.count(in_classes(*zip(*every, strict=True)))
+    evens = exact.lines().first_at_most(0.5)
+    for line in range(max(evens - 2, 0), evens + 3):
+        assert found.over(line + 0.5) == pytest.approx(exact.over(line + 0.5), abs=0.006)
