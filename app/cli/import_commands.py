@@ -70,6 +70,8 @@ def _prices(file: Path) -> list[tuple[Location, ImportedPrice]]:
         return [((file.name, number), row) for number, row in enumerate(rows, _FIRST_LINE)]
     decode = msgspec.json.Decoder(ImportedPrice).decode
     return read_lines(file.name, body, lambda place, line: (place, decode(line)))
+
+
 @ratings.command("compute")
 @async_command
 async def compute() -> None:

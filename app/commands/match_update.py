@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from app.commands import change_drafts, closing_line, match_entrants
 from app.commands.market_actions import ManualMarketAction, no_action
+from app.commands.player_forms import with_player_forms
 from app.domain import analytics
 from app.domain import changes as c
 from app.domain.doubts import (
@@ -172,6 +173,7 @@ async def prepare(
         if compared.doubts != after.doubts:
             changes = (*changes, c.DetailsChanged())
         after = compared
+    after = await with_player_forms(tx, before, after)
     book = await markets.book(tx, after.id)  # settled ones, too: what they rested on may be void now
     if after.controls.held:
         kept = without_ended(after, changes, book, now, pricing)

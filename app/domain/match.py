@@ -58,6 +58,14 @@ class RosterEntry(msgspec.Struct, frozen=True):
     team: Team
 
 
+class PlayerForm(msgspec.Struct, frozen=True, array_like=True):
+    """A player's kills and rounds in earlier matches, each weighed by how long ago it was."""
+
+    account: int
+    kills: float = 0.0
+    rounds: float = 0.0
+
+
 class PendingMapEnd(msgspec.Struct, frozen=True):
     """The score by side that a map ended with, while it is unknown which team played which side."""
 
@@ -285,6 +293,9 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     references: ReferenceStatus = NO_REFERENCES
     #: Of how many market types the process knew the rules that last settled its markets.
     types_known: int = 0
+    #: Of the roster, as stored statistics have it. A process of the version before drops it, and the next one
+    #: that knows it reads it again.
+    player_forms: tuple[PlayerForm, ...] = ()
 
     @property
     def over(self) -> bool:

@@ -21,6 +21,9 @@ to the same state changes nothing.
     outlook            how a map may end, and what the current round decides of that
     lines              the values that a count may come to, and the lines between them
     forecast           these together, for one state of one match, each computed once
+    round_kills        what the kills to come of a round depend on
+    player_kills       a player's kills, by final scores and by what the player did before
+    player_forecast    the same on a map of a match
     round_markets, half_markets, map_markets, match_markets, player_markets    the rules
     registry           all rules by id
     pricing            probabilities of a group to odds, and the settings of that

@@ -91,11 +91,15 @@ class RatingCoefficients(msgspec.Struct, frozen=True):
 
 
 class PlayerCoefficients(msgspec.Struct, frozen=True):
-    """Players' kills in a round: their mean `rate`; `rounds`: how many of a player's own rounds weigh as much
-    as what is known of all players; `dispersion`: the variance of one player's kills over their mean."""
+    """Players' kills on a map (`player_kills`): their mean in a round that the player's team has `won` or
+    `lost`; `rounds`: how many of a player's own rounds weigh as much as what is known of all players;
+    `decay`: what a round counts less with each match that the player has played since; `dispersion`: the
+    variance of one player's kills over their mean, the final score known."""
 
-    rate: float
+    won: float
+    lost: float
     rounds: float
+    decay: float
     dispersion: float
 
 

@@ -29,13 +29,15 @@ class LineSequence(Sequence[Line]):
     nobody reads them.
 
     A line's place is its index in `between`; the chance to exceed it is the tail behind that. `places` are
-    those of these lines.
+    those of these lines. `around`: where evens is likely to be, the index before and the one after it.
     """
 
-    __slots__ = ("between", "places", "tails")
+    __slots__ = ("around", "between", "places", "tails")
 
-    def __init__(self, between: Sequence[float], tails: Tails, places: Sequence[int]) -> None:
-        self.between, self.tails, self.places = between, tails, places
+    def __init__(
+        self, between: Sequence[float], tails: Tails, places: Sequence[int], around: Sequence[int] = ()
+    ) -> None:
+        self.between, self.tails, self.places, self.around = between, tails, places, around
 
     def __len__(self) -> int:
         return len(self.places)
@@ -57,6 +59,9 @@ class LineSequence(Sequence[Line]):
         """The index of the first line whose chance is this or less: they fall from line to line."""
         tails, places = self.tails, self.places
         low, high = 0, len(places)
+        for index in self.around:
+            if low <= index < high:
+                low, high = (low, index) if tails[places[index] + 1] <= chance else (index + 1, high)
         while low < high:
             middle = (low + high) // 2
             if tails[places[middle] + 1] <= chance:
@@ -74,9 +79,11 @@ class LineSequence(Sequence[Line]):
 class Distribution:
     """The values of a count with their probabilities, which sum to 1."""
 
-    def __init__(self, values: tuple[int, ...], tails: Tails) -> None:
-        """`values` in order, and of each the chance that the count is as high or higher, then a 0."""
+    def __init__(self, values: tuple[int, ...], tails: Tails, middle: int | None = None) -> None:
+        """`values` in order, and of each the chance that the count is as high or higher, then a 0. `middle`:
+        the index near which evens is, where it is known beforehand."""
         self._values, self._tails = values, tails
+        self._around = () if middle is None else (middle - 1, middle + 1)
 
     @classmethod
     def of(cls, chances: Iterable[tuple[int, float]]) -> "Distribution":
@@ -90,18 +97,19 @@ class Distribution:
         return self._tails[bisect_right(self._values, line)]
 
     @cached_property
-    def _found(self) -> list[tuple[int, float]]:
+    def chances(self) -> list[tuple[int, float]]:
+        """Each value with its probability."""
         tails = self._tails
         return [(value, tails[at] - tails[at + 1]) for at, value in enumerate(self._values)]
 
     @cached_property
     def mean(self) -> float:
-        return sum([value * chance for value, chance in self._found])
+        return sum([value * chance for value, chance in self.chances])
 
     @cached_property
     def variance(self) -> float:
         mean = self.mean
-        return sum([(value - mean) ** 2 * chance for value, chance in self._found])
+        return sum([(value - mean) ** 2 * chance for value, chance in self.chances])
 
     def lines(self, *, of_sign: bool = True) -> LineSequence:
         """A line between each two neighbouring values, in order, with the probability to exceed it; without
@@ -111,7 +119,7 @@ class Distribution:
         the value nearer to zero is listed.
         """
         between, every, without_sign = _between(self._values)
-        return LineSequence(between, self._tails, every if of_sign else without_sign)
+        return LineSequence(between, self._tails, every if of_sign else without_sign, self._around)
 
 
 @lru_cache(maxsize=1024)

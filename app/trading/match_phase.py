@@ -119,7 +119,7 @@ def _players(facts: MatchFacts, number: int) -> tuple[str, ...]:
     bettors may see it first."""
     if not _between_rounds(facts) or not facts.kills_known(number):
         return ()
-    accounts = [account for team in _TEAMS for account in _accounts(facts, number, team)]
+    accounts = [account for team in _TEAMS for account in accounts_of(facts, number, team)]
     return tuple(player_urn(player_number(account)) for account in accounts)
 
 
@@ -128,7 +128,7 @@ def _between_rounds(facts: MatchFacts) -> bool:
     return facts.live is None or (current is not None and current.phase == "freeze")
 
 
-def _accounts(facts: MatchFacts, number: int, team: Team) -> list[int]:
+def accounts_of(facts: MatchFacts, number: int, team: Team) -> list[int]:
     """The accounts of those who play for the team; none while that is not clear."""
     absent = {one.player.account for one in facts.match.presence.absent}
     known = [one.account for one in facts.match.roster if one.team == team and one.account not in absent]

@@ -7,6 +7,7 @@ Kills come one by one: two teams lose players until one has none left, time is u
 team with more players left is likelier to get the next kill.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import zip_longest
 from math import exp, log
@@ -152,21 +153,46 @@ def more_kills(
     """The chances of 0, 1, 2, … more kills from here, up to one for each player alive. `planter` is 1
     when home planted the bomb, -1 when away did, 0 when there is none; `seconds` is what is left of the
     round, taken to pass evenly with the kills; None: enough."""
+    known: dict[tuple[int, int], list[float]] = {}
+    for ours, theirs, stop, kill in _next_kills(home, away, before, planter, seconds):
+        if not ours or not theirs:
+            known[ours, theirs] = [1.0]
+        else:
+            known[ours, theirs] = _one_more(stop, kill, known[ours, theirs - 1], known[ours - 1, theirs])
+    return tuple(known[home, away])
+
+
+@lru_cache(maxsize=4096)
+def kills_of_teams(
+    home: int, away: int, before: float, planter: int, seconds: float | None = None
+) -> tuple[float, float]:
+    """How many more kills home and away will make on average; they sum to the mean of `more_kills`."""
+    known: dict[tuple[int, int], tuple[float, float]] = {}
+    for ours, theirs, stop, kill in _next_kills(home, away, before, planter, seconds):
+        if not ours or not theirs:
+            known[ours, theirs] = 0.0, 0.0
+            continue
+        after_ours, after_theirs = known[ours, theirs - 1], known[ours - 1, theirs]
+        of_home = kill * (1 + after_ours[0]) + (1 - kill) * after_theirs[0]
+        of_away = kill * after_ours[1] + (1 - kill) * (1 + after_theirs[1])
+        known[ours, theirs] = (1 - stop) * of_home, (1 - stop) * of_away
+    return known[home, away]
+
+
+def _next_kills(
+    home: int, away: int, before: float, planter: int, seconds: float | None
+) -> Iterator[tuple[int, int, float, float]]:
+    """For each count of living players, fewer before more: the chance that the round ends without another
+    kill, and that the next kill is home's."""
     limits, fitted = load().rounds.limits, load().kills
     rate = (limits.t_kills + limits.ct_kills) / 2
     left, most = seconds or 0.0, home + away
     logit = before * fitted.round + fitted.plant * planter
-    known: dict[tuple[int, int], list[float]] = {}
     for ours in range(home + 1):
         for theirs in range(away + 1):
-            if not ours or not theirs:
-                known[ours, theirs] = [1.0]
-                continue
             alive = ours + theirs
-            stop = 0.0 if seconds is None else exp(-rate * alive * left * alive / most)
-            kill = logistic(logit + fitted.player * (ours - theirs))
-            known[ours, theirs] = _one_more(stop, kill, known[ours, theirs - 1], known[ours - 1, theirs])
-    return tuple(known[home, away])
+            stop = 0.0 if seconds is None or not alive else exp(-rate * alive * left * alive / most)
+            yield ours, theirs, stop, logistic(logit + fitted.player * (ours - theirs))
 
 
 def _one_more(stop: float, kill: float, after_ours: list[float], after_theirs: list[float]) -> list[float]:

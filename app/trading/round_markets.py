@@ -10,7 +10,8 @@ from app.trading.forecast import Forecast
 from app.trading.lines import Distribution, LineSequence, counted
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import MatchPhase
-from app.trading.round_endings import PLAYERS, Endings, endings, first_kill, more_kills, seconds_of_play
+from app.trading.round_endings import Endings, first_kill, more_kills
+from app.trading.round_kills import endings_of, kill_state
 from app.trading.rules import (
     NO_RESULT,
     TEAMS,
@@ -136,11 +137,7 @@ def _occurs(
 
 
 def _endings(forecast: Forecast, specifiers: Specifiers) -> Endings:
-    return forecast.once(_endings_of, _round_key(specifiers))
-
-
-def _endings_of(forecast: Forecast, round_key: RoundKey) -> Endings:
-    return endings(forecast.state_of(*round_key), forecast.ct_wins(*round_key))
+    return forecast.once(endings_of, _round_key(specifiers))
 
 
 def _plant_price(forecast: Forecast, specifiers: Specifiers) -> float:
@@ -167,13 +164,8 @@ def _kill_count_of(forecast: Forecast, round_key: RoundKey) -> Distribution:
     """How many kills the round may have in all."""
     current = forecast.current_round
     in_progress = current is not None and (current.map, current.number) == round_key
-    home, away = (current.alive_home, current.alive_away) if current and in_progress else (PLAYERS,) * 2
     seen = forecast.facts.kills_in_round if in_progress else 0
-    before, planter = round(forecast.round_logit(round_key[0]), 2), forecast.planter if in_progress else 0
-    left = seconds_of_play(forecast.state_of(*round_key), forecast.once(_endings_of, round_key))
-    seconds = None if left is None else float(round(left))
-    chances = more_kills(home, away, before, planter, seconds)
-    return counted(chances, seen)
+    return counted(more_kills(*forecast.once(kill_state, round_key)), seen)
 
 
 def _kill_lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:

@@ -103,13 +103,9 @@ def _rated(points: float, spread: float) -> TeamRating:
     return rating_model().of_strength(points, 0, spread) if points else rating_model().unlisted(0)
 
 
-<<<<<<< HEAD
-_STEP = 0.2  #: logits between two skills of the grid
-_FINEST = 0.65 * _STEP  #: the least spread of skill that the grid can show
-_EXACT = 1e-6  #: points: the spread of a strength that is known
-=======
 _STEP = 0.25  #: logits between two skills of the grid
->>>>>>> chain
+_FINEST = 0.55 * _STEP  #: the least spread of skill that the grid can show
+_EXACT = 1e-6  #: points: the spread of a strength that is known
 _REACH = 3.5  #: standard deviations of the prior to either side
 _NEGLIGIBLE = 1e-3  #: skills less likely than this are left out
 Halves = tuple[tuple[int, Results], ...]  #: by number, from 0

@@ -32,7 +32,7 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.engine import react
 from app.trading.pricing import PricingConfig
-from scripts.fit.players import teams, text_of
+from scripts.fit.logs import teams, text_of
 
 ROUNDS = 30
 _BEGIN, _ARRIVED, _SECOND = 1_790_000_000_000, 1_800_000_000_000, 1000

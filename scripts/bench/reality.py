@@ -4,17 +4,20 @@ alone.
     python -m scripts.bench.reality rounds FILE [--predictions OUT.csv] [--json]
     python -m scripts.bench.reality maps FILE [--predictions OUT.csv] [--json]
     python -m scripts.bench.reality halves FILE [--predictions OUT.csv] [--json]
+    python -m scripts.bench.reality players FILE [--predictions OUT.csv] [--json]
     python -m scripts.bench.reality series FILE --maps MAPS [--predictions OUT.csv] [--json]
 
 `rounds` reads csgo_round_snapshots, `maps` cs2_maps_2025, cs2_maps_2025_06_12 or cs2_maps_2026_02, `halves`
-cs2_maps_2026_02, `series` cs2_series_odds_2026 (and maps that ratings learn from), plain or gzipped. Intervals
-hold 95 % of draws of whole maps, matches or series. On the files that coefficients were fitted to, `rounds`
-and `halves` know what they predict; `scripts.fit.validation` and `scripts.fit.score_validation` judge on maps
+cs2_maps_2026_02, `players` cs2_player_kills_2026_02, `series` cs2_series_odds_2026 (and maps that ratings
+learn from), plain or gzipped. Intervals hold 95 % of draws of whole maps, matches or series.
+
+On the files that coefficients were fitted to, `rounds`, `halves` and `players` know what they predict;
+`scripts.fit.validation`, `scripts.fit.score_validation` and `scripts.fit.player_validation` judge on maps
 that a fit has not seen.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,7 +25,15 @@ import msgspec
 from app.trading.coefficients import load
 from app.trading.ratings import rating_model
 from scripts.fit.rounds import NAME
-from scripts.reality import half_times, map_wins, rated_maps, round_predictions, series, team_maps
+from scripts.reality import (
+    half_times,
+    map_wins,
+    player_predictions,
+    rated_maps,
+    round_predictions,
+    series,
+    team_maps,
+)
 from scripts.reality.judging import Judgement, Prediction, compared, write
 from scripts.reality.labels import map_results, round_winners
 from scripts.reality.map_wins import MapPredictor
@@ -34,19 +45,26 @@ Found = tuple[list[Prediction], dict[str, Judgement]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=("rounds", "maps", "halves", "series"))
+    parser.add_argument("what", choices=("rounds", "maps", "halves", "players", "series"))
     parser.add_argument("file", type=Path)
     parser.add_argument("--maps", type=Path, help="for `series`: the maps that ratings learn from")
-    parser.add_argument("--predictions", type=Path, help="where to write them, with the header row,kind,p")
+    parser.add_argument(
+        "--predictions",
+        type=Path,
+        help="where to write them, with the header row,kind,p (players: row,kind,kills,p)",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
-    found = {"rounds": of_rounds, "maps": of_maps, "halves": half_times.of_halves}
-    if options.what == "series":
-        if options.maps is None:
-            parser.error("series needs --maps")
-        predictions, judgements = series.of_series(options.file, options.maps)
-    else:
-        predictions, judgements = found[options.what](options.file)
+    if options.what == "series" and options.maps is None:
+        parser.error("series needs --maps")
+    found: dict[str, Callable[[Path], tuple[Sequence[tuple[object, ...]], dict[str, Judgement]]]] = {
+        "rounds": of_rounds,
+        "maps": of_maps,
+        "halves": half_times.of_halves,
+        "players": player_predictions.judged,
+        "series": lambda path: series.of_series(path, options.maps),
+    }
+    predictions, judgements = found[options.what](options.file)
     if options.predictions:
         write(predictions, options.predictions)
     if options.json:

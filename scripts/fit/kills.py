@@ -19,7 +19,7 @@ from app.domain.match import TimelineEvent
 from app.trading import model
 from app.trading.coefficients import DataSet, KillCoefficients, load
 from app.trading.round_endings import PLAYERS
-from scripts.fit.players import LOG, followed, simulated_maps, simulated_set, teams, text_of
+from scripts.fit.logs import LOG, followed, simulated_maps, simulated_set, teams, text_of
 from scripts.fit.regression import fit as regress
 from scripts.fit.regression import scaled
 from scripts.fit.rounds import FILE, NAME

@@ -13,23 +13,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from app.trading.coefficients import DataSet, MarketCoefficients
-from app.trading.model import Skill, logit
+from app.trading.model import logit
 from app.trading.ratings import rating_model
 from app.trading.reference_prices import fair
-from app.trading.skill import Format, match_chance
-from scripts.reality import series_odds
+from scripts.reality import series
 from scripts.reality.place import data_set
-from scripts.reality.series_odds import Series
+from scripts.reality.series import Series, map_scores
 
 FILE = "cs2_series_odds_2026.csv"
-_ROUNDS, _OVERTIME = 24, 6
 _DIGITS = 4
 
 
 def fit(data: Path) -> tuple[MarketCoefficients, list[DataSet]]:
     """The section `market`."""
-    rows = list(series_odds.read(data / FILE))
-    found = data_set(data / FILE, len(rows), f"{rows[0].date} to {rows[-1].date}")
+    rows = list(series.read(data / FILE))
+    found = data_set(data / FILE, len(rows), "2026-01-13 to 2026-02-18")
     return fitted(rows), [found]
 
 
@@ -45,9 +43,8 @@ def fitted(rows: Sequence[Series]) -> MarketCoefficients:
 
 def by_points(one: Series, points: float) -> float:
     """Our chance that team a wins, from how many points of the public ranking it is ahead."""
-    model = rating_model()
-    mean, variance = model.skill(model.of_strength(points, 0), model.of_strength(0.0, 0), _ROUNDS)
-    return match_chance(Format(one.best_of, _ROUNDS, _OVERTIME), Skill(mean, variance**0.5))
+    ends = map_scores(rating_model().of_points(points), one.best_of)
+    return sum(chance for (a, b), chance in ends.items() if a > b)
 
 
 def _proportional(odds: tuple[float, float]) -> float:

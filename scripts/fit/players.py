@@ -1,106 +1,65 @@
-"""Players' kills: the rate and the spread of one player's kills from a real server log, the spread of players
-from simulated maps.
-
-One real map has ten players and 150 of their rounds: enough for a mean, not for how much players differ. By
-moments: the variance of a player's kills in a round over their mean is the dispersion; what players' rates
-vary beyond what it explains is how much they differ, and a gamma distribution of that variance weighs as much
-as `rounds` rounds.
+"""Players' kills, fitted to published maps: the numbers under which the kills of all rows are likeliest, each
+given the map's final score and what earlier rows show of the player.
 """
 
-import gzip
-import hashlib
-import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
-from uuid import UUID
 
-from app.domain.changes import MatchChange
-from app.domain.match import Match, Round
-from app.domain.transitions import fold
-from app.ingest.cs2log import read
-from app.sandbox.simulator.match_simulation import simulate
+import numpy as np
+
 from app.trading.coefficients import DataSet, PlayerCoefficients
-from scripts.bench.simulated_maps import BEGIN, plan_of
+from scripts.fit.simplex import Point, minimum
 from scripts.reality.place import data_set
+from scripts.reality.player_predictions import negative_binomial
+from scripts.reality.player_rows import FILE, Earlier, PlayerRow, earlier, read
 
-LOG, MAPS = "cs2-server-inferno.log.gz", 60
+DATES = "January and February 2026"
 _DIGITS = 4
-Kills = list[int]  #: of one player on one map, by round
+#: Where the search begins, and its first steps; `rounds` in hundreds, to be of the size of the others.
+_START, _FIRST = (0.9, 0.4, 1.5, 0.8, 1.2), (0.1, 0.1, 0.5, -0.2, 0.1)
+_MATCHES = 12  #: of a player; older ones count nothing
 
 
 def fit(data: Path) -> tuple[PlayerCoefficients, list[DataSet]]:
-    path = data.parent / LOG
-    text = text_of(path)
-    real = _kills(followed(text, *teams(text))[0])
-    simulated = [kills for log in simulated_maps() for kills in _kills(followed(*log)[0])]
-    rate, dispersion = _moments(real)
-    of_simulator, spread = _moments(simulated)
-    between = sum(
-        (sum(one) / len(one) - of_simulator) ** 2 - spread * of_simulator / len(one) for one in simulated
+    """The section `players`."""
+    rows = list(read(data / FILE))
+    return fitted(rows, list(earlier(rows))), [data_set(data / FILE, len(rows), DATES)]
+
+
+def fitted(rows: Sequence[PlayerRow], before: Sequence[Earlier]) -> PlayerCoefficients:
+    """The coefficients that these rows, each with what came before it, are likeliest under."""
+    columns = _Columns(rows, before)
+    won, lost, rounds, decay, dispersion = (
+        round(value, _DIGITS) for value in minimum(columns.loss, _START, _FIRST)
     )
-    found = PlayerCoefficients(
-        rate=round(rate, _DIGITS),
-        rounds=round(of_simulator / (between / len(simulated)), _DIGITS),
-        dispersion=round(dispersion, _DIGITS),
-    )
-    return found, [
-        data_set(path, text.count("\n"), "one map"),
-        simulated_set(),
-    ]
+    return PlayerCoefficients(won, lost, round(100 * rounds, 1), decay, dispersion)
 
 
-@cache
-def simulated_maps() -> tuple[tuple[str, str, str], ...]:
-    """Logs of simulated maps, each with the names of its teams."""
-    found = []
-    for seed in range(MAPS):
-        plan = plan_of(seed)
-        lines, _ = simulate(plan)
-        found.append(("".join(f"{line.text}\n" for line in lines), plan.home.name, plan.away.name))
-    return tuple(found)
+class _Columns:
+    """The rows as arrays."""
 
+    def __init__(self, rows: Sequence[PlayerRow], before: Sequence[Earlier]) -> None:
+        self._won, self._lost, self._kills = np.array(
+            [(one.won, one.lost, one.kills) for one in rows], dtype=float
+        ).T
+        #: Kills and rounds by how many matches ago, and those of the same match with who won them.
+        self._matches = np.zeros((len(rows), _MATCHES, 2))
+        for index, one in enumerate(before):
+            for age, match in enumerate(one.matches[:_MATCHES]):
+                self._matches[index, age] = match
+        self._maps = np.zeros((len(rows), 3))
+        for index, one in enumerate(before):
+            for played in one.maps:
+                self._maps[index] += played.kills, played.won, played.lost
 
-def simulated_set() -> DataSet:
-    """What coefficients say of the simulated maps that they were fitted to; rows are lines."""
-    text = "".join(log for log, _, _ in simulated_maps()).encode()
-    return DataSet("simulator", text.count(b"\n"), f"seeds 0 to {MAPS - 1}", hashlib.sha256(text).hexdigest())
-
-
-def text_of(path: Path) -> str:
-    """A server's log, plain or gzipped."""
-    body = path.read_bytes()
-    return (gzip.decompress(body) if path.suffix == ".gz" else body).decode("utf-8", "replace")
-
-
-def teams(log: str) -> tuple[str, str]:
-    """The teams that a log names last."""
-    home, away = re.findall(r'Team playing "(?:CT|TERRORIST)": ?(.+)', log)[-2:]
-    return home.strip(), away.strip()
-
-
-def followed(log: str, home: str, away: str) -> tuple[Match, tuple[MatchChange, ...]]:
-    """The match of a log, and all that changed in it."""
-    match = Match(id=UUID(int=1), number=1, home=home, away=away, event="")
-    return fold(match, read(log, BEGIN).facts)
-
-
-def _kills(match: Match) -> list[Kills]:
-    return [kills for play in match.maps for kills in _by_player(play.counted)]
-
-
-def _by_player(rounds: Iterable[Round]) -> list[Kills]:
-    played = list(rounds)
-    found: dict[int, Kills] = {}
-    for index, one in enumerate(played):
-        for player in one.kills or ():
-            found.setdefault(player.account, [0] * len(played))[index] = len(player.ids)
-    return list(found.values())
-
-
-def _moments(players: list[Kills]) -> tuple[float, float]:
-    """The mean of all rounds, and the variance of a player's rounds around their own mean, over it."""
-    rounds = sum(map(len, players))
-    mean = sum(map(sum, players)) / rounds
-    within = sum((kills - sum(one) / len(one)) ** 2 for one in players for kills in one)
-    return mean, within / (rounds - len(players)) / mean
+    def loss(self, point: Point) -> float:
+        """The mean log loss of the rows' kills; as `player_kills` computes it, without its grid."""
+        won, lost, rounds, decay, dispersion = point
+        if min(won, lost, rounds) <= 0 or not 0 <= decay <= 1 or dispersion <= 1:
+            return float("inf")
+        kills, played = np.tensordot(self._matches, decay ** np.arange(1, _MATCHES + 1), axes=(1, 0)).T
+        prior, mean = 100 * rounds * (won + lost) / 2, (won + lost) / 2
+        expected = prior + mean * played + self._maps[:, 1:] @ (won, lost)
+        levels = (prior + kills + self._maps[:, 0]) / expected
+        means = levels * (won * self._won + lost * self._lost)
+        return float(negative_binomial(means, dispersion, self._kills).mean())

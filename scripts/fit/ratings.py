@@ -33,9 +33,10 @@ from app.domain.strength import TeamRating
 from app.trading.coefficients import DataSet, RatingCoefficients, load
 from app.trading.map_scores import match_finals
 from app.trading.ratings import Normal, RatingModel
+from app.trading.reference_prices import fair
 from scripts.fit.round_skill import round_skill
 from scripts.fit.simplex import minimum
-from scripts.reality import cs2_results, old_maps, rated_maps, series, team_maps
+from scripts.reality import cs2_scores, old_maps, rated_maps, series, team_maps
 from scripts.reality.old_maps import OldMap
 from scripts.reality.place import data_set
 from scripts.reality.rated_maps import RatedMap
@@ -106,7 +107,7 @@ def fit(data: Path) -> tuple[RatingCoefficients, list[DataSet]]:
     sets = [
         data_set(data / NEW, len(found.new), _dates(found.new)),
         data_set(data / LATER, len(found.later), _dates(found.later)),
-        data_set(data / LATEST, len(found.modern[-1]), cs2_results.DATES),
+        data_set(data / LATEST, len(found.modern[-1]), cs2_scores.DATES),
         data_set(data / OLD, len(old), f"{old[0].date} to {old[-1].date}"),
         data_set(data / ODDS, len(found.odds), _dates(found.odds)),
     ]
@@ -191,16 +192,16 @@ def _rank_weight(known: RatingCoefficients, new: Sequence[TeamMap]) -> float:
 def _points(known: RatingCoefficients, odds: Sequence[Series], maps: Sequence[TeamMap]) -> RatingCoefficients:
     """With the points of a logit, and what points are off by."""
     results = series.by_results(RatingModel(known), odds, maps)
-    rows = [(one, known_by, series.fair_chance(one)) for one, known_by in zip(odds, results, strict=True)]
+    rows = [(one, known_by, fair(one.odds)[0]) for one, known_by in zip(odds, results, strict=True)]
 
     def loss(found: RatingCoefficients) -> float:
         model, form = RatingModel(found), found.form_spread**2
         total = 0.0
-        for one, known_by, fair in rows:
+        for one, known_by, market in rows:
             alone, own = (series.with_points(model, each, one) for each in (None, known_by))
             for weight, (mean, variance) in ((_ALONE_WEIGHT, alone), (1.0, own)):
                 chance = _wins_series(Normal(mean, variance + form), one.best_of)
-                total += weight * (fair * loss_of(chance, True) + (1 - fair) * loss_of(chance, False))
+                total += weight * (market * loss_of(chance, True) + (1 - market) * loss_of(chance, False))
         return total / len(rows)
 
     return _best(loss, replace(known, points_per_logit=500.0), ("points_per_logit", "strength_spread"))

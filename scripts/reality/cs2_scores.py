@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +20,12 @@ Rounds = tuple[int, int]  #: team a's, team b's
 
 class MapScore(NamedTuple):
     """`half` is the score after the first half, `regulation` that after 24 rounds or at the map's end before,
-    `final` that at its end; team a's rounds first. `row`: the file's data row, from 0."""
+    `final` that at its end; team a's rounds first. `row`: the file's data row, from 0; `number`: of the
+    map in its match."""
 
     row: int
     match: str
+    number: int
     map_name: str
     half: Rounds
     regulation: Rounds
@@ -48,9 +50,25 @@ class MapScore(NamedTuple):
 def read_all(data: Path) -> tuple[list[MapScore], list[DataSet]]:
     """The maps of both files, those once that are in both, and the files."""
     results, others = list(read_results(data / RESULTS)), list(read_maps(data / MAPS))
-    known = {one.scores for one in results}
+    known = _by_match(results)
     sets = [data_set(data / RESULTS, len(results), DATES), data_set(data / MAPS, len(others), DATES)]
-    return [*results, *(one for one in others if one.scores not in known)], sets
+    new = [one for one in _by_match(others) if not any(_same(one, other) for other in known)]
+    return [*results, *(each for one in new for each in one.values())], sets
+
+
+def _by_match(maps: Iterable[MapScore]) -> list[dict[int, MapScore]]:
+    """The maps of each match, by their number."""
+    found: dict[str, dict[int, MapScore]] = {}
+    for one in maps:
+        found.setdefault(one.match, {})[one.number] = one
+    return list(found.values())
+
+
+def _same(one: Mapping[int, MapScore], other: Mapping[int, MapScore]) -> bool:
+    """Whether two matches are one: the files name teams differently, but maps of the same number do not
+    differ. One common map would not do for most scores, so that all which both files have must agree."""
+    shared = one.keys() & other.keys()
+    return bool(shared) and all(one[number].scores == other[number].scores for number in shared)
 
 
 def read_results(path: Path) -> Iterator[MapScore]:
@@ -64,7 +82,8 @@ def read_results(path: Path) -> Iterator[MapScore]:
         name = f"de_{cells['map'].lower()}"
         if first_a + first_b == _HALF:
             regulation = first_a + second_a, first_b + second_b
-            yield MapScore(row, f"r{cells['match_id']}", name, (first_a, first_b), regulation, final)
+            match, number = f"r{cells['match_id']}", int(cells["map_number"])
+            yield MapScore(row, match, number, name, (first_a, first_b), regulation, final)
 
 
 def read_maps(path: Path) -> Iterator[MapScore]:
@@ -74,7 +93,8 @@ def read_maps(path: Path) -> Iterator[MapScore]:
         final = _rounds(cells, "score")
         if half1 and half2 and final and sum(half1) == _HALF:
             regulation = half1[0] + half2[0], half1[1] + half2[1]
-            yield MapScore(row, f"m{cells['match']}", cells["map"], half1, regulation, final)
+            match, number = f"m{cells['match']}", int(cells["map_number"])
+            yield MapScore(row, match, number, cells["map"], half1, regulation, final)
 
 
 def read_teams(path: Path) -> dict[int, tuple[int, int]]:

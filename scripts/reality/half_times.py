@@ -44,9 +44,8 @@ def of_halves(path: Path) -> tuple[list[Prediction], dict[str, Judgement]]:
 def a_wins(map_name: str, half: Rounds) -> float:
     """Team a's chance at this score at half-time, of two teams without a rating."""
     nobody = Match(id=UUID(int=0), number=0, home="", away="", event="")
-    prior = skill_prior(nobody)
     play = MapPlay(number=1, name=map_name, max_rounds=MAX_ROUNDS)
-    return wins_from_half(half, map_parameters(play, 0.0, True), Skill(prior.mean, math.sqrt(prior.variance)))
+    return wins_from_half(half, map_parameters(play, 0.0, True), skill_prior(nobody))
 
 
 def wins_from_half(half: Rounds, even: MapParameters, expected: Skill) -> float:

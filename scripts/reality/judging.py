@@ -1,7 +1,7 @@
 """Predictions beside what came and beside references that anybody could make."""
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,12 +26,13 @@ class Judgement(NamedTuple):
     references: dict[str, dict[str, Figure]]
 
 
-def write(predictions: Iterable[Prediction], path: Path) -> None:
-    """A CSV file with the header `row,kind,p`."""
+def write(predictions: Sequence[tuple[object, ...]], path: Path) -> None:
+    """A CSV file whose columns are those of the predictions; the last one is the chance, `p`."""
+    columns = getattr(predictions[0], "_fields", ()) if predictions else Prediction._fields
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
-        out.writerow(("row", "kind", "p"))
-        out.writerows((row, kind, f"{chance:.6f}") for row, kind, chance in predictions)
+        out.writerow((*columns[:-1], "p"))
+        out.writerows((*known, f"{chance:.6g}") for *known, chance in predictions)
 
 
 def compared(

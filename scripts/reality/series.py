@@ -13,12 +13,14 @@ from uuid import UUID
 import msgspec
 
 from app.domain.match import Match
+from app.domain.references import MarketAnchor
 from app.domain.strength import MapPlayed, MapResult, TeamRating
 from app.trading.forecast import Forecast
 from app.trading.lines import Score
 from app.trading.map_scores import match_finals
 from app.trading.match_facts import collect_facts
 from app.trading.ratings import Normal, RatingHistory, RatingModel, rating_model, weighed
+from app.trading.reference_prices import Quote, consensus, fair
 from scripts.reality import team_maps
 from scripts.reality.judging import Judgement, Prediction, compared
 from scripts.reality.rated_maps import played
@@ -45,9 +47,8 @@ class Series(msgspec.Struct, frozen=True):
 
 
 _OLD_SCALE = 812.0  #: points of a logit as they were fitted before this file was known
-Reference = Callable[[Normal, Series], Normal]
-"""From how much stronger team a is than team b by what we know, without the form of the day, and the row:
-the same after something else about the row has become known."""
+_FRESH_SECONDS = 86_400  #: for how long a price counts; those of the rows count as new
+Reference = Callable[[Series], MarketAnchor | None]  #: what the market says of a row, None where nothing
 
 
 def read(path: Path) -> Iterator[Series]:
@@ -72,7 +73,11 @@ def of_series(path: Path, maps: Path) -> tuple[list[Prediction], dict[str, Judge
     rows, learnt = list(read(path)), list(team_maps.read(maps))
     found = list(predictions(rows, learnt, KINDS))
     came = [float(one.a_won) for one in rows]
-    references = {"elo": list(elo(rows, learnt)), "points_812": [_by_points(one) for one in rows]}
+    references = {
+        "elo": list(elo(rows, learnt)),
+        "points_812": [_by_points(one) for one in rows],
+        "market": [fair(one.odds)[0] for one in rows],
+    }
     judgements = {
         kind: compared([one.chance for one in found if one.kind == kind], came, range(len(rows)), references)
         for kind in KINDS
@@ -88,7 +93,7 @@ def predictions(
     for one, known in zip(rows, by_results(model, rows, maps), strict=True):
         ours = with_points(model, known, one)
         for kind, reference in kinds.items():
-            ends = map_scores(reference(ours, one), one.best_of)
+            ends = map_scores(ours, one.best_of, reference(one))
             yield Prediction(one.row, kind, sum(chance for (a, b), chance in ends.items() if a > b))
             if kind == "own" and one.best_of == 3:
                 yield Prediction(one.row, "two_nil", ends[2, 0] + ends[0, 2])
@@ -104,12 +109,13 @@ def with_points(model: RatingModel, known: Normal | None, one: Series) -> Normal
     return points if known is None else weighed(known, points)
 
 
-def _own(ours: Normal, _: Series) -> Normal:
-    return ours
+def _anchor(one: Series) -> MarketAnchor | None:
+    """The row's odds as those of one source, as new as they can be."""
+    return consensus([Quote("odds", *one.odds, one.at)], one.at, stale_seconds=_FRESH_SECONDS).anchor
 
 
 #: What is predicted of a series' winner, by kind.
-KINDS: Mapping[str, Reference] = {"own": _own}
+KINDS: Mapping[str, Reference] = {"own": lambda _: None, "anchored": _anchor}
 
 
 def by_results(
@@ -157,13 +163,15 @@ def _as_map(one: Series, a: int, b: int) -> MapPlayed:
     return MapPlayed(reference, one.at, reference, a, b, MapResult("a" if one.a_won else "b"))
 
 
-def map_scores(difference: Normal, best_of: int) -> Mapping[Score, float]:
+def map_scores(difference: Normal, best_of: int, anchor: MarketAnchor | None = None) -> Mapping[Score, float]:
     """The chance of each final score in maps, as the match's markets are priced before its first map."""
-    return _map_scores(round(difference.mean, 6), round(difference.variance, 6), best_of)
+    return _map_scores(round(difference.mean, 6), round(difference.variance, 6), best_of, anchor)
 
 
 @lru_cache(maxsize=4096)
-def _map_scores(mean: float, variance: float, best_of: int) -> Mapping[Score, float]:
+def _map_scores(
+    mean: float, variance: float, best_of: int, anchor: MarketAnchor | None
+) -> Mapping[Score, float]:
     scale = rating_model().coefficients.points_per_logit
     spread = (variance / 2) ** 0.5 * scale
     match = Match(
@@ -177,20 +185,9 @@ def _map_scores(mean: float, variance: float, best_of: int) -> Mapping[Score, fl
         away_strength=_LEVEL,
         home_strength_sd=spread,
         away_strength_sd=spread,
+        anchor=anchor,
     )
     return Forecast(collect_facts(match, ()), now=0).map_score_chances
-
-
-def fair_chance(one: Series) -> float:
-    """The market's chance of team a, by the power method: both inverse odds, raised to the power with which
-    they sum to 1 (S. Clarke, S. Kovalchik and M. Ingram, "Adjusting bookmaker's odds to allow for overround",
-    American Journal of Sports Science 5 (2017))."""
-    a, b = (1 / odds for odds in one.odds)
-    low, high = 0.1, 10.0
-    for _ in range(60):
-        power = (low + high) / 2
-        low, high = (power, high) if a**power + b**power > 1 else (low, power)
-    return float(a**low)
 
 
 def elo(rows: Sequence[Series], maps: Sequence[TeamMap]) -> Iterator[float]:

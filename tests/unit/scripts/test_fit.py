@@ -10,7 +10,7 @@ from app.trading.market_anchor import blend
 from app.trading.reference_prices import fair
 from scripts.fit import market
 from scripts.fit.regression import fit, logistic, loss, scaled
-from scripts.reality import series_odds
+from scripts.reality import series
 from scripts.reality.scores import Predictions, auc, brier, calibration_error, log_loss, measured
 
 WEIGHTS = np.array([0.3, -1.2, 0.8])
@@ -73,7 +73,7 @@ def test_odds_beat_public_points_and_the_blend_is_near_the_odds(data: Path) -> N
     path = data / "real" / market.FILE
     if not path.exists():
         pytest.skip(f"needs published series with odds; {path} is missing")
-    rows = [one for one in series_odds.read(path) if one.points is not None]
+    rows = [one for one in series.read(path) if one.points is not None]
     for fitted, judged in ((rows[::2], rows[1::2]), (rows[1::2], rows[::2])):
         found = market.fitted(fitted)
         weight = found.own_error / (found.own_error + found.source_error)

@@ -3,13 +3,10 @@
 from collections import Counter
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from app.domain import facts as f
 from app.domain.entrants import account_of, player_number
 from app.domain.market import Market, MarketStatus, Result
-from app.trading.player_markets import Moments, kill_rate, kills_to_come
 from app.trading.rules import parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import TEAMS, new_match
@@ -140,17 +137,3 @@ def test_simulated_maps_settle_as_the_truth_says() -> None:
         assert market.result is (Result.WON if over is (market.type_id == OVER) else Result.LOST), market
         seen += 1
     assert seen > 40
-
-
-@given(st.integers(0, 60), st.integers(0, 60), st.floats(0, 40), st.floats(0, 40))
-@example(0, 0, 0.001, 0.0)
-def test_kills_to_come_are_a_distribution_with_the_mean_of_rate_and_rounds(
-    kills: int, rounds: int, mean: float, variance: float
-) -> None:
-    of_round = kill_rate(min(kills, 2 * rounds), rounds)
-    chances = kills_to_come(of_round, Moments(mean, variance))
-    assert sum(chances) == pytest.approx(1)
-    assert all(chance >= 0 for chance in chances)
-    if mean > 1 and variance < mean:
-        expected = sum(count * chance for count, chance in enumerate(chances))
-        assert expected == pytest.approx(of_round.mean * mean, rel=0.05)

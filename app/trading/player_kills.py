@@ -1,0 +1,110 @@
+"""A player's kills on a map: how many follow from its final score and from what the player did before.
+
+A player gets more kills in rounds that the team wins than in those that it loses, and some get more than
+others: a player's level is what they got in earlier rounds over what was expected of them, moved towards 1 by
+what is known of all players (the mean of a gamma distribution). Given the final score, kills are negative
+binomial with one dispersion for all; without it they are the mean over final scores.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from app.domain.match import PlayerForm
+from app.trading.coefficients import PlayerCoefficients, load
+from app.trading.lines import Distribution
+
+MOST = 60  #: kills on a map beyond which nobody gets
+_STEPS = 16  #: how many means of kills are computed for one kill; those between are rounded
+Means = list[tuple[float, float]]  #: means of a player's kills, each with its probability
+
+
+class PlayerRecord(NamedTuple):
+    """A player's kills in some rounds, and how many were expected of anybody."""
+
+    kills: float
+    expected: float
+
+
+class KillModel:
+    """The model with these coefficients."""
+
+    def __init__(self, known: PlayerCoefficients) -> None:
+        self.known = known
+        self._mean = (known.won + known.lost) / 2
+        self._prior = known.rounds * self._mean
+
+    def expected(self, won: float, lost: float) -> float:
+        """A player's kills in so many rounds that the team won, and lost."""
+        return self.known.won * won + self.known.lost * lost
+
+    def form(self, account: int, matches: Iterable[tuple[int, int]]) -> PlayerForm:
+        """What a player's earlier matches count now: kills and rounds of each, the newest first."""
+        kills, rounds, weight = 0.0, 0.0, 1.0
+        for one_kills, one_rounds in matches:
+            weight *= self.known.decay
+            kills += weight * one_kills
+            rounds += weight * one_rounds
+        return PlayerForm(account, round(kills, 3), round(rounds, 3))
+
+    def level(self, record: PlayerRecord, form: PlayerForm | None) -> float:
+        """How many times as many kills as others the player gets, by the rounds of this match and by earlier
+        ones. Of those it does not count who won: it says more about the teams than about the player."""
+        kills, expected = record
+        if form:
+            kills += form.kills
+            expected += form.rounds * self._mean
+        return (self._prior + kills) / (self._prior + expected)
+
+    def count(self, means: Means, seen: int = 0, factor: float = 1.0, further: float = 0.0) -> Distribution:
+        """How many kills a player may have who has `seen` so far. `means`, times a factor and with a further
+        mean, are those of what is to come; less than 0 counts as 0."""
+        dispersion, middle = self.known.dispersion, 0.0
+        cases = []
+        for mean, chance in means:
+            mean = factor * mean + further
+            middle += mean * chance
+            place = 0 if mean < 0 else int(_STEPS * mean + 0.5) if mean < MOST else _STEPS * MOST
+            cases.append((chance, _tails(place, dispersion)))
+        return Distribution(_values(seen), _MeanTails(cases), int(middle))
+
+
+@lru_cache(maxsize=1)
+def kill_model() -> KillModel:
+    """The model that prices use."""
+    return KillModel(load().players)
+
+
+class _MeanTails(dict[int, float]):
+    """The chance of at least so many kills to come, computed when it is first read: few lines are near to
+    evens. `cases` are tails with their probabilities."""
+
+    __slots__ = ("_cases",)
+
+    def __init__(self, cases: list[tuple[float, tuple[float, ...]]]) -> None:
+        self._cases = cases
+
+    def __missing__(self, index: int) -> float:
+        found = self[index] = sum([chance * tails[index] for chance, tails in self._cases])
+        return found
+
+
+@lru_cache(maxsize=MOST)
+def _values(seen: int) -> tuple[int, ...]:
+    return tuple(range(seen, seen + MOST + 1))
+
+
+@lru_cache(maxsize=_STEPS * MOST + 1)
+def _tails(steps: int, dispersion: float) -> tuple[float, ...]:
+    """The chances of at least 0, 1, 2, … kills, and a 0 behind them, when their mean is so many steps."""
+    mean = steps / _STEPS
+    if not mean:
+        return (1.0, *[0.0] * (MOST + 1))
+    shape, odds = mean / (dispersion - 1), 1 - 1 / dispersion
+    chances = [(1 - odds) ** shape]
+    for count in range(MOST):
+        chances.append(chances[-1] * (count + shape) / (count + 1) * odds)
+    total = sum(chances)
+    tails = list(accumulate((chance / total for chance in reversed(chances)), initial=0.0))
+    return tuple(reversed(tails))
