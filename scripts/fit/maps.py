@@ -34,6 +34,7 @@ _CANDIDATES = (14_000, 16_000, 18_000, 20_000, 22_000, 24_000, 27_000, 30_000, 3
 _CLASSES = 3  #: of positions in a half: after the pistol round, after the second, later
 _AHEAD = 5  #: rounds that a choice of thresholds must foresee
 _SPREADS = tuple(round(0.02 * step, 2) for step in range(2, 26))
+_ALIKE = 0.5  #: of the logarithm of likelihood: what this many maps cannot tell apart
 _WORTHS = tuple(round(0.05 * step, 2) for step in range(8, 23))  #: of a level today
 _PENALTY, _SIDE_PENALTY, _SHARED = 0.5, 2.0, 8.0
 _SKILLS = np.linspace(-1.2, 1.2, 25)
@@ -214,13 +215,15 @@ class Scores(NamedTuple):
 
     def likeliest(self, of: NDArray[np.int64] | None = None) -> tuple[float, float]:
         """The worth and the spread of skill under which the scores of these matches, or of all, are
-        likeliest."""
+        likeliest. Of worths that scores cannot tell apart, the one that is nearest to the snapshots'."""
         found = {
             (worth, spread): log_likelihood(table if of is None else table[of], spread)
             for worth, table in zip(self.worths, self.by_skill, strict=True)
             for spread in _SPREADS
         }
-        return max(found, key=found.__getitem__)
+        best = max(found.values())
+        worth = max(worth for (worth, _), chance in found.items() if chance > best - _ALIKE)
+        return worth, max(_SPREADS, key=lambda spread: found[worth, spread])
 
 
 def log_likelihood(by_skill: NDArray[np.float64], spread: float) -> float:

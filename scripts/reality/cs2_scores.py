@@ -52,8 +52,7 @@ def read_all(data: Path) -> tuple[list[MapScore], list[DataSet]]:
     results, others = list(read_results(data / RESULTS)), list(read_maps(data / MAPS))
     known = _by_match(results)
     sets = [data_set(data / RESULTS, len(results), DATES), data_set(data / MAPS, len(others), DATES)]
-    new = [one for one in _by_match(others) if not any(_same(one, other) for other in known)]
-    return [*results, *(each for one in new for each in one.values())], sets
+    return [*results, *(each for one in _by_match(others) for each in _new(one, known))], sets
 
 
 def _by_match(maps: Iterable[MapScore]) -> list[dict[int, MapScore]]:
@@ -62,6 +61,13 @@ def _by_match(maps: Iterable[MapScore]) -> list[dict[int, MapScore]]:
     for one in maps:
         found.setdefault(one.match, {})[one.number] = one
     return list(found.values())
+
+
+def _new(match: Mapping[int, MapScore], known: Iterable[Mapping[int, MapScore]]) -> Iterator[MapScore]:
+    """The maps of a match that are not among the known ones, under the name that it has there."""
+    same = next((other for other in known if _same(match, other)), {})
+    name = next((one.match for one in same.values()), None)
+    return (one._replace(match=name or one.match) for number, one in match.items() if number not in same)
 
 
 def _same(one: Mapping[int, MapScore], other: Mapping[int, MapScore]) -> bool:
@@ -102,12 +108,12 @@ def read_teams(path: Path) -> dict[int, tuple[int, int]]:
     return {row: (int(cells["team_a"]), int(cells["team_b"])) for row, cells in _rows(path)}
 
 
-def read_half_times(path: Path) -> Iterator[tuple[int, str, Rounds | None]]:
-    """Of each row of such a file: its number, the map, and the score after the first half; None where it is
-    not that of 12 rounds."""
+def read_half_times(path: Path) -> Iterator[tuple[int, Rounds | None]]:
+    """Of each row of such a file: its number, and the score after the first half; None where it is not that
+    of 12 rounds."""
     for row, cells in _rows(path):
         half = _rounds(cells, "half1")
-        yield row, cells["map"], half if half and sum(half) == _HALF else None
+        yield row, half if half and sum(half) == _HALF else None
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

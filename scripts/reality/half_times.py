@@ -21,13 +21,15 @@ from scripts.reality.judging import Judgement, Prediction, compared
 
 KIND = "half"
 FOLDS = 10
+_UNKNOWN_MAP = ""
 
 
 def of_halves(path: Path) -> tuple[list[Prediction], dict[str, Judgement]]:
-    """The maps of a file as cs2_maps_2026_02."""
+    """The maps of a file as cs2_maps_2026_02, from the half's score alone: neither the map nor the teams are
+    known."""
     predictions = [
-        Prediction(row, KIND, a_wins(name, half) if half else 0.5)
-        for row, name, half in read_half_times(path)
+        Prediction(row, KIND, a_wins(_UNKNOWN_MAP, half) if half else 0.5)
+        for row, half in read_half_times(path)
     ]
     chances = {one.row: one.chance for one in predictions}
     maps = list(read_maps(path))

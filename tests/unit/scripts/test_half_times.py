@@ -47,7 +47,7 @@ def test_each_row_is_predicted_from_the_score_at_half_time_alone(
     header, *written = found[0]
     assert header == ["row", "kind", "p"]
     assert [(row, kind) for row, kind, _ in written] == [(str(row), "half") for row in range(4)]
-    expected = [a_wins("de_train", (3, 9)), a_wins("de_train", (5, 7)), 0.5, a_wins("de_train", (8, 4))]
+    expected = [a_wins("", (3, 9)), a_wins("", (5, 7)), 0.5, a_wins("", (8, 4))]
     assert [float(chance) for *_, chance in written] == pytest.approx(expected, abs=1e-6)
 
 
@@ -66,15 +66,27 @@ def predicted(
 
 
 def test_a_map_that_is_in_both_files_counts_once(tmp_path: Path) -> None:
-    results = "match_id,map,score_a,score_b,half_scores", '7,Nuke,13,11,"(6:6; 7:5)"', "7,Train,1,0,"
+    columns = "match_id,map_number,map,score_a,score_b,half_scores"
+    results = columns, '7,1,Nuke,13,11,"(6:6; 7:5)"', "7,3,Train,1,0,"
     (tmp_path / cs2_scores.RESULTS).write_text("\n".join(results) + "\n")
     rows = "1,,3,0,1,de_nuke,1,2,a,13,11,6,6,7,5,,", "1,,3,0,2,de_nuke,1,2,b,20,22,5,7,7,5,8,10"
     (tmp_path / cs2_scores.MAPS).write_text("\n".join([HEADER, *rows]) + "\n")
     found, _ = cs2_scores.read_all(tmp_path)
     assert [(one.match, one.regulation, one.a_won) for one in found] == [
         ("r7", (13, 11), True),
-        ("m1", (12, 12), False),
+        ("r7", (12, 12), False),
     ]
+
+
+def test_matches_that_differ_in_a_map_are_two(tmp_path: Path) -> None:
+    """The same score on the same map is common: two matches are one if nothing speaks against it."""
+    columns = "match_id,map_number,map,score_a,score_b,half_scores"
+    results = columns, '7,1,Nuke,13,11,"(6:6; 7:5)"', '7,2,Mirage,13,0,"(12:0; 1:0)"'
+    (tmp_path / cs2_scores.RESULTS).write_text("\n".join(results) + "\n")
+    rows = "1,,3,0,1,de_nuke,1,2,a,13,11,6,6,7,5,,", "1,,3,0,2,de_mirage,1,2,b,13,1,11,1,2,0,,"
+    (tmp_path / cs2_scores.MAPS).write_text("\n".join([HEADER, *rows]) + "\n")
+    found, _ = cs2_scores.read_all(tmp_path)
+    assert [one.match for one in found] == ["r7", "r7", "m1", "m1"]
 
 
 @pytest.fixture(scope="module")

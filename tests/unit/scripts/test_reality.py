@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.domain.strength import MILLIS_OF_DAY
 from app.trading.ratings import rating_model
+from app.trading.reference_prices import fair
 from scripts.bench import reality
 from scripts.reality import rated_maps, series, team_maps
 from scripts.reality.judging import Prediction
@@ -160,10 +161,21 @@ def test_series_are_predicted_from_earlier_rows_and_days(tmp_path: Path) -> None
 
 def test_series_have_a_winner_and_best_of_threes_a_two_nil(tmp_path: Path) -> None:
     found = series_predictions(series_rows(), [map_row(8)], tmp_path)
-    by_kind = {kind: {one.row for one in found if one.kind == kind} for kind in ("own", "two_nil")}
-    assert by_kind == {"own": set(range(12)), "two_nil": set(range(12)) - {4}}
-    assert len(found) == 23 and all(0 < one.chance < 1 for one in found)
+    by_kind = {
+        kind: {one.row for one in found if one.kind == kind} for kind in ("own", "anchored", "two_nil")
+    }
+    every = set(range(12))
+    assert by_kind == {"own": every, "anchored": every, "two_nil": every - {4}}
+    assert len(found) == 35 and all(0 < one.chance < 1 for one in found)
     assert all(one.chance > 0.5 for one in found if one.kind == "two_nil")
+
+
+def test_the_anchored_chance_lies_between_ours_and_the_market(tmp_path: Path) -> None:
+    found = series_predictions(series_rows(), [map_row(8)], tmp_path)
+    own, anchored = ([one.chance for one in found if one.kind == kind] for kind in ("own", "anchored"))
+    market = fair((1.5, 2.5))[0]
+    assert all(min(a, market) <= b <= max(a, market) for a, b in zip(own, anchored, strict=True))
+    assert all(abs(b - market) < abs(a - market) for a, b in zip(own, anchored, strict=True))
 
 
 @pytest.mark.parametrize("points", ["400", "-400"])
