@@ -14,6 +14,7 @@ from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.market_maker import MarketMaker
 from app.sandbox.simulator.match_simulation import MatchPlan
 from app.settings import Settings
+from app.trading.reference_prices import weight
 from tests.integration.ingest.conftest import NOW
 from tests.support.command_line import Run
 from tests.support.web import Headers, serving
@@ -99,7 +100,7 @@ async def test_what_is_imported_is_shown_beside_ours(
         "",
     )
     assert found["own"] < found["blend"] < found["theirs"] == source["home"]
-    assert 0.9 < found["weight"] < 1 and found["divergence"] > 0
+    assert found["weight"] == pytest.approx(weight(1, fresh=1.0), abs=0.001) and found["divergence"] > 0
     home = next(one for one in found["markets"] if one["specifiers"] == "team=home")
     assert home["theirs"] == found["theirs"]
     assert home["ours"] == pytest.approx(found["blend"], abs=0.005)
