@@ -5,6 +5,7 @@ stays anchored as it was when play began: what is offered then is about the scor
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -17,9 +18,7 @@ from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
 from app.domain.doubts import REFERENCES, clear_doubt
 from app.domain.match import Match
 from app.domain.references import ReferenceStatus
-from app.kit.errors import Unavailable
-from app.kit.logging import get_logger
-from app.store import markets, matches, reference_prices
+from app.store import markets, reference_prices
 from app.store.connections import Store
 from app.store.reference_prices import ReferencePrice
 from app.store.transaction import Tx
@@ -31,7 +30,6 @@ MATCH_WINNER = 1  #: the market type whose reference prices move ours
 _HOME, _AWAY = "team=home", "team=away"
 _STEPS = 20  #: as a price grows old, how often its weight is computed anew
 _AT_ONCE = 100  #: matches in one pass; the rest waits for the next
-log = get_logger(__name__)
 
 
 class Looked(NamedTuple):
@@ -119,20 +117,10 @@ def changes_of(before: Match, after: Match) -> tuple[MatchChange, ...]:
 async def refresh(store: Store, ids: Iterable[UUID], now: int, pricing: PricingConfig) -> int:
     """Have these matches follow their reference prices, if they are before play, each in a transaction of its
     own; how many. One that fails stays due."""
-    done = 0
-    for match_id in ids:
-        try:
-            async with store.transaction() as tx:
-                await _refresh(tx, await matches.lock(tx, match_id), now, pricing)
-            done += 1
-        except Unavailable:
-            raise
-        except Exception:
-            log.exception("reference prices of a match could not be followed", match_id=str(match_id))
-    return done
+    return await match_update.for_each_match(store, ids, partial(_refresh, now=now, pricing=pricing))
 
 
-async def _refresh(tx: Tx, match: Match, now: int, pricing: PricingConfig) -> None:
+async def _refresh(tx: Tx, match: Match, *, now: int, pricing: PricingConfig) -> None:
     if match.status not in BEFORE_PLAY:
         await reference_prices.set_due(tx, match.id, None)
         return

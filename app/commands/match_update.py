@@ -3,7 +3,8 @@
 An alert about a doubt begins with its doubt, in the same transaction, and ends with it or the match.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
@@ -30,10 +31,12 @@ from app.domain.market import Book, Market, with_offer_end
 from app.domain.match import Doubt, Match, Round, Status, TimelineEvent
 from app.domain.restarts import RESTARTED
 from app.kit import metrics
+from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import alerts, history, markets, matches, statistics
 from app.store import changes as change_log
 from app.store.alerts import AlertKind, AlertSubject
+from app.store.connections import Store
 from app.store.transaction import Tx, Write
 from app.trading import engine
 from app.trading.divergence import judged
@@ -43,6 +46,33 @@ from app.trading.match_facts import Past, whether_standing
 from app.trading.price_guard import unexplained_move
 from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
+
+
+async def for_each_match(
+    store: Store,
+    ids: Iterable[UUID],
+    act: Callable[[Tx, Match], Awaitable[None]],
+    lock: Callable[[Tx, UUID], Awaitable[Match | None]] = matches.lock,
+) -> int:
+    """Call `act` for each match that `lock` locks and returns, each in its own transaction.
+
+    Returns for how many it succeeded: one match that fails must not leave the others open, so only an
+    unavailable database ends this.
+    """
+    done = 0
+    for match_id in ids:
+        try:
+            async with store.transaction() as tx:
+                match = await lock(tx, match_id)
+                if match is None:
+                    continue
+                await act(tx, match)
+            done += 1
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("a periodic check of a match failed", match_id=str(match_id))
+    return done
 
 
 async def update_alerts(tx: Tx, before: Match | None, after: Match, now: int) -> None:

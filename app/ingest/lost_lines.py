@@ -19,7 +19,6 @@ from app.domain.transitions import fold
 from app.ingest import batches, source_selection
 from app.ingest.batches import Batch
 from app.ingest.log_update import IngestConfig, LogUpdate
-from app.ingest.match_checks import for_each_match
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.store import alerts, log_state, matches
@@ -45,7 +44,7 @@ async def skip_missing(store: Store, now: int, config: IngestConfig) -> int:
         await _close_gap(tx, match, now, config)
         closed.add(match.id)
 
-    done = await for_each_match(store, overdue, close)
+    done = await match_update.for_each_match(store, overdue, close)
     failed = [match_id for match_id in overdue if match_id not in closed]
     return done + await _close_apart(store, failed, now, config)
 
@@ -56,7 +55,7 @@ async def _close_apart(store: Store, failed: Sequence[UUID], now: int, config: I
     async def close(tx: Tx, match: Match) -> None:
         await _close_gap(tx, match, now, config, with_pending=False)
 
-    done = await for_each_match(store, failed, close)
+    done = await match_update.for_each_match(store, failed, close)
     for match_id in failed:
         try:
             await apply_pending(store, match_id, now, config)

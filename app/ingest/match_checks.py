@@ -13,7 +13,7 @@
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 from uuid import UUID
 
@@ -40,33 +40,6 @@ _AT_ONCE = 100  #: matches in one tick; the rest waits for the next
 _REPRICE_SECONDS = 0.25
 PlayPhase = Literal["live", "clutch", "freeze", "break"]
 log = get_logger(__name__)
-
-
-async def for_each_match(
-    store: Store,
-    ids: Iterable[UUID],
-    act: Callable[[Tx, Match], Awaitable[None]],
-    lock: Callable[[Tx, UUID], Awaitable[Match | None]] = matches.lock,
-) -> int:
-    """Call `act` for each match that `lock` locks and returns, each in its own transaction.
-
-    Returns for how many it succeeded: one match that fails must not leave the others open, so only an
-    unavailable database ends this.
-    """
-    done = 0
-    for match_id in ids:
-        try:
-            async with store.transaction() as tx:
-                match = await lock(tx, match_id)
-                if match is None:
-                    continue
-                await act(tx, match)
-            done += 1
-        except Unavailable:
-            raise
-        except Exception:
-            log.exception("a periodic check of a match failed", match_id=str(match_id))
-    return done
 
 
 def play_phase(match: Match) -> PlayPhase:
@@ -129,7 +102,7 @@ async def suspend_silent(store: Store, now: int, config: IngestConfig) -> int:
         if is_silent(match, now, config):
             await _suspend_for_doubt(tx, match, SERVER_SILENT, now)
 
-    return await for_each_match(store, silent, suspend)
+    return await match_update.for_each_match(store, silent, suspend)
 
 
 async def suspend_everything(store: Store, now: int) -> int:
@@ -144,7 +117,7 @@ async def suspend_everything(store: Store, now: int) -> int:
     async def suspend(tx: Tx, match: Match) -> None:
         await _suspend_for_doubt(tx, match, PROCESSING_STOPPED, now)
 
-    return await for_each_match(store, offered, suspend)
+    return await match_update.for_each_match(store, offered, suspend)
 
 
 async def resume_after_ingest_outage(
@@ -166,7 +139,7 @@ async def resume_after_ingest_outage(
             tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
         )
 
-    return await for_each_match(store, waiting, resume)
+    return await match_update.for_each_match(store, waiting, resume)
 
 
 async def _suspend_for_doubt(tx: Tx, match: Match, reason: str, now: int) -> None:
@@ -194,7 +167,7 @@ async def note_silence(store: Store, now: int, config: IngestConfig) -> int:
         if after is not match:
             await match_update.suspend_and_write(tx, match, after, (), reason=after.suspended, now=now)
 
-    return await for_each_match(store, silent, note)
+    return await match_update.for_each_match(store, silent, note)
 
 
 async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
@@ -214,7 +187,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
             tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
         )
 
-    return await for_each_match(store, waiting, forget)
+    return await match_update.for_each_match(store, waiting, forget)
 
 
 async def _without_claims(tx: Tx, match: Match, before: int, now: int) -> tuple[Match, Sequence[MatchChange]]:
@@ -239,7 +212,7 @@ async def refresh_ratings(store: Store, now: int, config: IngestConfig) -> int:
             tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
         )
 
-    return await for_each_match(store, ids, follow)
+    return await match_update.for_each_match(store, ids, follow)
 
 
 async def follow_references(store: Store, now: int, config: IngestConfig) -> int:
@@ -282,7 +255,7 @@ async def reprice_due(store: Store, clock: Clock, config: IngestConfig) -> int:
         else:
             await match_update.reprice_and_write(tx, match, now=now, pricing=config.pricing)
 
-    return await for_each_match(store, due, reprice, lock)
+    return await match_update.for_each_match(store, due, reprice, lock)
 
 
 async def _end_map(tx: Tx, match: Match, now: int, config: IngestConfig) -> None:

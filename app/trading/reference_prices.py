@@ -26,7 +26,7 @@ OUTLIER = 0.7
 AGREEMENT = 0.8
 _SURE = 1e-4  #: chances nearer to certainty are read as this
 _SECONDS = 1000
-_ENOUGH = 1e-12  #: of the sum of fair probabilities
+_STEPS = 60  #: each halves the interval of the power: more than a float can tell apart
 
 
 class Quote(NamedTuple):
@@ -72,7 +72,7 @@ def fair(odds: Sequence[float]) -> tuple[float, ...]:
     low, high = 0.0, 1.0
     while sum(share**high for share in shares) > 1:
         low, high = high, 2 * high
-    while high - low > _ENOUGH:
+    for _ in range(_STEPS):
         power = (low + high) / 2
         low, high = (power, high) if sum(share**power for share in shares) > 1 else (low, power)
     found = [share**high for share in shares]

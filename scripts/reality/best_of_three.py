@@ -14,7 +14,7 @@ Prior = Callable[[RatingModel, TeamMap], tuple[TeamRating, TeamRating]]
 
 
 class BestOfThree(NamedTuple):
-    """`said`: the chance of 2:0 for either team; `independent`: the same if one map told nothing of the
+    """`said`: the chance of 2:0 for either team; `independent`: the same if one map said nothing about the
     other; `came`: whether it did; `scored`: its maps are to be predicted, not only learnt from."""
 
     said: float

@@ -65,13 +65,18 @@ def predicted(
     return list(csv.reader(out.read_text().splitlines()))
 
 
-def test_a_map_that_is_in_both_files_counts_once(tmp_path: Path) -> None:
+def read_both(place: Path, results: list[str], maps: list[str]) -> list[MapScore]:
+    """The maps of two files with these rows."""
     columns = "match_id,map_number,map,score_a,score_b,half_scores"
-    results = columns, '7,1,Nuke,13,11,"(6:6; 7:5)"', "7,3,Train,1,0,"
-    (tmp_path / cs2_scores.RESULTS).write_text("\n".join(results) + "\n")
-    rows = "1,,3,0,1,de_nuke,1,2,a,13,11,6,6,7,5,,", "1,,3,0,2,de_nuke,1,2,b,20,22,5,7,7,5,8,10"
-    (tmp_path / cs2_scores.MAPS).write_text("\n".join([HEADER, *rows]) + "\n")
-    found, _ = cs2_scores.read_all(tmp_path)
+    (place / cs2_scores.RESULTS).write_text("\n".join([columns, *results]) + "\n")
+    (place / cs2_scores.MAPS).write_text("\n".join([HEADER, *maps]) + "\n")
+    return cs2_scores.read_all(place)[0]
+
+
+def test_a_map_that_is_in_both_files_counts_once(tmp_path: Path) -> None:
+    results = ['7,1,Nuke,13,11,"(6:6; 7:5)"', "7,3,Train,1,0,"]
+    rows = ["1,,3,0,1,de_nuke,1,2,a,13,11,6,6,7,5,,", "1,,3,0,2,de_nuke,1,2,b,20,22,5,7,7,5,8,10"]
+    found = read_both(tmp_path, results, rows)
     assert [(one.match, one.regulation, one.a_won) for one in found] == [
         ("r7", (13, 11), True),
         ("r7", (12, 12), False),
@@ -80,13 +85,9 @@ def test_a_map_that_is_in_both_files_counts_once(tmp_path: Path) -> None:
 
 def test_matches_that_differ_in_a_map_are_two(tmp_path: Path) -> None:
     """The same score on the same map is common: two matches are one if nothing speaks against it."""
-    columns = "match_id,map_number,map,score_a,score_b,half_scores"
-    results = columns, '7,1,Nuke,13,11,"(6:6; 7:5)"', '7,2,Mirage,13,0,"(12:0; 1:0)"'
-    (tmp_path / cs2_scores.RESULTS).write_text("\n".join(results) + "\n")
-    rows = "1,,3,0,1,de_nuke,1,2,a,13,11,6,6,7,5,,", "1,,3,0,2,de_mirage,1,2,b,13,1,11,1,2,0,,"
-    (tmp_path / cs2_scores.MAPS).write_text("\n".join([HEADER, *rows]) + "\n")
-    found, _ = cs2_scores.read_all(tmp_path)
-    assert [one.match for one in found] == ["r7", "r7", "m1", "m1"]
+    results = ['7,1,Nuke,13,11,"(6:6; 7:5)"', '7,2,Mirage,13,0,"(12:0; 1:0)"']
+    rows = ["1,,3,0,1,de_nuke,1,2,a,13,11,6,6,7,5,,", "1,,3,0,2,de_mirage,1,2,b,13,1,11,1,2,0,,"]
+    assert [one.match for one in read_both(tmp_path, results, rows)] == ["r7", "r7", "m1", "m1"]
 
 
 @pytest.fixture(scope="module")

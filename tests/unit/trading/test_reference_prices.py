@@ -45,6 +45,13 @@ def test_fair_probabilities_sum_to_one_in_the_order_of_the_odds(odds: list[float
     )
 
 
+@pytest.mark.parametrize("odds", [(1.0000001, 1.0000001), (1 + 1e-15, 1 + 1e-15, 10_000.0), (1e300, 1e300)])
+def test_odds_of_nobody_have_fair_probabilities_too(odds: tuple[float, ...]) -> None:
+    """Whatever is imported can be shown: the power is found in a fixed number of steps."""
+    found = fair(odds)
+    assert sum(found) == pytest.approx(1) and found[0] == pytest.approx(found[1])
+
+
 @given(probabilities)
 def test_odds_without_a_margin_are_read_as_they_are(home: float) -> None:
     assert fair((1 / home, 1 / (1 - home))) == pytest.approx((home, 1 - home))

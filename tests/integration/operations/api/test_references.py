@@ -108,6 +108,16 @@ async def test_what_is_imported_is_shown_beside_ours(
     assert match["price_inputs"]["references"] == "followed, of 1 source"
 
 
+async def test_odds_of_nobody_are_stored_shown_and_refused(
+    client: httpx.AsyncClient, operator: Headers, urn: str
+) -> None:
+    rows = [row | {"odds": 1.0000001} for row in of(urn, HOME, AWAY)]
+    assert (await client.post(PATH, headers=operator, json=rows)).status_code == 200
+    found = await shown(client, operator, urn)
+    assert (found["state"], found["blend"]) == ("none", found["own"])
+    assert found["sources"][0]["refused"] == "inverse odds sum to 2.000"
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [
