@@ -10,11 +10,11 @@ from litestar.params import FromPath
 
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.sites.pages.site import Assets
+from app.sites.pages.site import SHARED_ASSETS, Assets
 
 _FOLDER = Path(__file__).with_name("assets")
 _PAGE = (_FOLDER / "index.html").read_bytes()
-_ASSETS = Assets(_FOLDER)
+_ASSETS = Assets(SHARED_ASSETS, _FOLDER)
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -19,7 +19,7 @@ from app.kit.errors import Forbidden
 from app.sites.console.row_feed import MatchFeeds, RowFeed
 from app.sites.pages.event_streams import OpenStreams
 from app.sites.pages.sessions import People
-from app.sites.pages.site import Entry, Site
+from app.sites.pages.site import Entry, Look, Site
 from app.store.connections import Store
 from app.store.counters import Counters
 from app.trading.pricing import PricingConfig
@@ -59,6 +59,7 @@ CONSOLE = Site(
     "/console",
     Path(__file__).parent,
     session_cookie="matchfeed-console",
+    default_look=Look("dark", "dense"),
     navigation=(
         Entry("/console", "live.title", "l"),
         Entry("/console/settlements", "settlements.title", "s"),

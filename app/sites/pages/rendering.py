@@ -7,8 +7,8 @@ from litestar import Response
 from litestar.response import Redirect
 
 from app.kit.errors import Field, Invalid, Refusal
-from app.sites.pages.sessions import AnyRequest, read_language
-from app.sites.pages.site import site_of
+from app.sites.pages.sessions import AnyRequest, read_language, read_look
+from app.sites.pages.site import SIZES, THEMES, site_of
 from app.sites.pages.texts import LANGUAGES, Texts, preferred
 
 _POLICY = (
@@ -48,6 +48,9 @@ def render(request: AnyRequest, template: str, **values: Any) -> str:
     common = {
         "t": texts_for(request),
         "languages": LANGUAGES,
+        "themes": THEMES,
+        "sizes": SIZES,
+        "look": read_look(request.scope),
         "site": site.path,
         "path": path,
         "csrf_token": signed_in.csrf_token if signed_in else "",

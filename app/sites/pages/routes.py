@@ -1,5 +1,5 @@
-"""The routes that every site has: signing in and out, setting a password by a link, the language, assets; and
-what concerns the user alone: password, second factor, sessions.
+"""The routes that every site has: signing in and out, setting a password by a link, the language, the look,
+assets; and what concerns the user alone: password, second factor, sessions.
 """
 
 from collections.abc import Callable
@@ -27,9 +27,11 @@ from app.sites.pages.sessions import (
     SessionGuard,
     SignedInRequest,
     language_cookie,
+    look_cookies,
+    read_look,
     session_cookie,
 )
-from app.sites.pages.site import Site, site_of
+from app.sites.pages.site import SIZES, THEMES, Site, site_of
 from app.sites.pages.texts import LANGUAGES
 
 _FORM_BYTES = 65_536
@@ -110,6 +112,21 @@ async def set_language(request: AnyRequest, people: NamedDependency[People]) -> 
     language = form.choice("language", LANGUAGES)
     response = redirect(site_of(request).local_path(form.text("next")))
     response.set_cookie(language_cookie(language, secure=people.secure))
+    return response
+
+
+@post("/look", opt={"public": True})
+async def set_look(request: AnyRequest, people: NamedDependency[People]) -> Redirect:
+    """Choose theme and size of the site's pages in this browser; what is not sent stays."""
+    form, look = Form(await request.form()), read_look(request.scope)
+    if form.has("theme"):
+        look = look._replace(theme=form.choice("theme", THEMES))
+    if form.has("size"):
+        look = look._replace(size=form.choice("size", SIZES))
+    site = site_of(request)
+    response = redirect(site.local_path(form.text("next")))
+    for cookie in look_cookies(site, look, secure=people.secure):
+        response.set_cookie(cookie)
     return response
 
 
@@ -243,6 +260,7 @@ _HANDLERS = (
     link_page,
     redeem_link,
     set_language,
+    set_look,
     asset,
     account,
     change_password,

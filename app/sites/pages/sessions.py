@@ -31,15 +31,16 @@ from app.domain.tenant import SignedIn
 from app.kit.clock import Clock
 from app.kit.errors import Forbidden, Refusal
 from app.kit.logging import bind
-from app.sites.pages.site import Site, site_of
+from app.sites.pages.site import SIZES, THEMES, Look, Site, site_of
 from app.store.connections import Store
 from app.store.counters import Counters
 
 CSRF_FIELD, CSRF_HEADER = "csrf_token", "x-csrf-token"
 _READING = ("GET", "HEAD")
 _SESSION_SECONDS = 7 * 24 * 3600  #: the longest life of a session (`access.sign_in`)
-_LANGUAGE_SECONDS = 365 * 24 * 3600
+_CHOICE_SECONDS = 365 * 24 * 3600
 _LANGUAGE = "matchfeed-language"  #: all sites share it
+_THEME, _SIZE = "theme", "size"  #: of one site, after its name
 
 SignedInRequest = Request[object, SignedIn, State]  #: its `auth` is who is signed in
 AnyRequest = Request[Any, Any, Any]
@@ -136,7 +137,29 @@ def read_language(scope: Scope) -> str:
 
 def language_cookie(language: str, *, secure: bool) -> Cookie:
     """Sets the language."""
-    return _cookie(_LANGUAGE, language, _LANGUAGE_SECONDS, secure)
+    return _cookie(_LANGUAGE, language, _CHOICE_SECONDS, secure)
+
+
+def read_look(scope: Scope) -> Look:
+    """How the site's pages look in this browser."""
+    site = site_of(scope)
+    theme, size = (_read(scope, _look_name(site, what)) for what in (_THEME, _SIZE))
+    return Look(
+        theme if theme in THEMES else site.default_look.theme,
+        size if size in SIZES else site.default_look.size,
+    )
+
+
+def look_cookies(site: Site, look: Look, *, secure: bool) -> list[Cookie]:
+    """Set how the site's pages look."""
+    return [
+        _cookie(_look_name(site, what), chosen, _CHOICE_SECONDS, secure)
+        for what, chosen in ((_THEME, look.theme), (_SIZE, look.size))
+    ]
+
+
+def _look_name(site: Site, what: str) -> str:
+    return f"matchfeed-{site.path.strip('/')}-{what}"
 
 
 def _session_name(site: Site, secure: bool) -> str:

@@ -20,6 +20,7 @@ from app.kit.errors import NotFound
 from app.sites.pages.texts import Catalogue
 
 _SHARED = Path(__file__).parent
+SHARED_ASSETS = _SHARED / "assets"
 _SITE = "matchfeed.site"
 _ASSETS = {
     ".css": "text/css",
@@ -85,6 +86,18 @@ class Assets:
         return Response(self._bodies[name], media_type=_ASSETS[Path(name).suffix], headers=headers)
 
 
+#: By the browser's preference, or always one of both.
+THEMES = ("browser", "light", "dark")
+SIZES = ("dense", "large")  #: of text and rows
+
+
+class Look(NamedTuple):
+    """How pages look: one of `THEMES`, and one of `SIZES`."""
+
+    theme: str
+    size: str
+
+
 class Entry(NamedTuple):
     """A page that every page links to: its path, the name of its title among the texts, the key that opens
     it after "g" (where the site has such keys), whether it (or one below it) is shown."""
@@ -100,8 +113,9 @@ class Site:
     them.
 
     `session_cookie` is the cookie's name: cookies do not tell apart ports of one host. `navigation` has the
-    pages that all link to. `allowed` returns the permissions of a user, `check` raises `Forbidden` unless
-    they have one (None: everybody has)."""
+    pages that all link to. `default_look` is that of browsers in which nobody has chosen another. `allowed`
+    returns the permissions of a user, `check` raises `Forbidden` unless they have one (None: everybody
+    has)."""
 
     def __init__(
         self,
@@ -110,15 +124,17 @@ class Site:
         *,
         session_cookie: str,
         navigation: tuple[Entry, ...],
+        default_look: Look,
         allowed: Callable[[User], frozenset[Any]],
         check: Callable[[User, Any], None],
     ) -> None:
         self.path = path
         self.sign_in_path = f"{path}/sign-in"
         self.session_cookie = session_cookie
+        self.default_look = default_look
         self.check = check
         self.texts = Catalogue(_SHARED / "locales", folder / "locales")
-        self.assets = Assets(_SHARED / "assets", folder / "assets")
+        self.assets = Assets(SHARED_ASSETS, folder / "assets")
         self.templates = environment(FILTERS, folder / "templates", _SHARED / "templates")
         self._navigation, self._allowed = navigation, allowed
 

@@ -10,7 +10,7 @@ from app.domain.ids import match_urn
 from app.domain.market import MarketKey, market_name
 from app.domain.tenant import Role
 from app.kit.errors import Forbidden
-from app.sites.pages.site import Entry, Site
+from app.sites.pages.site import Entry, Look, Site
 
 
 class Permission(StrEnum):
@@ -48,6 +48,7 @@ PORTAL = Site(
     "/portal",
     Path(__file__).parent,
     session_cookie="matchfeed-session",
+    default_look=Look("browser", "large"),
     navigation=(
         Entry("/portal", "overview.title"),
         Entry("/portal/feed", "feed.title"),

@@ -26,7 +26,10 @@ async def test_pages_need_a_session(client: httpx.AsyncClient, path: str) -> Non
 @pytest.mark.parametrize("language", ["en", "ru"])
 async def test_pages_load_nothing_from_elsewhere(sign_in: SignIn, path: str, language: str) -> None:
     page = await (await sign_in(OperatorRole.VIEWER)).get(path, headers={"Accept-Language": language})
-    assert page.status_code == 200 and f'<html lang="{language}">' in page.text
+    assert (
+        page.status_code == 200
+        and f'<html lang="{language}" data-theme="dark" data-size="dense">' in page.text
+    )
     check_policy(page)
 
 
@@ -117,3 +120,17 @@ async def test_the_public_listener_has_no_error_page_of_it(settings: Settings) -
         for method in ("GET", "DELETE"):
             hidden = await public.request(method, "http://matchfeed.test:8000/console/nothing")
             assert hidden.status_code == 404 and hidden.headers["content-type"] == "application/json"
+
+
+async def test_the_look_is_remembered_by_the_browser(client: httpx.AsyncClient) -> None:
+    """Each site has its own; what was not chosen stays, and what does not exist is refused."""
+    for path in ("/console", "/portal"):
+        chosen = await client.post(f"{path}/look", data={"theme": "light", "next": f"{path}/sign-in"})
+        assert chosen.status_code == 303 and chosen.headers["location"] == f"{path}/sign-in"
+    await client.post("/portal/look", data={"size": "dense"})
+    looks = {path: (await client.get(f"{path}/sign-in")).text for path in ("/console", "/portal")}
+    assert 'data-theme="light" data-size="dense"' in looks["/console"]
+    assert 'data-theme="light" data-size="dense"' in looks["/portal"]
+    await client.post("/console/look", data={"theme": "browser", "size": "large"})
+    assert 'data-theme="browser" data-size="large"' in (await client.get("/console/sign-in")).text
+    assert (await client.post("/console/look", data={"theme": "plaid"})).status_code == 422
