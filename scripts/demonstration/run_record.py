@@ -3,10 +3,9 @@
 import os
 
 import msgspec
-import psutil
 
 from scripts.local_services import files
-from scripts.local_services.processes import Started, find
+from scripts.local_services.processes import Started, find, start_ticks
 
 from .paths import HOME
 
@@ -24,7 +23,7 @@ class Record(msgspec.Struct):
 
 def here(port: int) -> Record:
     """A record with this process as the supervisor."""
-    return Record(Started("demo", os.getpid(), psutil.Process().create_time()), port)
+    return Record(Started("demo", os.getpid(), start_ticks(os.getpid())), port)
 
 
 def load() -> Record | None:

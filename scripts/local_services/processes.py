@@ -1,4 +1,4 @@
-"""Child processes that may outlive the script which starts them, known by pid and start time."""
+"""Child processes that may outlive the script which starts them, known by pid and when they began."""
 
 import pwd
 import signal
@@ -13,8 +13,6 @@ import psutil
 
 from . import ports
 
-#: How far two readings of one process' start time may lie apart, in seconds.
-_SAME_START = 0.05
 #: Handles of our own children: a handle that is collected while its process runs causes a warning.
 _children: list[subprocess.Popen[bytes]] = []
 
@@ -29,8 +27,7 @@ class Started(msgspec.Struct, frozen=True):
 
     name: str
     pid: int
-    #: Seconds since the epoch, as the kernel has it.
-    created: float
+    ticks: int  #: `start_ticks` of the process
     #: The signal that ends it in good order.
     ending: int = signal.SIGTERM
 
@@ -62,7 +59,7 @@ def launch(
         except OSError as error:
             raise ServiceError(f"cannot run {command[0]}: {error.strerror}") from error
     _children.append(child)
-    return Started(name, child.pid, psutil.Process(child.pid).create_time(), ending)
+    return Started(name, child.pid, start_ticks(child.pid), ending)
 
 
 def await_start(what: str, started: Started, log: Path, ready: Callable[[], bool], *, seconds: float) -> None:
@@ -107,10 +104,17 @@ def find(started: Started) -> psutil.Process | None:
     """The process, while it lives and is the one that we started."""
     try:
         process = psutil.Process(started.pid)
-        same = abs(process.create_time() - started.created) < _SAME_START
+        same = start_ticks(started.pid) == started.ticks
         return process if same and process.status() != psutil.STATUS_ZOMBIE else None
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
         return None
+
+
+def start_ticks(pid: int) -> int:
+    """When the process began, in clock ticks since the boot (proc(5), `starttime`). Seconds since the epoch,
+    which psutil returns, are another number once the clock was set."""
+    _, _, after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    return int(after_name.split()[19])
 
 
 def stop(processes: Iterable[Started], *, patience: float = 20.0) -> list[str]:

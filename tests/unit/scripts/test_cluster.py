@@ -3,17 +3,16 @@
 import os
 from argparse import Namespace
 
-import psutil
 import pytest
 
 from scripts.lab import cluster
 from scripts.lab.record import Record
-from scripts.local_services.processes import Started
+from scripts.local_services.processes import Started, start_ticks
 
 
 def test_the_status_has_processes_of_hosts_and_those_of_all_hosts(capsys: pytest.CaptureFixture[str]) -> None:
-    mapper = Started("loopback/epmd", os.getpid(), psutil.Process().create_time())
-    found = Record(False, {}, [mapper, Started("db1/postgresql", 2**22, 0.0)])
+    mapper = Started("loopback/epmd", os.getpid(), start_ticks(os.getpid()))
+    found = Record(False, {}, [mapper, Started("db1/postgresql", 2**22, 0)])
     cluster._status(found, Namespace())
     first, second = capsys.readouterr().out.splitlines()
     assert first.split() == ["loopback/epmd", "runs"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 import msgspec
+import psutil
 import pytest
 
 from scripts.local_services import processes
@@ -39,13 +40,21 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
 def test_a_process_is_known_by_pid_and_start(launch: Launch) -> None:
     started = launch(FOR_EVER)
     assert processes.find(started)
-    stranger = msgspec.structs.replace(started, created=started.created - 60)
+    stranger = msgspec.structs.replace(started, ticks=started.ticks - 60)
     assert processes.find(stranger) is None
+
+
+def test_a_process_is_known_after_the_clock_was_set(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time since the epoch is another one then (a laptop slept, a virtual machine was moved)."""
+    started = launch(FOR_EVER)
+    monkeypatch.setattr(psutil.Process, "create_time", lambda _: 0.0)
+    monkeypatch.setattr(psutil, "boot_time", lambda: 0.0)
+    assert processes.find(started)
 
 
 def test_a_stranger_with_the_same_pid_is_left_alone(launch: Launch) -> None:
     started = launch(FOR_EVER)
-    processes.stop([msgspec.structs.replace(started, created=started.created - 60)])
+    processes.stop([msgspec.structs.replace(started, ticks=started.ticks - 60)])
     assert processes.find(started)
 
 
