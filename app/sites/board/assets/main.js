@@ -86,7 +86,7 @@ class Board {
   }
 
   async learnNames() {
-    this.state.names = await this.api.names(locale());
+    [this.state.names, this.state.reasons] = await Promise.all([this.api.names(locale()), this.api.reasons(locale())]);
   }
 
   /** A player whom the key may not see, or whom nobody knows, keeps the id. */
