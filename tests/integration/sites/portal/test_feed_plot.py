@@ -43,7 +43,7 @@ _POINT = """
 
 @pytest.mark.timeout(120)
 async def test_the_plots_have_the_colours_of_the_theme_and_fit(store: Store, settings: Settings) -> None:
-    """Bars in the brand's colour, a loss in that of what somebody must look at; in words under the pointer."""
+    """Bars in the brand's colour, a loss in that of what somebody must look at; words at the pointer."""
     browser.require()
     email = await add_user(store, settings, "acme", Role.READER)
     tenant = await give_vhost(store, "acme")
