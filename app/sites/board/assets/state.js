@@ -16,6 +16,7 @@ export class State {
     this.names = new Map(); // templates by market type
     this.reasons = new Map(); // descriptions by code
     this.players = new Map(); // names by id, the id itself where there is none
+    this.urns = new Map(); // names of matches that no list has, by URN; the URN itself where there is none
     this.selected = null;
     this.report = null;
     this.seen = new Set(); // settlements by id
@@ -126,7 +127,14 @@ export class State {
   /** A match by its teams, or by its URN while they are not known. */
   nameOf(urn) {
     const found = [...this.matches.values()].find((each) => each.urn === urn);
-    return found ? `${found.team_a} – ${found.team_b}` : urn;
+    return found ? `${found.team_a} – ${found.team_b}` : this.urns.get(urn) ?? urn;
+  }
+
+  /** The matches that the report is about and whose names are not known yet, by URN. */
+  unnamed() {
+    const { envelopes = [], story = [] } = this.report ?? {};
+    const urns = [...envelopes.map((each) => each.match), ...story.flatMap((each) => each.text.match(/od:match:\d+/g) ?? [])];
+    return [...new Set(urns)].filter((urn) => urn && this.nameOf(urn) === urn && !this.urns.has(urn));
   }
 
   open(id) {
