@@ -209,7 +209,8 @@ async def read_the_documentation_with_a_key(visitor: Visitor, demo: dict[str, An
 
 async def search_envelopes(visitor: Visitor, demo: dict[str, Any]) -> None:
     await visitor.open("/portal/envelopes")
-    match = (await visitor.text("main tbody td:nth-child(3) code")).strip()
+    match = await visitor.page.value("document.querySelector(`main tbody td:nth-child(3) a`).title")
+    name = (await visitor.text("main tbody td:nth-child(3) a")).strip()
     form = "main form[action='/portal/envelopes']"
     await visitor.fill("match", match, form)
     await visitor.fill("message", "odds_change", form)
@@ -217,7 +218,7 @@ async def search_envelopes(visitor: Visitor, demo: dict[str, Any]) -> None:
     rows = await visitor.page.value(
         "[...document.querySelectorAll('main tbody tr')].map((row) => row.innerText)"
     )
-    assert rows and all("odds_change" in row and match in row for row in rows)
+    assert rows and all("odds_change" in row and name in row for row in rows)
 
 
 async def filter_settlements(visitor: Visitor, demo: dict[str, Any]) -> None:
