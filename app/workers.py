@@ -15,6 +15,7 @@ import msgspec
 from app.access import broker_sync
 from app.access.grants import Grants
 from app.access.key_logins import KeyLogins
+from app.amqp.delivery_samples import DeliverySamples
 from app.amqp.lease import LeaseLost
 from app.broker.address import parse
 from app.broker.management import Management
@@ -132,7 +133,7 @@ async def _run_sessions(
     settings: Settings, store: Store, management: Management, stopping: asyncio.Event
 ) -> None:
     """One session after another; beside them the watch over ingest and over REST, the broker synchronisation,
-    retention and the end of stalled sessions."""
+    retention, samples of the delivery and the end of stalled sessions."""
     config = FeedConfig(
         exchange=settings.exchange,
         product=settings.producer_id,
@@ -153,7 +154,7 @@ async def _run_sessions(
         suspend=lambda: suspend_everything(store, system_clock()),
         dead_seconds=settings.ingest_dead_seconds,
     )
-    rest = RestWatch(store)
+    rest, samples = RestWatch(store), DeliverySamples()
     await retry_while_unavailable("looking for web processes", rest.check)
     async with asyncio.TaskGroup() as group:
         background = [
@@ -161,12 +162,16 @@ async def _run_sessions(
             group.create_task(rest.run()),
             group.create_task(broker_sync.run(store, management, access_config)),
             group.create_task(prune_regularly(store, retention)),
+            group.create_task(samples.write_regularly(store)),
             group.create_task(run_forever("ending stalled sessions", partial(end_stalled_regularly, store))),
         ]
         while not stopping.is_set():
             try:
-                await FeedSession(store, management, broker, config, watchdog, rest).run(stopping)
+                await FeedSession(store, management, broker, config, watchdog, rest, samples=samples).run(
+                    stopping
+                )
             except LeaseLost as end:
                 log.warning("starting a new session under another name", why=str(end))
         for task in background:
             task.cancel()
+        await samples.write_last(store)

@@ -212,8 +212,11 @@ class AlivePublisher:
         published = await self._publish_subscribed()
         self._publisher.pump()
         if published and (channels := self._publisher.channels):
+            before = self._losses.count
             if await self._losses.collect(channels.queues):
                 notice.record_loss()
+            if lost := self._losses.count - before:
+                self._publisher.samples.dropped(lost)
             notice.dropped, notice.withheld = self._losses.count, self._losses.pending
         return published
 
@@ -254,6 +257,7 @@ class AlivePublisher:
         await self._feed.alive(self._renderer.alive(now, subscribed=subscribed), channels.alive)
         if not subscribed:
             self._notified_outages = outages
+            self._publisher.samples.notified()
         notice.bindings.alive_published()
         notice.alive_published(
             subscribed=subscribed,

@@ -7,13 +7,19 @@ import msgspec
 
 from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST
+from app.domain.recovery import RecoveryJob, RecoveryState
 from app.kit.errors import Unavailable
-from app.store import cursors, envelopes
+from app.store import cursors, delivery_minutes, envelopes, recovery_jobs
 from app.store.connections import Store
 from app.store.cursors import CursorStatus
+from app.store.delivery_minutes import MINUTE_MILLIS, MinuteTotal
+from app.store.transaction import Tx
 
 CONNECTED = "connected"
 _RATE_MILLIS = 60_000  #: over how long the rate of envelopes is counted
+HOUR_MINUTES = 60
+_RECOVERIES = 50  #: the newest ones, which are looked at
+_NEWEST = 2**63 - 1
 
 
 class QueueDepth(msgspec.Struct, frozen=True):
@@ -41,11 +47,54 @@ class TenantStatus(msgspec.Struct, frozen=True):
     queues: tuple[QueueDepth, ...] | None
 
 
+class RecoverySpan(msgspec.Struct, frozen=True, array_like=True):
+    """A recovery, from its first run or, before that, its acceptance (`since`) to its end (`until`; None: it
+    is not over), both Unix ms; how far it is, as in `RecoveryJob`."""
+
+    since: int
+    until: int | None
+    request_id: str
+    job_id: int
+    state: RecoveryState
+    steps: int
+    steps_done: int
+
+
+class DeliveryHistory(msgspec.Struct, frozen=True):
+    """The delivery in the minutes from `since` until `until` (Unix ms), which is the beginning of the present
+    minute; and the recoveries that were not over by `since`, newest first."""
+
+    since: int
+    until: int
+    minutes: list[MinuteTotal]
+    recoveries: list[RecoverySpan]
+
+    @property
+    def lag(self) -> float:
+        """The longest lag, in seconds."""
+        return max((each.lag for each in self.minutes), default=0) / 1000
+
+    @property
+    def dropped(self) -> int:
+        """How many messages the tenant's queues dropped."""
+        return sum(each.dropped for each in self.minutes)
+
+    @property
+    def notices(self) -> int:
+        """How many loss notices were published."""
+        return sum(each.notices for each in self.minutes)
+
+    @property
+    def running(self) -> RecoverySpan | None:
+        """The oldest recovery that is not over."""
+        return next((each for each in reversed(self.recoveries) if each.until is None), None)
+
+
 class TenantDelivery(msgspec.Struct, frozen=True):
     """The delivery to one tenant, for its own people. `held`: a feed process publishes to it, and is
     `connected` to its vhost. `unbound`: live messages are routed to no queue of its, though there was one;
     `notice_pending`: it has missed something and receives `alive subscribed="0"` next. `rate` is envelopes of
-    its booked matches a second, over the last minute."""
+    its booked matches a second, over the last minute; `history` is the last hour."""
 
     status: TenantStatus
     held: bool
@@ -53,6 +102,7 @@ class TenantDelivery(msgspec.Struct, frozen=True):
     unbound: bool
     notice_pending: bool
     rate: float
+    history: DeliveryHistory
 
 
 async def tenant_delivery(
@@ -65,6 +115,7 @@ async def tenant_delivery(
         if cursor is None:
             return None
         envelope_count = await envelopes.count_since(tx, tenant_id, now - _RATE_MILLIS)
+        history = await _history(tx, tenant_id, now)
     try:
         queues: list[QueueCounts] | None = await management.queues(cursor.vhost)
     except Unavailable:
@@ -77,7 +128,29 @@ async def tenant_delivery(
         unbound=cursor.unbound,
         notice_pending=cursor.notice_pending,
         rate=envelope_count * 1000 / _RATE_MILLIS,
+        history=history,
     )
+
+
+async def delivery_history(store: Store, tenant_id: UUID, now: int) -> DeliveryHistory:
+    """The last hour of one tenant's delivery. Raises `Unavailable` without the database."""
+    async with store.autocommit() as tx:
+        return await _history(tx, tenant_id, now)
+
+
+async def _history(tx: Tx, tenant_id: UUID, now: int) -> DeliveryHistory:
+    until = now // MINUTE_MILLIS * MINUTE_MILLIS
+    since = until - HOUR_MINUTES * MINUTE_MILLIS
+    minutes = await delivery_minutes.totals(tx, tenant_id, since)
+    jobs = [each.job for each in await recovery_jobs.listing(tx, tenant_id, _NEWEST, _RECOVERIES)]
+    spans = [_span(each) for each in jobs if each.finished_at is None or each.finished_at >= since]
+    return DeliveryHistory(since, until, [each for each in minutes if each.minute < until], spans)
+
+
+def _span(job: RecoveryJob) -> RecoverySpan:
+    begun = job.accepted_at if job.started_at is None else job.started_at
+    end, request_id = job.finished_at, job.request.request_id
+    return RecoverySpan(begun, end, request_id, job.id, job.state, job.steps, job.steps_done)
 
 
 async def tenant_statuses(store: Store, management: Management) -> list[TenantStatus]:

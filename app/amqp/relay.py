@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from app.amqp.delivery_samples import DeliverySamples, TenantSamples
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline, LeaseLost
 from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
@@ -39,7 +40,7 @@ log = get_logger(__name__)
 class Relay:
     """Reads the change log for the publishers that it has. `lock` serializes statements about the same
     leases; `with_probabilities` are the tenants that receive probabilities with the odds. A tenant whose next
-    envelope is older than `lag_millis` is moved to the present."""
+    envelope is older than `lag_millis` is moved to the present. `samples` counts what is published."""
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Relay:
         *,
         lag_millis: int = 600_000,
         clock: Clock = system_clock,
+        samples: DeliverySamples | None = None,
     ) -> None:
         self.publishers: dict[UUID, TenantPublisher] = {}
         self.live_delay = LiveDelay(lambda: (each.waiting_since for each in self.publishers.values()))
@@ -68,6 +70,7 @@ class Relay:
         self._booking_gaps: Mapping[tuple[UUID, UUID], Sequence[tuple[int, int]]] = {}
         self._bookings_read = self._newest_bookings = 0
         self._feed = feed
+        self._samples = samples or DeliverySamples(clock)
         self._read_at = 0.0
         self._wake, self._moved, self._save_now = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._backlog_requests: asyncio.Queue[TenantPublisher] = asyncio.Queue()
@@ -108,6 +111,7 @@ class Relay:
             is_young=self._is_young,
             receives_probabilities=self._receives_probabilities,
             live=self.live_delay,
+            samples=TenantSamples(self._samples, tenant.tenant_id, tenant.epoch),
         )
         if tenant.seq < self._pruned_to:
             publisher.skip_to(self._pruned_to)

@@ -15,6 +15,7 @@ from functools import cache
 from uuid import UUID
 
 from app.amqp.connection import PublisherConnection
+from app.amqp.delivery_samples import DeliverySamples, TenantSamples
 from app.amqp.envelope import Envelope
 from app.amqp.frames import FRAME_MAX, marshal
 from app.amqp.lease import LeaseDeadline
@@ -63,8 +64,8 @@ class TenantPublisher:
     `alive`, until the lease ends. `request_backlog` is called when neither has the next envelope,
     `cursor_moved` when the cursor may have moved. `is_booked` returns whether the tenant receives a match
     at a place in the change log, `receives_probabilities` whether it receives probabilities with the odds,
-    `live` measures how long confirms take, `is_stale` whether an envelope with that timestamp (ms) is too old
-    to publish; the cursor is then moved to the present.
+    `live` measures how long confirms take, `samples` counts what is confirmed, `is_stale` whether an
+    envelope with that timestamp (ms) is too old to publish; the cursor is then moved to the present.
 
     While no queue of the tenant is bound to live messages, none is published: the cursor moves past each
     envelope once it is no longer young (`is_young`: a queue may be bound in time for it). If a queue was ever
@@ -86,6 +87,7 @@ class TenantPublisher:
         is_young: Callable[[int], bool] = lambda _: False,
         receives_probabilities: Callable[[UUID], bool] = lambda _: False,
         live: LiveDelay | None = None,
+        samples: TenantSamples | None = None,
     ) -> None:
         self.tenant_id, self.slug, self.epoch = tenant.tenant_id, tenant.slug, tenant.epoch
         self.vhost = tenant.vhost
@@ -103,6 +105,7 @@ class TenantPublisher:
         self._cursor_moved = cursor_moved
         self._is_stale, self._is_young = is_stale, is_young
         self._receives_probabilities, self._live = receives_probabilities, live
+        self.samples = samples or TenantSamples(DeliverySamples(), tenant.tenant_id, tenant.epoch)
         self._published_at = float("-inf")
         self._unsaved: deque[PublishedEnvelope] = deque()
         self._unconfirmed: dict[int, PublishedEnvelope] = {}
@@ -275,8 +278,10 @@ class TenantPublisher:
         now = time.time() * 1000
         for entry in entries:
             entry.observe_confirm(now)
-        if entries and self._live:
-            self._live.confirmed(entries[0].at)
+        if entries:
+            self.samples.confirmed(len(entries), max(0.0, now - min(each.stamp for each in entries)))
+            if self._live:
+                self._live.confirmed(entries[0].at)
         if self.cursor > self.saved:
             self._cursor_moved(self)
 

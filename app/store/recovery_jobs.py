@@ -57,10 +57,13 @@ _NODE = QueryString(f"coalesce({{}}, '{IMPLICIT_SLOT}')", JobTable.node_id)  #: 
 
 
 class ListedRecovery(msgspec.Struct, frozen=True):
-    """A job, and the number of the match that it is about (None: of no match, or of one that was deleted)."""
+    """A job, and the number and the teams of the match that it is about (None: of no match, or of one that
+    was deleted)."""
 
     job: RecoveryJob
     number: int | None
+    home: str | None
+    away: str | None
 
 
 async def accept(
@@ -243,13 +246,15 @@ def _job(row: Row) -> RecoveryJob:
 
 def _listed_recovery(row: Row) -> ListedRecovery:
     values = dict(row)
-    return ListedRecovery(number=values.pop("match_number"), job=_job(values))
+    number, home, away = (values.pop(name) for name in ("match_number", "match_home", "match_away"))
+    return ListedRecovery(_job(values), number, home, away)
 
 
 @prepared
 def _listed(tenant_id: UUID, first: int, before: int, *, limit: int) -> Select[Any]:
-    number = JobTable.of_match.join_on(Match.id).number.as_alias("match_number")
-    query = JobTable.select(*_JOB, number).where(JobTable.tenant_id == tenant_id)
+    match = JobTable.of_match.join_on(Match.id)
+    named = [getattr(match, name).as_alias(f"match_{name}") for name in ("number", "home", "away")]
+    query = JobTable.select(*_JOB, *named).where(JobTable.tenant_id == tenant_id)
     query = query.where(JobTable.id >= first, JobTable.id < before)
     return query.order_by(JobTable.id, ascending=False).limit(limit)
 

@@ -24,12 +24,22 @@ FIRST_KILL = """
 #: A player's market is shown, and every player by name.
 NAMED = """
 (() => {
-  const names = document.querySelectorAll(".offer .name, #settlements .name");
-  const shown = [...names].map((each) => each.textContent);
-  return shown.some((each) => / kills$/.test(each)) && !shown.some((each) => /:player:/.test(each));
+  const names = document.querySelectorAll(".group .name, #settlements .name");
+  const shown = [...names].map((each) => each.firstChild.textContent);
+  return shown.some((each) => /: kills$/.test(each)) && !shown.some((each) => /:player:/.test(each));
 })()
 """
 PRICES = "[...document.querySelectorAll('.offer')].map((each) => each.textContent).join('|')"
+#: Both sides of a market stand beside each other in one row, and no text has the URN of a match.
+ONE_ROW = """
+(() => {
+  const winner = [...document.querySelectorAll(".lines.single .line")]
+    .some((each) => each.querySelectorAll(".offer").length === 2);
+  const ladder = [...document.querySelectorAll(".lines:not(.single)")]
+    .some((each) => each.children.length > 1);
+  return winner && ladder && !/od:match:/.test(document.getElementById("board").innerText);
+})()
+"""
 #: Faults of the demo, and what the page shows of each.
 FAULTS = {"drop": "recovery", "consumer": "connection"}
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -48,6 +58,7 @@ async def look(place: Place, demo: dict[str, Any], faults: dict[str, str]) -> No
         await see_prices_move(page)
         assert "killed" in await page.until(FIRST_KILL, 90)
         await page.until(NAMED, 30)
+        await page.until(ONE_ROW, 30)
         await page.until(EQUAL, 60)
         await see_faults_heal(page, place, faults)
         await fit_every_window(page)
@@ -85,7 +96,7 @@ async def speak_both_languages(page: Page) -> None:
         await page.value("document.getElementById('language').click()")
         await page.until(f"document.getElementById('h-matches').textContent === '{heading}'")
         assert await page.value("document.documentElement.lang") == locale
-    assert await page.until("!/[А-я]/.test(document.querySelector('.offer .name').textContent)")
+    assert await page.until("!/[А-я]/.test(document.querySelector('.group .name').textContent)")
 
 
 async def forget_the_key(page: Page) -> None:

@@ -108,6 +108,8 @@ async def test_a_keyboard_is_enough(demo: dict[str, Any]) -> None:
         await visitor.tab_to("nav a[href='/portal/offer']")
         await visitor.enter()
         assert await page.value("location.pathname") == "/portal/offer"
+        await visitor.tab_to("header .menu summary")
+        await visitor.key("Enter", 13, "\r")
         await visitor.tab_to("header form[action='/portal/sign-out'] button")
         await visitor.enter()
         assert await page.value("location.pathname") == "/portal/sign-in"

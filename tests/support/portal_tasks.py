@@ -35,6 +35,18 @@ async def see_the_delivery_move(visitor: Visitor, demo: dict[str, Any]) -> None:
     assert "Connected" in await visitor.text("#delivery")
 
 
+async def see_the_delivery_plotted(visitor: Visitor, demo: dict[str, Any]) -> None:
+    """Once a minute has passed since the feed process began, both plots of it are on both pages."""
+    for path in ("/portal", "/portal/feed"):
+        await visitor.open(path)
+        await visitor.page.until("document.getElementById('delivery-note').textContent.trim()")
+        while "no samples" in await visitor.text("#delivery-note"):
+            await asyncio.sleep(1)
+            await visitor.open(path)
+            await visitor.page.until("document.getElementById('delivery-note').textContent.trim()")
+        await visitor.page.until("document.querySelectorAll('#delivery-plot canvas').length === 2")
+
+
 async def recover_from_an_envelope(visitor: Visitor, demo: dict[str, Any]) -> None:
     await visitor.open("/portal/envelopes?message=odds_change")
     seq = (await visitor.text("main tbody th")).strip()
@@ -197,7 +209,8 @@ async def read_the_documentation_with_a_key(visitor: Visitor, demo: dict[str, An
 
 async def search_envelopes(visitor: Visitor, demo: dict[str, Any]) -> None:
     await visitor.open("/portal/envelopes")
-    match = (await visitor.text("main tbody td:nth-child(3) code")).strip()
+    match = await visitor.page.value("document.querySelector(`main tbody td:nth-child(3) a`).title")
+    name = (await visitor.text("main tbody td:nth-child(3) a")).strip()
     form = "main form[action='/portal/envelopes']"
     await visitor.fill("match", match, form)
     await visitor.fill("message", "odds_change", form)
@@ -205,7 +218,7 @@ async def search_envelopes(visitor: Visitor, demo: dict[str, Any]) -> None:
     rows = await visitor.page.value(
         "[...document.querySelectorAll('main tbody tr')].map((row) => row.innerText)"
     )
-    assert rows and all("odds_change" in row and match in row for row in rows)
+    assert rows and all("odds_change" in row and name in row for row in rows)
 
 
 async def filter_settlements(visitor: Visitor, demo: dict[str, Any]) -> None:
@@ -306,7 +319,12 @@ TASKS: tuple[Task, ...] = (
     recover_from_an_envelope,
     switch_a_market_type,
 )
-MOVING: tuple[Task, ...] = (see_the_delivery_move, see_a_recovery_move, see_the_plot)
+MOVING: tuple[Task, ...] = (
+    see_the_delivery_move,
+    see_a_recovery_move,
+    see_the_plot,
+    see_the_delivery_plotted,
+)
 WITHOUT_SCRIPTS: tuple[Task, ...] = (
     *TASKS,
     change_a_role_and_end_access,

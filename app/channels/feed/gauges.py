@@ -18,7 +18,7 @@ log = get_logger(__name__)
 
 
 async def update_gauges(store: Store, management: Management, relay: Relay) -> None:
-    """Update the gauges of the relay's tenants, until cancelled."""
+    """Update the gauges of the relay's tenants, and the lag in their samples, until cancelled."""
     try:
         while True:
             try:
@@ -26,8 +26,11 @@ async def update_gauges(store: Store, management: Management, relay: Relay) -> N
             except Unavailable as error:
                 log.warning("reading the tenants' status failed", error=error.detail)
             else:
-                ours = {publisher.slug for publisher in relay.publishers.values()}
-                show(each for each in statuses if each.tenant in ours)
+                ours = {publisher.slug: publisher for publisher in relay.publishers.values()}
+                statuses = [each for each in statuses if each.tenant in ours]
+                show(statuses)
+                for each in statuses:
+                    ours[each.tenant].samples.waits(each.behind_seconds * 1000)
             await asyncio.sleep(_EVERY_SECONDS)
     finally:
         show(())

@@ -12,7 +12,7 @@ import msgspec
 from app.domain.recovery import LATE_MILLIS
 from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
-from app.store import alerts, changes, tenants
+from app.store import alerts, changes, delivery_minutes, tenants
 from app.store.connections import Store
 
 _EVERY_SECONDS = 60.0
@@ -46,6 +46,7 @@ async def prune(store: Store, config: RetentionConfig, now: int) -> int:
         await changes.prune_seqs(tx)
         await tenants.prune_booking_gaps(tx, await changes.oldest(tx))
         await alerts.prune(tx, now - _ALERTS_MILLIS)
+        await delivery_minutes.prune(tx, now - delivery_minutes.RETAINED_MILLIS)
     return deleted
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from app.amqp.alive import AlivePublisher, FeedStatus, QueueLosses
 from app.amqp.binding_tracker import BindingTracker
+from app.amqp.delivery_samples import DeliverySamples
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.lease import LeaseDeadline, LeaseLost, LoginRefused, PublisherLogin
 from app.amqp.loss_notice import LossNotice
@@ -68,7 +69,7 @@ class FeedConfig(msgspec.Struct, frozen=True):
 
 class FeedSession:
     """Run it once, with `run`; `watchdog` knows whether an ingest worker is alive, `rest` whether a web
-    process listens."""
+    process listens; `samples` counts what is published."""
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class FeedSession:
         watchdog: IngestWatchdog,
         rest: RestWatch,
         clock: Clock = system_clock,
+        samples: DeliverySamples | None = None,
     ) -> None:
         self.holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._store, self._management, self._broker = store, management, broker
@@ -96,6 +98,7 @@ class FeedSession:
             self._feed,
             lag_millis=config.lag_millis,
             clock=clock,
+            samples=samples,
         )
         self._status = FeedStatus(lambda: self.relay.age, lambda: watchdog.dead_heartbeat, rest)
         self._bindings = BindingTracker(

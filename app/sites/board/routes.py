@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from litestar import Response
+from litestar import Request, Response
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
@@ -47,9 +47,9 @@ async def page() -> Response[bytes]:
 
 
 @get("/board/{name:str}", opt=_OPEN, include_in_schema=False)
-async def asset(name: FromPath[str]) -> Response[bytes]:
+async def asset(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[bytes]:
     """A script, a style sheet or an image of the page."""
-    return _ASSETS.response(name, _GUARDED)
+    return _ASSETS.response(request.scope, name, _GUARDED)
 
 
 @get("/board/report", opt={"sport": "cs2"}, include_in_schema=False)

@@ -154,7 +154,7 @@ def _check_repeated(form: Form, password: str) -> None:
 @get("/assets/{version:str}/{name:str}", opt={"public": True})
 async def asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
     """An asset of the site; the version in the address is any, an older page may still be open."""
-    return site_of(request).assets.response(name)
+    return site_of(request).assets.response(request.scope, name)
 
 
 @get("/account")

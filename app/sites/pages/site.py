@@ -4,6 +4,7 @@ its templates show values.
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from gzip import compress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -16,6 +17,7 @@ from markupsafe import Markup
 from app.domain.suspension_reasons import in_words, market_reason_code
 from app.domain.tenant import SignedIn, User
 from app.http.pages import environment
+from app.http.representation import accepts_gzip
 from app.kit.errors import NotFound
 from app.sites.pages.texts import Catalogue
 
@@ -70,20 +72,25 @@ FILTERS: dict[str, Callable[..., Any]] = {
 
 
 class Assets:
-    """Style sheets, scripts and pictures in these folders, any of which may be absent: read once, for they
-    belong to the build."""
+    """Style sheets, scripts and pictures in these folders, any of which may be absent: read and gzipped once,
+    for they belong to the build."""
 
     def __init__(self, *folders: Path) -> None:
         found = (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir()))
         self._bodies = {path.name: path.read_bytes() for path in found if path.suffix in _ASSETS}
+        self._gzipped = {name: compress(body, mtime=0) for name, body in self._bodies.items()}
         #: Part of every asset's address, so that browsers may cache it for ever.
         self.version = sha256(b"".join(self._bodies.values())).hexdigest()[:12]
 
-    def response(self, name: str, headers: Mapping[str, str] = _CACHED) -> Response[bytes]:
-        """Raises `NotFound`."""
+    def response(self, scope: Scope, name: str, headers: Mapping[str, str] = _CACHED) -> Response[bytes]:
+        """Gzipped where the request allows it. Raises `NotFound`."""
         if name not in self._bodies:
             raise NotFound(f"There is no asset {name!r}.")
-        return Response(self._bodies[name], media_type=_ASSETS[Path(name).suffix], headers=headers)
+        media_type, sent = _ASSETS[Path(name).suffix], dict(headers) | {"Vary": "Accept-Encoding"}
+        if accepts_gzip(list(scope["headers"])):
+            sent["Content-Encoding"] = "gzip"
+            return Response(self._gzipped[name], media_type=media_type, headers=sent)
+        return Response(self._bodies[name], media_type=media_type, headers=sent)
 
 
 #: By the browser's preference, or always one of both.
@@ -100,12 +107,14 @@ class Look(NamedTuple):
 
 class Entry(NamedTuple):
     """A page that every page links to: its path, the name of its title among the texts, the key that opens
-    it after "g" (where the site has such keys), whether it (or one below it) is shown."""
+    it after "g" (where the site has such keys), whether it (or one below it) is shown, and the name of a
+    shorter title for the bar, where there is one."""
 
     path: str
     title: str
     shortcut: str = ""
     current: bool = False
+    short: str = ""
 
 
 class Site:

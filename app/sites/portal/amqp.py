@@ -1,11 +1,8 @@
-"""The tenant's access to AMQP: where its clients log in, a new password, a login that we try. And the state
-of the delivery, on a page that moves by itself: the connection, its queues, rate, lag and losses.
-"""
+"""The tenant's access to AMQP: where its clients log in, a new password, a login that we try."""
 
 from typing import Any
 
 from litestar import Response, post
-from litestar.response import Stream
 
 from app.access import self_service
 from app.access.self_service import LoginCheck
@@ -13,10 +10,9 @@ from app.broker.address import tenant_scheme
 from app.broker.permissions import SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import USER_LIMITS
 from app.http.handlers import get
-from app.kit.errors import Refusal, Unavailable
-from app.sites.pages.event_streams import SILENT_SECONDS, event, open_stream
+from app.kit.errors import Refusal
 from app.sites.pages.forms import Form
-from app.sites.pages.rendering import page, render
+from app.sites.pages.rendering import page
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import Permission
@@ -93,34 +89,3 @@ async def _amqp_page(
         vhost=tenant.vhost,
         result=result,
     )
-
-
-@get("/feed")
-async def feed(request: SignedInRequest, portal: Portal) -> Response[str]:
-    """The delivery as it stands; scripts keep it current."""
-    return page(request, "feed.html", silent=SILENT_SECONDS, **await _delivery(request, portal))
-
-
-@get("/feed/events", opt={"stream": True, "query": ()})
-async def feed_events(request: SignedInRequest, portal: Portal) -> Response[Any] | Stream:
-    """The part of the page that moves, whenever it changes."""
-    shown = ""
-
-    async def latest() -> bytes | None:
-        nonlocal shown
-        current = render(request, "feed_delivery.html", **await _delivery(request, portal))
-        if current == shown:
-            return None
-        shown = current
-        return event(current)
-
-    return open_stream(request, portal.streams, portal.delivery.seconds, latest)
-
-
-async def _delivery(request: SignedInRequest, portal: Portal) -> dict[str, Any]:
-    """The values of the part that moves. `unavailable`: it cannot be read at the moment."""
-    try:
-        found = await portal.delivery.latest(request.auth.tenant.id)
-    except Unavailable:
-        return {"delivery": None, "unavailable": True}
-    return {"delivery": found, "unavailable": False}

@@ -21,8 +21,9 @@ from app.sites.pages.rendering import HEADERS, page
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal.dependencies import Portal
 from app.store import envelopes as stored
-from app.store import matches, tenants
+from app.store import listings, matches, tenants
 from app.store.envelopes import LAST, EnvelopePage, EnvelopeSearch, Neighbours
+from app.store.listings import MatchName
 from app.store.transaction import Tx
 
 _PATH = "/portal/envelopes"
@@ -33,10 +34,12 @@ _SHOWN_CHARACTERS = 20_000  #: of a body; more is a link
 
 class EnvelopeView(msgspec.Struct, frozen=True):
     """An envelope as the tenant receives it. `body` is as much of it as the page shows, `whole` whether that
-    is all. `rendered`: it could be published at all."""
+    is all. `rendered`: it could be published at all. `match` has the teams, or the URN of a match that was
+    deleted."""
 
     seq: int
     urn: str
+    match: str
     name: str
     message: AmqpMessage
     body: str
@@ -87,12 +90,13 @@ async def envelopes(
 @get("/envelopes/{seq:int}", opt={"query": ()})
 async def envelope(request: SignedInRequest, portal: Portal, seq: FromPath[int]) -> Response[str]:
     """One envelope: its body, headers and routing key."""
-    found, number, neighbours = await _envelope(portal, request.auth.tenant, seq)
+    found, number, match, neighbours = await _envelope(portal, request.auth.tenant, seq)
     published = _published(found, request.auth.tenant)
     body = published.body.decode()
     view = EnvelopeView(
         seq=found.seq,
         urn=match_urn(number),
+        match=f"{match.home} – {match.away}" if match else match_urn(number),
         name=found.name,
         message=published,
         body=body[:_SHOWN_CHARACTERS],
@@ -106,23 +110,27 @@ async def envelope(request: SignedInRequest, portal: Portal, seq: FromPath[int])
 @get("/envelopes/{seq:int}/body", opt={"query": ()})
 async def envelope_body(request: SignedInRequest, portal: Portal, seq: FromPath[int]) -> Response[bytes]:
     """The body alone, byte for byte, to be saved: browsers would show it as a document of this site."""
-    found, _, _ = await _envelope(portal, request.auth.tenant, seq)
+    found, *_ = await _envelope(portal, request.auth.tenant, seq)
     headers = HEADERS | {"Content-Disposition": f'attachment; filename="envelope-{found.seq}.xml"'}
     return Response(
         _published(found, request.auth.tenant).body, media_type="application/xml", headers=headers
     )
 
 
-async def _envelope(portal: Portal, tenant: Tenant, seq: int) -> tuple[Envelope, int, Neighbours]:
-    """The envelope, its match's number, and those around it. Raises `NotFound`."""
+async def _envelope(
+    portal: Portal, tenant: Tenant, seq: int
+) -> tuple[Envelope, int, MatchName | None, Neighbours]:
+    """The envelope, its match's number and name, and those around it. Raises `NotFound`."""
     async with portal.store.autocommit() as tx:
         rows = await stored.rows(tx, tenant.id, seq) if tenant.amqp and 0 < seq <= LAST else []
         if not rows:
             what = f"The change log has no envelope {seq} for you (any more)."
             raise NotFound(what, code="no_envelope", seq=seq)
         neighbours = await stored.neighbours(tx, tenant.id, rows)
+        number = rows[-1].number
+        names = await listings.names_by_number(tx, [number])
     [found] = portal.renderer.envelopes(rows)
-    return found, rows[-1].number, neighbours
+    return found, number, names.get(number), neighbours
 
 
 def _published(found: Envelope, tenant: Tenant) -> AmqpMessage:

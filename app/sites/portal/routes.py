@@ -1,15 +1,14 @@
-"""Every route of the portal, as one router; and its first page."""
+"""Every route of the portal, as one router."""
 
 from collections.abc import Callable
 
-from litestar import Response, Router
+from litestar import Router
 
-from app.http.handlers import get, handlers_of
-from app.sites.pages.rendering import page
+from app.http.handlers import handlers_of
 from app.sites.pages.routes import site_router
-from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal import (
     amqp,
+    delivery,
     documentation,
     envelopes,
     keys,
@@ -23,14 +22,8 @@ from app.sites.portal import (
 from app.sites.portal.dependencies import PortalDependencies
 from app.sites.portal.site import PORTAL
 
-
-@get("/")
-async def overview(request: SignedInRequest) -> Response[str]:
-    """The first page: what the tenant has, and how its delivery stands."""
-    return page(request, "overview.html")
-
-
 _MODULES = (
+    delivery,
     offer,
     keys,
     amqp,
@@ -46,4 +39,4 @@ _MODULES = (
 
 def portal_router(dependencies: Callable[[], PortalDependencies]) -> Router:
     """The portal's router; `dependencies` exist only once the application has started."""
-    return site_router(PORTAL, (overview, *handlers_of(*_MODULES)), lambda: dependencies().people)
+    return site_router(PORTAL, handlers_of(*_MODULES), lambda: dependencies().people)

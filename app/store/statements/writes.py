@@ -43,6 +43,18 @@ FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7
 WHERE tenant_cursor.tenant_id = report.tenant_id AND tenant_cursor.holder = $1
 RETURNING tenant_cursor.tenant_id
 """
+#: The samples of all tenants of a process, of a minute or more.
+SAVE_DELIVERY_MINUTES = """
+INSERT INTO delivery_minute (tenant_id, minute, epoch, published, lag, dropped, notices)
+SELECT * FROM unnest(
+    $1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]
+)
+ON CONFLICT (tenant_id, minute, epoch) DO UPDATE
+SET published = greatest(delivery_minute.published, excluded.published),
+    lag = greatest(delivery_minute.lag, excluded.lag),
+    dropped = greatest(delivery_minute.dropped, excluded.dropped),
+    notices = greatest(delivery_minute.notices, excluded.notices)
+"""
 #: The refused recoveries of many tenants, each until a time of its own.
 DELETE_REFUSED = """
 DELETE FROM refused_recovery r USING unnest($1::uuid[], $2::bigint[]) AS notified (tenant_id, due_at)

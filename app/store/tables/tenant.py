@@ -76,6 +76,18 @@ class TenantCursor(Table, tablename="tenant_cursor", db=DIALECT):
     former_holders = Array(base_column=Text())
 
 
+class DeliveryMinute(Table, tablename="delivery_minute", db=DIALECT):
+    """`store.delivery_minutes.DeliveryMinute`, one column per field; the key is the first three."""
+
+    tenant_id = UUID(primary_key=True)
+    minute = BigInt()
+    epoch = Integer()
+    published = BigInt()
+    lag = BigInt()
+    dropped = BigInt()
+    notices = BigInt()
+
+
 class RecoveryJob(Table, tablename="recovery_job", db=DIALECT):
     """`domain.recovery.RecoveryJob`, one column per field. `holder` is the feed process that runs it; a run
     may begin from `due_at` on."""

@@ -8,6 +8,7 @@ import pytest
 
 from app.amqp import alive as module
 from app.amqp.alive import AlivePublisher, FeedStatus
+from app.amqp.delivery_samples import DeliverySamples, TenantSamples
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.loss_notice import LossNotice
 from app.amqp.publishers import FeedPublishers
@@ -20,6 +21,7 @@ class RecordedPublisher(SimpleNamespace):
     def __init__(self, channels: Any) -> None:
         super().__init__(notice=LossNotice(TAKEN, 10), healthy=True, slug="acme", state="not connected")
         self.attached, self.channels = asyncio.Event(), channels
+        self.samples = TenantSamples(DeliverySamples(), TAKEN.tenant_id, TAKEN.epoch)
 
     def pump(self) -> None: ...
 

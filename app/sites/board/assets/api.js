@@ -29,6 +29,15 @@ export class Api {
     return (await this.get(`/cs2/v1/players/${encodeURIComponent(id)}`)).data.name;
   }
 
+  /** What each code of a suspension means, in one language; nothing for a key that may not read it. */
+  async reasons(locale) {
+    const found = await this.get(`/cs2/v1/markets/suspension-reasons?locale=${locale}`).catch((error) => {
+      if (error instanceof Refused) return { data: [] };
+      throw error;
+    });
+    return new Map(found.data.map((each) => [each.code, each.description]));
+  }
+
   /** Templates of market names by id, in one language. */
   async names(locale) {
     const answer = await fetch(`/v1/descriptions/${locale}/markets`, { headers: { "X-API-Key": this.key } });

@@ -6,7 +6,7 @@ import { fact, render } from "./view.js";
 import { locale, say, setLocale, translate } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const LIST_MILLIS = 5_000, SELECTED_MILLIS = 2_000, OTHERS_MILLIS = 12_000, REPORT_MILLIS = 1_000, PAINT_MILLIS = 500, PLAYERS_MILLIS = 1_000;
+const LIST_MILLIS = 5_000, SELECTED_MILLIS = 2_000, OTHERS_MILLIS = 12_000, REPORT_MILLIS = 1_000, PAINT_MILLIS = 500, NAMES_MILLIS = 1_000;
 const THEMES = ["", "light", "dark"];
 
 let board = null;
@@ -24,7 +24,8 @@ class Board {
     this.every(OTHERS_MILLIS, () => Promise.all(this.state.lists.live.map((id) => this.detail(id))));
     this.every(REPORT_MILLIS, () => this.report());
     this.every(PAINT_MILLIS, async () => this.paint());
-    this.every(PLAYERS_MILLIS, () => this.learnPlayers());
+    this.every(NAMES_MILLIS, () => this.learnPlayers());
+    this.every(NAMES_MILLIS, () => this.learnMatches());
     this.learnNames();
   }
 
@@ -86,7 +87,7 @@ class Board {
   }
 
   async learnNames() {
-    this.state.names = await this.api.names(locale());
+    [this.state.names, this.state.reasons] = await Promise.all([this.api.names(locale()), this.api.reasons(locale())]);
   }
 
   /** A player whom the key may not see, or whom nobody knows, keeps the id. */
@@ -97,6 +98,17 @@ class Board {
         throw error;
       });
       this.state.players.set(id, name);
+    }
+  }
+
+  /** A match that is in no list any more, or that the key may not see, which keeps its URN. */
+  async learnMatches() {
+    for (const urn of this.state.unnamed()) {
+      const name = await this.api.get(`/cs2/v1/matches/${urn}`).then(({ data }) => `${data.team_a} – ${data.team_b}`, (error) => {
+        if (error instanceof Refused && [403, 404].includes(error.status)) return urn;
+        throw error;
+      });
+      this.state.urns.set(urn, name);
     }
   }
 

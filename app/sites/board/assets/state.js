@@ -13,8 +13,10 @@ export class State {
     this.events = new Map(); // by match id: events and rounds by fact number, newest last
     this.settled = []; // newest first
     this.frames = []; // newest first
-    this.names = new Map();
+    this.names = new Map(); // templates by market type
+    this.reasons = new Map(); // descriptions by code
     this.players = new Map(); // names by id, the id itself where there is none
+    this.urns = new Map(); // names of matches that no list has, by URN; the URN itself where there is none
     this.selected = null;
     this.report = null;
     this.seen = new Set(); // settlements by id
@@ -114,7 +116,25 @@ export class State {
   standstill(id) {
     const offers = [...(this.offers.get(id)?.values() ?? [])];
     if (!offers.length || offers.some((offer) => offer.status === "active")) return "";
-    return offers.find((offer) => offer.suspended_reason)?.suspended_reason ?? "";
+    return this.reason(offers.find((offer) => offer.suspended_reason));
+  }
+
+  /** Why a market is suspended, in words; "" where nothing is said. */
+  reason(offer) {
+    return this.reasons.get(offer?.suspended_reason_code) ?? offer?.suspended_reason ?? "";
+  }
+
+  /** A match by its teams, or by its URN while they are not known. */
+  nameOf(urn) {
+    const found = [...this.matches.values()].find((each) => each.urn === urn);
+    return found ? `${found.team_a} – ${found.team_b}` : this.urns.get(urn) ?? urn;
+  }
+
+  /** The matches that the report is about and whose names are not known yet, by URN. */
+  unnamed() {
+    const { envelopes = [], story = [] } = this.report ?? {};
+    const urns = [...envelopes.map((each) => each.match), ...story.flatMap((each) => each.text.match(/od:match:\d+/g) ?? [])];
+    return [...new Set(urns)].filter((urn) => urn && this.nameOf(urn) === urn && !this.urns.has(urn));
   }
 
   open(id) {

@@ -1,11 +1,11 @@
 // The state as elements.
 
 import { clock, keep, make, text } from "./dom.js";
+import { sections, side as sideOf } from "./groups.js";
 import { specifiers } from "./state.js";
 import { say } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const SCOPES = ["round", "map", "match"];
 
 export function render(state, choose, prove) {
   for (const status of ["live", "upcoming", "finished"]) cards(state, status, choose);
@@ -46,7 +46,7 @@ function details(state, match, status) {
   const why = state.standstill(match.id);
   return [
     match.map_name, match.scoreboard && say("round", match.scoreboard.round), phase(match.scoreboard),
-    why ? `${say("suspended")}: ${say(why)}` : say("prices", state.open(match.id)),
+    why ? `${say("suspended")}: ${why}` : say("prices", state.open(match.id)),
   ].filter(Boolean).join(" · ");
 }
 
@@ -76,7 +76,7 @@ function match(state) {
     });
   const why = state.standstill(found.id);
   $("suspension").hidden = !why;
-  text($("suspension"), why && say("wasOpen", say(why)));
+  text($("suspension"), why && say("wasOpen", why));
   keep($("ticker"), state.ticker(found.id), (each) => each.id, () => make("li"),
     (element, each) => text(element, fact(each, found)));
   offers(state, found);
@@ -105,33 +105,85 @@ export function fact(each, of) {
 }
 
 function offers(state, found) {
-  const groups = new Map();
-  for (const offer of state.offers.get(found.id)?.values() ?? []) {
-    const says = specifiers(offer.specifiers);
-    const scope = says.round ? "round" : says.map ? "map" : "match";
-    const name = `${SCOPES.indexOf(scope)}/${String(says.map ?? "").padStart(2, "0")}/${String(says.round ?? "").padStart(3, "0")}`;
-    if (!groups.has(name)) groups.set(name, { name, title: say(`scope_${scope}`, says[scope]), offers: [] });
-    groups.get(name).offers.push(offer);
-  }
-  const sorted = [...groups.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  keep($("markets"), sorted, (each) => each.name,
-    () => make("section", {}, make("h3"), make("div", { className: "offers" })),
-    (section, group) => {
-      text(section.firstChild, group.title);
-      keep(section.lastChild, group.offers, (each) => each.market_offer_id,
-        () => make("div", { className: "offer" }, make("span", { className: "name" }), make("span", { className: "odds" }), make("span", { className: "why" })),
-        (element, each) => offer(state, element, each, found));
+  const shown = sections(state.offers.get(found.id)?.values() ?? []), known = state.standstill(found.id);
+  keep($("markets"), shown, (each) => each.place,
+    () => make("section", {}, make("h3"), make("div"), make("ul", { className: "small" })),
+    (section, each) => {
+      text(section.firstChild, say(`scope_${each.scope}`, each.number));
+      keep(section.children[1], each.rows, (one) => one.name,
+        () => make("div", { className: "group" }, make("span", { className: "name" }, make("span"), make("span", { className: "sides" })), make("div")),
+        (element, one) => group(state, element, one, found));
+      keep(section.lastChild, reasons(state, each.rows, found).filter(([why]) => why !== known), ([why]) => why,
+        () => make("li"), (item, [why, names]) => text(item, names.length < each.rows.length ? `${names.join(", ")}: ${why}` : why));
     });
-  $("no-markets").hidden = sorted.length > 0;
+  $("no-markets").hidden = shown.length > 0;
 }
 
-function offer(state, element, each, found) {
-  const [name, odds, why] = element.children, fresh = state.fresh(each), open = each.status === "active";
+/** Why nothing is open in some rows: each reason once, with the names of the rows. */
+function reasons(state, rows, found) {
+  const shown = new Map();
+  for (const row of rows) {
+    const all = row.lines.flatMap((each) => each.offers.map((one) => one.offer));
+    const why = all.every((each) => each.status !== "active") && state.reason(all.find((each) => each.suspended_reason));
+    if (why) shown.set(why, [...(shown.get(why) ?? []), groupName(state, row, found)]);
+  }
+  return [...shown];
+}
+
+/** A row: the name of its group, and its lines. */
+function group(state, element, row, found) {
+  const [name, lines] = element.children, ladder = row.lines.length > 1 || !Number.isNaN(row.lines[0].point);
+  const labels = row.lines[0].offers.map(({ offer: each, says }) => say(sideOf(each, says, found)));
+  text(name.firstChild, groupName(state, row, found));
+  text(name.lastChild, ladder ? labels.join(" | ") : "");
+  lines.className = ladder ? "lines" : "lines single";
+  keep(lines, row.lines, (each) => each.name,
+    () => make("div", { className: "line" }, make("span", { className: "point" })),
+    (line, each) => {
+      line.className = ["line", ladder && "ladder", each.offers.length > 3 && "many"].filter(Boolean).join(" ");
+      line.firstChild.hidden = !ladder;
+      text(line.firstChild, signed(row, each.point));
+      prices(state, line, each, found, !ladder);
+    });
+}
+
+function prices(state, line, each, found, labelled) {
+  const known = new Map([...line.querySelectorAll(".offer")].map((child) => [child.dataset.key, child]));
+  for (const { offer: one, says } of each.offers) {
+    let element = known.get(one.market_offer_id);
+    known.delete(one.market_offer_id);
+    if (!element) {
+      element = make("span", { className: "offer" }, make("span", { className: "side" }), make("span", { className: "odds" }));
+      element.dataset.key = one.market_offer_id;
+    }
+    line.append(element);
+    offer(state, element, one, say(sideOf(one, says, found)), labelled);
+  }
+  for (const gone of known.values()) gone.remove();
+}
+
+function signed(row, point) {
+  if (Number.isNaN(point)) return "";
+  return row.kind.includes("handicap") && point > 0 ? `+${point}` : String(point).replace("-", "−");
+}
+
+/** What the markets of a row are about, without their sides: the board's word for the group, with the player or team. */
+function groupName(state, row, found) {
+  const { player, team, half } = row.says;
+  const about = player ? state.players.get(player) ?? player : row.kind === "team_rounds" ? (team === "home" ? found.team_a : found.team_b) : half;
+  const named = say(`group_${row.kind}`, about);
+  return named === `group_${row.kind}` ? title(state, row.lines[0].offers[0].offer, found) : named;
+}
+
+function offer(state, element, each, label, labelled) {
+  const [name, odds] = element.children, fresh = state.fresh(each), open = each.status === "active";
   element.className = ["offer", open ? "" : "suspended", fresh && open ? `fresh ${each.way}` : ""].join(" ").trim();
-  text(name, title(state, each, found));
-  text(odds, each.odds.toFixed(2) + (fresh && open ? (each.way === "up" ? " ▲" : " ▼") : ""));
-  odds.setAttribute("aria-label", fresh && open ? `${each.odds} ${say(each.way)}` : String(each.odds));
-  text(why, open ? "" : `${say("suspended")}${each.suspended_reason ? ": " + say(each.suspended_reason) : ""}`);
+  element.title = open ? "" : state.reason(each);
+  name.className = labelled ? "side" : "side hidden";
+  text(name, label);
+  text(odds, each.odds.toFixed(2));
+  if (fresh && open) odds.setAttribute("aria-label", `${each.odds} ${say(each.way)}`);
+  else odds.removeAttribute("aria-label");
 }
 
 /** A market's name: its template with the specifiers filled in, teams and players by their names. */
@@ -154,7 +206,7 @@ function settlements(state, prove) {
     (item, each) => {
       const [result, name] = item.firstChild.firstChild.children, found = state.match(each.match_id);
       const outcome = result_of(each);
-      result.className = outcome;
+      result.className = `result ${outcome}`;
       text(result, say(outcome));
       const teams = found ? `${found.team_a} – ${found.team_b}: ` : "";
       text(name, `${teams}${title(state, each, found)} (${each.reason})`);
@@ -192,7 +244,7 @@ function report(state) {
     () => make("li", {}, make("span", { className: "time" }), make("span")),
     (item, each) => {
       text(item.firstChild, clock(each.at));
-      text(item.lastChild, each.text);
+      text(item.lastChild, each.text.replace(/od:match:\d+/g, (urn) => state.nameOf(urn)));
       item.lastChild.className = each.kind;
     });
 }
@@ -206,21 +258,27 @@ function latency(figures) {
     () => make("div", { className: "bar" }, make("div", { className: "fill" }), make("span")),
     (bar, each) => {
       bar.firstChild.style.height = `${(100 * each.count) / most}%`;
-      text(bar.lastChild, names[each.place].replace("≤ ", ""));
+      text(bar.lastChild, short(figures.edges[each.place]));
     });
+}
+
+/** The edge of a bar (ms) in little space. */
+function short(edge) {
+  return edge === undefined ? ">" : edge < 1000 ? String(edge) : `${edge / 1000}k`;
 }
 
 function envelopes(state) {
   const reported = state.report?.envelopes.map((each) => ({
-    id: `${each.seq}${each.type}${each.at}`, at: each.at, type: each.type + (each.replayed ? " ↺" : ""),
-    match: each.match, rest: `${each.markets} · ${each.key}${each.latency === null ? "" : ` · ${each.latency} ms`}`,
+    id: `${each.seq}${each.type}${each.at}`, at: each.at, type: each.type + (each.replayed ? " ↺" : ""), key: each.key, urn: each.match,
+    rest: [each.markets && say("markets", each.markets), each.latency !== null && `${each.latency} ms`],
   })).reverse();
-  const rows = reported ?? state.frames.map((each) => ({ ...each, match: state.match(each.match)?.urn ?? "", rest: "" }));
+  const rows = reported ?? state.frames.map((each) => ({ ...each, key: "", urn: state.match(each.match)?.urn ?? "", rest: [] }));
   keep($("envelopes"), rows, (each) => each.id,
-    () => make("li", {}, make("span", { className: "time" }), make("b"), " ", make("code")),
+    () => make("li", {}, make("span", { className: "time" }), make("b"), make("span")),
     (item, each) => {
+      item.title = each.key || each.urn;
       text(item.children[0], clock(each.at));
       text(item.children[1], each.type);
-      text(item.children[2], `${each.match} ${each.rest}`);
+      text(item.children[2], [each.urn && ` ${state.nameOf(each.urn)}`, ...each.rest].filter(Boolean).join(" · "));
     });
 }

@@ -1,5 +1,5 @@
-// What the page says, in both languages. What the service says in English only (reasons) is translated
-// where it is known, and shown as it is where it is not.
+// What the page says, in both languages. Names of markets and reasons of suspensions come from the service, in
+// the language of the page.
 
 const WORDS = {
   en: {
@@ -28,6 +28,14 @@ const WORDS = {
     bomb_exploded: "the bomb exploded", roundWon: "round {0}: won by {1} ({2}), {3}:{4}", mapEnd: "end of a map or match (fact {0})",
     scope_round: "Round {0}", scope_map: "Map {0}", scope_match: "Match", market: "market {0}", up: "up", down: "down",
     at: "at {0}", prices: "{0} open prices", ago: "{0} s", frames: "no report of this tenant’s queue: frames of the stream instead",
+    markets: "{0} markets", over: "over", under: "under", yes: "yes", no: "no", odd: "odd", even: "even", level: "level", each: "one each",
+    by_defuse: "defuse", by_bomb: "explosion", by_time: "time", by_elimination: "elimination",
+    group_match_winner: "Winner", group_match_map_handicap: "Maps, handicap", group_total_maps: "Maps", group_correct_map_score: "Score in maps",
+    group_map_winner: "Winner", group_map_round_handicap: "Rounds, handicap", group_map_total_rounds: "Rounds", group_map_overtime: "Overtime",
+    group_race_to_rounds: "First to rounds", group_pistol_winner: "Pistol round, half {0}", group_half: "First half", group_both_pistols: "Both pistol rounds",
+    group_team_rounds: "{0}: rounds", group_map_rounds_parity: "Number of rounds", group_player_kills: "{0}: kills",
+    group_round_winner: "Winner", group_round_opening_kill: "First kill", group_round_opening_headshot: "First kill a headshot", group_round_awp_kill: "A kill with the AWP",
+    group_round_bomb_planted: "Bomb planted", group_round_ending: "Ends by", group_round_kills: "Kills",
   },
   ru: {
     skip: "К матчу", docs: "API", theme: "Тема", forget: "Забыть ключ", key: "Ключ API",
@@ -55,14 +63,16 @@ const WORDS = {
     bomb_exploded: "бомба взорвалась", roundWon: "раунд {0}: победа {1} ({2}), {3}:{4}", mapEnd: "конец карты или матча (факт {0})",
     scope_round: "Раунд {0}", scope_map: "Карта {0}", scope_match: "Матч", market: "рынок {0}", up: "выше", down: "ниже",
     at: "в {0}", prices: "открытых цен: {0}", ago: "{0} с", frames: "об очереди этого клиента отчёта нет: вместо него кадры потока",
-    "not on offer now": "сейчас не предлагается", "facts came late": "данные пришли поздно",
-    "the game server is silent": "игровой сервер молчит", "log processing stands still": "обработка логов стоит",
-    "suspended by an operator": "приостановлено оператором", "a restart was announced": "объявлен перезапуск",
-    "no rating of team_a": "нет рейтинга первой команды", "no rating of team_b": "нет рейтинга второй команды",
-    "no rating of team_a and team_b": "нет рейтингов команд",
-    "the game server restarted the map": "сервер перезапустил карту", "a part of the game server's log is missing": "не хватает части лога сервера",
     kills: "убийства", bomb: "бомба", defuse: "обезвреживание", time: "время",
     scheduled: "назначено", running: "идёт", completed: "завершено", failed: "не удалось",
+    markets: "рынков: {0}", over: "больше", under: "меньше", yes: "да", no: "нет", odd: "нечётное", even: "чётное", level: "ничья", each: "по одному",
+    by_defuse: "обезвреживание", by_bomb: "взрыв", by_time: "время", by_elimination: "убийства",
+    group_match_winner: "Победитель", group_match_map_handicap: "Карты, фора", group_total_maps: "Карты", group_correct_map_score: "Счёт по картам",
+    group_map_winner: "Победитель", group_map_round_handicap: "Раунды, фора", group_map_total_rounds: "Раунды", group_map_overtime: "Овертайм",
+    group_race_to_rounds: "Первым до раундов", group_pistol_winner: "Пистолетный раунд, половина {0}", group_half: "Первая половина", group_both_pistols: "Оба пистолетных раунда",
+    group_team_rounds: "{0}: раунды", group_map_rounds_parity: "Число раундов", group_player_kills: "{0}: убийства",
+    group_round_winner: "Победитель", group_round_opening_kill: "Первое убийство", group_round_opening_headshot: "Первое убийство в голову", group_round_awp_kill: "Убийство из AWP",
+    group_round_bomb_planted: "Бомба установлена", group_round_ending: "Чем закончится", group_round_kills: "Убийства",
   },
 };
 

@@ -6,7 +6,7 @@
   const place = document.getElementById("plot");
   const note = document.getElementById("plot-note");
   const text = place.dataset;
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const css = window.plotColour;
   // Labels of the time axis, by its step in seconds: every label, and what stands below it where another year,
   // month, day, hour, minute or second begins.
   const DAY = "{YYYY}-{MM}-{DD}";

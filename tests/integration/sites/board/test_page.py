@@ -9,7 +9,9 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from app.domain import catalogue
 from app.settings import Settings
+from app.trading.registry import RULES
 from tests.support.web import IssueKey, serving
 
 ASSETS = Path(__file__).resolve().parents[4] / "app" / "sites" / "board" / "assets"
@@ -33,7 +35,7 @@ async def test_the_page_loads_its_own_assets_only(client: httpx.AsyncClient) -> 
     assert policy["default-src"] == "'none'"
     assert set(policy.values()) == {"'none'", "'self'"}
     loaded = set(re.findall(r'(?:src|href)="(/board/[^"]+)"', page.text))
-    assert loaded == {"/board/board.css", "/board/main.js", "/board/icon.svg"}
+    assert loaded == {"/board/tokens.css", "/board/board.css", "/board/main.js", "/board/icon.svg"}
     for asset in {*loaded, *(f"/board/{path.name}" for path in ASSETS.glob("*.js"))}:
         response = await client.get(asset)
         assert response.status_code == 200, asset
@@ -72,3 +74,15 @@ async def test_the_report_is_for_its_own_tenant(
     hidden = await client.get("/board/report", headers=other)
     assert hidden.status_code == 204 and hidden.content == b""
     assert (await client.get("/board/report")).status_code == 401
+
+
+def test_every_group_of_markets_and_every_side_has_a_word() -> None:
+    """Otherwise a row would be headed by the name of one of its sides, or by a code."""
+    words = (ASSETS / "words.js").read_text()
+    families = {rule.family for rule in RULES.values()}
+    assert {family for family in families if f"group_{family}:" not in words} == set()
+    groups = (ASSETS / "groups.js").read_text()
+    sides = dict(re.findall(r'(\d+): "(\w+)"', groups))
+    assert {side for side in sides.values() if not re.search(rf"\b{side}: ", words)} == set()
+    named = {each.id for each in catalogue.load().markets if not each.placeholders & {"team", "home_maps"}}
+    assert {str(each) for each in named} <= sides.keys()

@@ -64,7 +64,7 @@ async def test_it_says_that_nothing_comes_any_more(
 ) -> None:
     """A connection may be cut off without an end: then neither side hears of it."""
     browser.require()
-    for module in ("console.moving_pages", "portal.amqp"):
+    for module in ("console.moving_pages", "portal.delivery"):
         monkeypatch.setattr(f"app.sites.{module}.SILENT_SECONDS", 1)
     async with private_vhost(settings) as private, at(*page, private, seconds=3_600) as (visitor, _):
         await visitor.page.until(_LOST, _SECONDS)

@@ -10,11 +10,13 @@ import pytest
 
 from app.access.admin import BrokerConfig
 from app.broker.connection import open_connection
+from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Role
 from app.sites.pages.event_streams import PER_SESSION
 from app.sites.portal.dependencies import PortalDependencies
-from app.store import cursors, tenants
+from app.store import cursors, delivery_minutes, recovery_jobs, tenants
 from app.store.connections import Store
+from app.store.delivery_minutes import MINUTE_MILLIS, DeliveryMinute
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support.event_stream import EventStream
 from tests.support.portal import Person, dependencies_of
@@ -52,7 +54,12 @@ async def test_the_page_says_that_there_is_no_vhost(sign_in: SignIn) -> None:
 
 
 async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
-    sign_in: SignIn, store: Store, story: Story, broker: BrokerConfig, slug: str
+    sign_in: SignIn,
+    store: Store,
+    story: Story,
+    broker: BrokerConfig,
+    slug: str,
+    quick: PortalDependencies,
 ) -> None:
     person = await sign_in(Role.READER, slug)
     url = await broker.provision(slug)
@@ -73,7 +80,7 @@ async def test_the_page_shows_lag_rate_losses_and_its_own_queues(
     assert "No process publishes to you" in page.text
     assert ">17<" in page.text and "None of your queues receives" in page.text
     assert "missed messages" in page.text
-    assert "0.05 per second" in page.text, "three envelopes in the last minute"
+    assert "0.05/s" in page.text, "three envelopes in the last minute"
     assert 'class="number">4<' in page.text, "four are not published yet"
 
 
@@ -147,6 +154,7 @@ async def test_however_many_watch_there_is_one_read(
 ) -> None:
     tenant_id = await published_to(store, "acme")
     reader = portal_of(person.client).delivery
+    reader._shared.clear()  # signing in leads to a page that has read it
     reads: list[UUID] = []
     read = reader._read
 
@@ -158,3 +166,49 @@ async def test_however_many_watch_there_is_one_read(
     pages = await asyncio.gather(*(person.client.get("/portal/feed") for _ in range(5)))
     assert {each.status_code for each in pages} == {200}
     assert reads == [tenant_id]
+
+
+async def test_the_plots_show_the_last_hour_of_the_own_tenant(sign_in: SignIn, store: Store) -> None:
+    """Minutes of all leases added up, none of another tenant's, and the recoveries of the hour."""
+    person, other = await sign_in(Role.READER), await sign_in(Role.READER, "other")
+    portal = portal_of(person.client)
+    ours, theirs = await published_to(store, "acme"), await published_to(store, "other")
+    now = portal.clock()
+    until = now // MINUTE_MILLIS * MINUTE_MILLIS
+    minute = until - 10 * MINUTE_MILLIS
+    samples = [
+        DeliveryMinute(ours, minute, 1, published=5, lag=400, dropped=2),
+        DeliveryMinute(ours, minute, 2, published=7, lag=900, notices=1),
+        DeliveryMinute(ours, until, 2, published=1),
+        DeliveryMinute(ours, until - 61 * MINUTE_MILLIS, 1, published=1),
+        DeliveryMinute(theirs, minute, 1, published=1_000),
+    ]
+    async with store.transaction() as tx:
+        await delivery_minutes.save(tx, samples)
+        request = RecoveryRequest(RecoveryKind.FACADE_FULL, "17", 0)
+        job = await recovery_jobs.accept(tx, ours, request, now, by="test")
+    assert isinstance(job, RecoveryJob)
+    found = (await person.get("/portal/feed/history.json")).json()
+    assert (found["since"], found["until"]) == (until - 60 * MINUTE_MILLIS, until)
+    assert found["minutes"] == [[minute, 12, 900, 2, 1]]
+    assert found["recoveries"] == [[now, None, "17", job.id, "scheduled", 0, 0]]
+    others = (await other.get("/portal/feed/history.json")).json()
+    assert (others["minutes"], others["recoveries"]) == ([[minute, 1_000, 0, 0, 0]], [])
+    portal.delivery._shared.clear()
+    for path in ("/portal", "/portal/feed"):
+        page = (await person.get(path)).text
+        assert '<td class="number">12</td><td class="number">0.9</td>' in page, "without scripts, too"
+        assert f'href="/portal/recoveries/{job.id}"' in page and "loss notices: 1" in page
+        assert "no process published to you" in page and ">1000<" not in page
+
+
+async def test_the_overview_moves(sign_in: SignIn, store: Store, quick: PortalDependencies) -> None:
+    person = await sign_in(Role.READER)
+    tenant_id = await published_to(store, "acme")
+    async with EventStream(person.client, "/portal/events") as stream:
+        assert "No process publishes to you" in await stream.next()
+        minute = quick.clock() // MINUTE_MILLIS * MINUTE_MILLIS - MINUTE_MILLIS
+        async with store.transaction() as tx:
+            await delivery_minutes.save(tx, [DeliveryMinute(tenant_id, minute, 1, dropped=4)])
+        while '<dd class="bad">4</dd>' not in await stream.next():
+            pass

@@ -20,7 +20,7 @@ from tests.support.web import IssueKey
 
 _FEW, _MANY = 10, 10_000  #: settlements, and changes, recoveries, users and keys that ended
 _FEW_MATCHES, _MANY_MATCHES = 10, 1_001
-_PAGE_BYTES = 100_000  #: with its scripts and styles
+_PAGE_BYTES = 100_000  #: with its scripts and styles, as they are sent
 _FILE_ROWS = 500  #: settlements that the file reads at a time
 
 #: Copies of a match, $1 and $2 being the first and the last: finished, live and upcoming ones in turn.
@@ -81,6 +81,7 @@ _OTHERS = {
     "/portal/sign-in",
     "/portal/link/{token:str}",
     "/portal/assets/{version:str}/{name:str}",
+    "/portal/events",
     "/portal/feed/events",
 }
 #: What is saved to a file or read by a script: of any size, with as many statements.
@@ -125,7 +126,7 @@ async def addresses(store: Store) -> dict[str, list[str]]:
     urn = match_urn(match.number)
     markets = f"/portal/matches/{urn}/markets"
     history = f"{markets}/{quote(market_name(*offer(2).key))}"
-    plain = ("", "/feed", "/market-types", "/selfcheck", "/amqp", "/docs", "/account")
+    plain = ("", "/feed", "/feed/history.json", "/market-types", "/selfcheck", "/amqp", "/docs", "/account")
     return {f"/portal{path}": [f"/portal{path}"] for path in plain} | {
         "/portal/envelopes": ["/portal/envelopes", f"/portal/envelopes?match={urn}&type=13&from=1"],
         "/portal/envelopes/{seq:int}": [f"/portal/envelopes/{seq}"],
@@ -175,7 +176,7 @@ async def costs(person: Person, requested: dict[str, list[str]]) -> dict[str, tu
             assert page.status_code == 200, path
             size = len(page.content)
             for asset in re.findall(r'(?:src|href)="(/portal/assets/[^"]+)"', page.text):
-                loaded[asset] = loaded.get(asset) or len((await person.client.get(asset)).content)
+                loaded[asset] = loaded.get(asset) or (await person.client.get(asset)).num_bytes_downloaded
                 size += loaded[asset]
             found[path] = len(statements), 0 if route in _FILES else size
     return found

@@ -133,3 +133,13 @@ async def test_signing_in_leads_to_no_other_site(
     person = Person(client, await add_user(store, settings, "acme", Role.READER))
     response = await person.sign_in(next=path)
     assert response.headers["location"] == "/portal"
+
+
+async def test_assets_are_gzipped_for_those_who_accept_it(client: httpx.AsyncClient) -> None:
+    asset = "/portal/assets/x/htmx.min.js"
+    plain = await client.get(asset, headers={"Accept-Encoding": "identity"})
+    gzipped = await client.get(asset, headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers and gzipped.headers["content-encoding"] == "gzip"
+    assert plain.content == gzipped.content
+    assert gzipped.num_bytes_downloaded < plain.num_bytes_downloaded / 2
+    assert plain.headers["vary"] == gzipped.headers["vary"] == "Accept-Encoding"

@@ -36,7 +36,8 @@ def test_every_name_in_a_template_has_a_text(site: Site, folder: Path) -> None:
 
 @pytest.mark.parametrize(("site", "folder"), SITES)
 def test_every_page_of_the_navigation_has_a_title(site: Site, folder: Path) -> None:
-    titles = {entry.title for entry in site.entries(site.path)}
+    entries = site.entries(site.path)
+    titles = {name for each in entries for name in (each.title, each.short) if name}
     assert titles <= set(site.texts.texts)
 
 

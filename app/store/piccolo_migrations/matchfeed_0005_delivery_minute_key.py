@@ -1,0 +1,24 @@
+"""What Piccolo cannot express of the table of the migration before: a key of several columns."""
+
+from piccolo.apps.migrations.auto.migration_manager import MigrationManager
+
+from app.store.piccolo_conf import DB
+
+ID = "2031-02-01T00:00:05:000000"
+VERSION = "1.38.0"
+DESCRIPTION = "the key of samples of the delivery"
+
+STATEMENT = """
+ALTER TABLE delivery_minute DROP CONSTRAINT delivery_minute_pkey,
+    ADD PRIMARY KEY (tenant_id, minute, epoch)
+"""
+
+
+async def _complete() -> None:
+    await DB.run_ddl(STATEMENT)
+
+
+async def forwards() -> MigrationManager:
+    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
+    manager.add_raw(_complete)
+    return manager
