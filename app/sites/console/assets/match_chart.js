@@ -419,6 +419,7 @@
   document.addEventListener("moved", (event) => { if (["state", "head"].includes(event.detail)) refresh(); });
   document.addEventListener("visibilitychange", refresh);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (plot) plot.redraw(false); });
+  new MutationObserver(() => { if (plot) plot.redraw(false); }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   if (text.seconds) setInterval(refresh, Number(text.seconds) * 1000);
   load();
 })();

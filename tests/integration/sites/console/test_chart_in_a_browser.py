@@ -1,4 +1,4 @@
-"""The chart of a match and of a market in a real browser: it draws, moves, and says what is at the pointer."""
+"""The chart of a match, and what happened in it, in a real browser: both move, and lead to the evidence."""
 
 from collections.abc import AsyncIterator
 
@@ -101,3 +101,32 @@ async def test_the_chart_of_a_market_is_of_chances_or_of_odds(visitor: Visitor, 
     await visitor.scripts(False)
     await visitor.open(market_path(match.number, winner(0.5).key))
     assert "The chart needs scripts" in await visitor.text("#chart")
+
+
+@pytest.mark.timeout(400)
+async def test_a_result_is_found_in_what_happened_and_its_evidence_opened(
+    visitor: Visitor, store: Store
+) -> None:
+    """By the keyboard; the list moves meanwhile, and is a window of its own."""
+    story, page = Story(store), visitor.page
+    match = await played(story)
+    await visitor.open(match_path(match.number))
+    rows = "document.querySelector('[data-rows=happened]')"
+    await page.until(f"{rows}.innerText.includes('Suspended for')", _SECONDS)
+    await story.settle(match, winner(0.6))
+    await page.until(f"{rows}.innerText.includes('Map 1: Northwind to win: settled: won')", _SECONDS)
+    for number in range(10, 40):
+        await story.happen(match, c.EventAdded(replace(kill(story.at + 1, 9), id=number, side="CT")))
+    await page.until("document.querySelector('[data-rows=happened]').rows.length > 30", _SECONDS)
+    assert await page.value("document.getElementById('happened').getBoundingClientRect().height") < 500
+    await page.value("[...document.querySelector('[data-rows=happened]').rows].at(-1).focus()")
+    await visitor.key("k", 75)
+    focused = "document.activeElement.closest('[data-rows=happened] tr')"
+    assert await page.value(f"!!{focused}")
+    assert await visitor.violations() == []
+    settled = "[...document.querySelectorAll('[data-rows=happened] tr.results')][0]"
+    await page.value(f"{settled}.focus()")
+    await visitor.enter()
+    assert "/console/settlements/" in await page.value("location.pathname")
+    assert "by the test" in await visitor.text()
+    assert await visitor.page.value("!!document.querySelector('main a.button[href*=\"/markets/\"]')")
