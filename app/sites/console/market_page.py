@@ -1,13 +1,11 @@
-"""One market: its price through time beside what happened in the match, as a plot and as a table."""
+"""One market: its price beside what happened in the match, as a table; its chart is in `match_chart`."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 from litestar import Response
 from litestar.params import FromPath
 
-from app.domain.map_play import Team
 from app.domain.market import CLOSED, Market
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import void_windows
@@ -15,11 +13,12 @@ from app.domain.tenant import OperatorRole
 from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.sites.console.command_forms import CommandForm, forms_for
+from app.sites.console.fact_texts import command_in_words, event_in_words, round_in_words
 from app.sites.console.site import Console, market_path, match_path
 from app.sites.pages.forms import NEWEST, Before
-from app.sites.pages.market_history import CHANGES, POINTS, PriceHistory, kind_of_change, price_history
+from app.sites.pages.market_history import CHANGES, kind_of_change
 from app.sites.pages.market_names import key_of_name, names_of
-from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.rendering import page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
 from app.store import envelopes, history, markets, matches, operator_commands, settlements
@@ -39,12 +38,6 @@ class Fact(msgspec.Struct, frozen=True, array_like=True):
     at: int
     kind: str
     text: str
-
-
-class MarketPlot(PriceHistory, frozen=True):
-    """What the plot shows: the prices, and what happened since its first point."""
-
-    facts: list[Fact]
 
 
 class Happened(msgspec.Struct, frozen=True):
@@ -68,7 +61,7 @@ async def market_page(
     """The market, what changed it last, and what happened meanwhile."""
     texts = texts_for(request)
     async with console.store.snapshot() as tx:
-        match, market = await _market(tx, ref, name)
+        match, market = await market_of(tx, ref, name)
         found = await envelopes.all_of_market(tx, match.id, market.key, before=before, limit=CHANGES + 1)
         names = await names_of(tx, texts, [market.key])
         entries = await settlements.of_market(tx, match.id, *market.key)
@@ -89,22 +82,6 @@ async def market_page(
     )
 
 
-@get("/matches/{ref:str}/markets/{name:str}/history.json", opt={"query": ()})
-async def market_plot(
-    request: SignedInRequest, console: Console, ref: FromPath[str], name: FromPath[str]
-) -> Response[Any]:
-    """What the plot shows, times in Unix ms."""
-    async with console.store.snapshot() as tx:
-        match, market = await _market(tx, ref, name)
-        found = await envelopes.all_of_market(tx, match.id, market.key, before=NEWEST, limit=POINTS + 1)
-        happened = await _facts(tx, texts_for(request), match)
-    prices = await price_history(found, texts_for(request).locale)
-    begins = prices.points[0].at if prices.points else 0
-    facts = [fact for fact in happened if fact.at >= begins]
-    plot = MarketPlot(**msgspec.structs.asdict(prices), facts=facts)
-    return Response(plot, media_type="application/json", headers=dict(HEADERS))
-
-
 async def _facts(tx: Tx, texts: Texts, match: Match) -> list[Fact]:
     """What happened in the match, and what operators commanded."""
     rounds, events = await history.rounds(tx, match.id), await history.timeline(tx, match.id)
@@ -121,7 +98,8 @@ def _forms(role: OperatorRole | None, market: Market) -> tuple[CommandForm, ...]
     return tuple(form for form in given if form.tag != "roll_back_market" or market.held)
 
 
-async def _market(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:
+async def market_of(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:
+    """The match, and its market with that name. Raises `NotFound`."""
     match = await matches.by_ref(tx, ref)
     key = key_of_name(name)
     market = await markets.get(tx, match.id, key) if key else None
@@ -151,39 +129,12 @@ def facts_in_words(
     commands: Iterable[ExecutedCommand],
 ) -> list[Fact]:
     """Every event and every round's end that counts, and every command, oldest first."""
-    happened = [Fact(each.at, each.type, _event(texts, match, each)) for each in events if not each.void]
-    ended = [Fact(each.ended_at, "round", _round(texts, match, each)) for each in rounds if not each.void]
-    given = [Fact(each.at, "command", _command(texts, each)) for each in commands]
+    names = match.home, match.away
+    happened = [
+        Fact(each.at, each.type, event_in_words(texts, each, *names)) for each in events if not each.void
+    ]
+    ended = [
+        Fact(each.ended_at, "round", round_in_words(texts, each, *names)) for each in rounds if not each.void
+    ]
+    given = [Fact(each.at, "command", command_in_words(texts, each)) for each in commands]
     return sorted([*happened, *ended, *given], key=lambda fact: fact.at)
-
-
-def _command(texts: Texts, executed: ExecutedCommand) -> str:
-    name = f"commands.{executed.name}"
-    command = texts(name) if texts.has(name) else executed.name
-    return texts("facts.command", actor=executed.actor, command=command)
-
-
-def _event(texts: Texts, match: Match, event: TimelineEvent) -> str:
-    actor = event.actor.name if event.actor else "?"
-    if event.type == "kill":
-        target = event.target.name if event.target else "?"
-        team = _team(match, event.actor_team)
-        return texts("facts.kill", actor=actor, team=team, target=target, weapon=event.weapon)
-    what = texts(f"settlements.events.{event.type}")
-    return f"{what} {event.site}".strip() + (f" · {event.actor.name}" if event.actor else "")
-
-
-def _round(texts: Texts, match: Match, played: Round) -> str:
-    return texts(
-        "facts.round",
-        map=played.map,
-        round=played.number,
-        team=_team(match, played.winner),
-        reason=texts(f"settlements.win_reasons.{played.win_reason}"),
-        home=played.home_score,
-        away=played.away_score,
-    )
-
-
-def _team(match: Match, team: Team | None) -> str:
-    return {"home": match.home, "away": match.away}.get(team or "", "?")

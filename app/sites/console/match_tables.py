@@ -14,6 +14,7 @@ from app.domain.market import Book, Market, MarketStatus, market_name, specifier
 from app.domain.match import Match
 from app.kit.clock import Clock
 from app.kit.errors import NotFound
+from app.sites.console.happened import HAPPENED, HappenedReader
 from app.sites.console.live_tables import ALERTS, AlertRow, live_row
 from app.sites.console.row_feed import Tables
 from app.sites.console.site import market_path
@@ -35,6 +36,7 @@ class MatchReader:
 
     def __init__(self, store: Store, clock: Clock, match_id: UUID) -> None:
         self._store, self._clock, self._match_id = store, clock, match_id
+        self._happened = HappenedReader(match_id)
 
     async def read(self) -> Tables:
         """The rows as they are now. Raises `Unavailable`, `NotFound` once the match is deleted."""
@@ -46,6 +48,7 @@ class MatchReader:
             counts = await listings.market_counts(tx, [match.id])
             opened = await alerts.listing(tx, match_id=match.id, ended=False)
             players = await players_of(tx, (each.key for each in found))
+            happened = await self._happened.read(tx, match)
         about = MatchName(match.number, match.home, match.away)
         book: Book = {each.key: each for each in found}
         now = self._clock()
@@ -54,6 +57,7 @@ class MatchReader:
             STATE: {str(match.number): live_row(match, counts[match.id], opened, now)},
             INPUTS: input_rows(match, now),
             MARKETS: market_rows(book, match, players, closed=False),
+            HAPPENED: happened,
         }
 
 

@@ -8,6 +8,8 @@ from litestar.response import Stream
 
 from app.domain.entrants import Player
 from app.kit.errors import Refusal, Unavailable
+from app.sites.console.happened import HAPPENED
+from app.sites.console.happened_texts import words_of
 from app.sites.console.live_tables import ALERTS, CONSENTS, MATCHES
 from app.sites.console.match_tables import CLOSED, INPUTS, MARKETS, STATE, MarketRow
 from app.sites.console.row_feed import RenderedRow, RowFeed
@@ -26,6 +28,7 @@ _TEMPLATES = {
     INPUTS: "input_cells.html",
     MARKETS: "market_cells.html",
     CLOSED: "closed_cells.html",
+    HAPPENED: "happened_cells.html",
 }
 
 
@@ -83,6 +86,8 @@ def blocks(template: jinja2.Template, values: dict[str, Any]) -> list[str]:
 
 
 def _names(table: str, texts: Texts, row: Any) -> dict[str, str]:
+    if table == HAPPENED:
+        return words_of(texts, row)
     return {"name": _market_name(texts, row)} if table in (MARKETS, CLOSED) else {}
 
 

@@ -10,13 +10,14 @@ from app.sites.console import (
     consents,
     live,
     market_page,
+    match_chart,
     match_page,
     reports,
 )
 from app.sites.console.site import CONSOLE, ConsoleDependencies
 from app.sites.pages.routes import site_router
 
-_MODULES = (live, match_page, market_page, commands, consents, reports)
+_MODULES = (live, match_page, market_page, match_chart, commands, consents, reports)
 
 
 def console_router(dependencies: Callable[[], ConsoleDependencies]) -> Router:

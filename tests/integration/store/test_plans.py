@@ -16,6 +16,7 @@ from app.store import (
     envelopes,
     history,
     listings,
+    match_changes,
     search,
     selfcheck_queries,
     settlements,
@@ -156,6 +157,9 @@ READS: dict[str, Read] = {
     "tier": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, tier="S"),
     "on lan": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, is_lan=True),
     "begins": lambda tx: entrants.listing(tx, TOURNAMENTS, after=0, limit=50, starts_from=1_990),
+    "chart of a match": lambda tx: match_changes.of_match(
+        tx, _IDS[0], ["6:map=1|team=home"], 0, limit=50, every_entry=False
+    ),
     "squad": lambda tx: entrants.listing(tx, PLAYERS, after=0, limit=50, parents=[7]),
     "known to the public": lambda tx: entrants.is_public(tx, TEAMS, MAX_FILE_NUMBER + 1),
 }

@@ -39,6 +39,7 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "lock": _EITHER,
     "locked": _EITHER,
     "newest_first": _EITHER,
+    "every_entry": _EITHER,
     "of_match": _EITHER,
     "of_node": _EITHER,
     "own": _EITHER,

@@ -35,7 +35,7 @@
     const { ctx, bbox } = plot;
     const x = (at) => Math.min(Math.max(plot.valToPos(at / 1000, "x", true), bbox.left), bbox.left + bbox.width);
     ctx.save();
-    ctx.fillStyle = colour("--line");
+    ctx.fillStyle = colour("line");
     ctx.globalAlpha = 0.6;
     for (const [since, until] of shown.recoveries) {
       const left = x(since), right = x(until ?? shown.until);
@@ -49,7 +49,7 @@
     const { ctx, bbox } = plot;
     const ratio = uPlot.pxRatio;
     ctx.save();
-    ctx.fillStyle = colour("--bad");
+    ctx.fillStyle = colour("bad");
     for (const [minute, , , dropped, notices] of shown.minutes) {
       if (!dropped && !notices) continue;
       const x = plot.valToPos(minute / 1000 + MINUTE / 2, "x", true);
@@ -82,7 +82,7 @@
   }
 
   function plotted(canvas, series, values, height, unit) {
-    const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "13px system-ui, sans-serif" };
+    const axis = { stroke: colour("soft"), grid: { stroke: colour("line"), width: 1 }, ticks: { show: false }, font: "13px system-ui, sans-serif" };
     const plot = new uPlot({
       width: width(),
       height,
@@ -117,9 +117,9 @@
     note.textContent = text.hint;
     const [first, second] = place.querySelectorAll(".canvas");
     const bars = uPlot.paths.bars({ size: [0.8, 24], align: 1 });
-    plotted(first, { fill: colour("--brand"), width: 0, paths: bars, points: { show: false } }, [times, envelopes], 160, 10);
+    plotted(first, { fill: colour("brand"), width: 0, paths: bars, points: { show: false } }, [times, envelopes], 160, 10);
     const steps = uPlot.paths.stepped({ align: 1 });
-    plotted(second, { stroke: colour("--ink"), width: 2, paths: steps, points: { show: false } }, [times, lags], 120, 1);
+    plotted(second, { stroke: colour("ink"), width: 2, paths: steps, points: { show: false } }, [times, lags], 120, 1);
     addEventListener("resize", () => plots.forEach((each) => each.setSize({ width: width(), height: each.height })));
   }
 

@@ -36,18 +36,18 @@
     const { ctx, bbox } = plot;
     const x = (at) => Math.min(Math.max(plot.valToPos(at / 1000, "x", true), bbox.left), bbox.left + bbox.width);
     ctx.save();
-    ctx.fillStyle = css("--bad-ground");
+    ctx.fillStyle = css("bad-ground");
     for (const [since, until] of history.suspensions) {
       const left = x(since);
       const right = until === null ? bbox.left + bbox.width : x(until);
       ctx.fillRect(left, bbox.top, Math.max(right - left, 1), bbox.height);
     }
-    ctx.fillStyle = css("--soft");
+    ctx.fillStyle = css("soft");
     for (const [at, kind] of history.facts || []) {
       const height = kind === "round" || kind === "command" ? 24 : 12;
       if (at / 1000 >= plot.scales.x.min) ctx.fillRect(x(at) - 0.5, bbox.top + bbox.height - height, 1, height);
     }
-    ctx.fillStyle = css("--ink");
+    ctx.fillStyle = css("ink");
     for (const [at] of history.marks) ctx.fillRect(x(at) - 1, bbox.top, 2, bbox.height);
     ctx.restore();
   }
@@ -71,7 +71,7 @@
       note.textContent = text.empty;
       return;
     }
-    const axis = { stroke: css("--soft"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line") } };
+    const axis = { stroke: css("soft"), grid: { stroke: css("line"), width: 1 }, ticks: { stroke: css("line") } };
     const plot = new uPlot({
       ...size(),
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
@@ -79,7 +79,7 @@
       axes: [{ ...axis, values: LABELS }, { ...axis, label: text.odds }],
       series: [
         { label: text.time, value: "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" },
-        { label: text.odds, stroke: css("--brand"), width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: history.points.length < 60 } },
+        { label: text.odds, stroke: css("brand"), width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: history.points.length < 60 } },
       ],
       hooks: {
         drawClear: [(own) => shade(own, history)],

@@ -1,11 +1,11 @@
 "use strict";
-// The colour of a token of the style sheet, as a canvas takes it. Tokens depend on the theme (`light-dark()`),
-// which a browser resolves in a property of an element, not in the token.
-window.plotColour = (name) => {
+// The colours of tokens.css as a canvas takes them: `light-dark()` is resolved for the theme that is shown.
+window.plotColour = (() => {
   const probe = document.createElement("span");
-  probe.style.color = `var(${name})`;
+  probe.hidden = true;
   document.body.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
-};
+  return (name) => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+})();

@@ -95,8 +95,8 @@ async def test_prices_stand_beside_what_happened(person: Person, store: Store, s
     assert "Map 1, round 1: Northwind, all opponents killed, 1:0" in page.text
     russian = await person.get(own, headers={"Accept-Language": "ru"})
     assert "Карта 1, раунд 1: Northwind" in russian.text
-    plot = (await person.get(f"{own}/history.json")).json()
-    assert [kind for _, kind, _ in plot["facts"]] == ["kill", "round", "command"] and len(plot["points"]) == 2
+    chart = (await person.get(f"{own}/chart.json")).json()
+    assert [fact[2] for fact in chart["facts"]] == ["kill", "round", "command"] and len(chart["points"]) == 2
 
 
 async def test_an_entry_has_its_evidence(person: Person, store: Store, story: Story) -> None:

@@ -67,8 +67,8 @@ async def test_the_plots_have_the_colours_of_the_theme_and_fit(store: Store, set
                 await page.set_window(width, 900, dark=dark)
                 await visitor.open(path)
                 await page.until(_DRAWN)
-                assert await page.value(_OF_COLOUR.format("--brand")) > 1_000, (path, width)
-                assert await page.value(_OF_COLOUR.format("--bad")) > 20, (path, width)
+                assert await page.value(_OF_COLOUR.format("brand")) > 1_000, (path, width)
+                assert await page.value(_OF_COLOUR.format("bad")) > 20, (path, width)
                 assert await visitor.too_wide() == [] and await visitor.violations() == [], (path, width)
         await page.value(_POINT)
         await page.until(
