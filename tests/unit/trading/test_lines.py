@@ -60,11 +60,21 @@ def test_lines_of_a_lead_mirror_those_of_the_other_team(weights: dict[int, float
         assert [-line for line, _ in reversed(theirs)] == [line for line, _ in ours]
 
 
+@given(chances, st.integers(1, 5))
+def test_lines_near_evens_come_in_the_order_of_their_distance(weights: dict[int, float], size: int) -> None:
+    lines = list(distribution(weights).lines())
+    near, evens = list(nearest(distribution(weights).lines(), size)), sum(over > 0.5 for _, over in lines)
+    window = lines[max(evens - size - 2, 0) : evens + size + 2]
+    assert sorted(near) == [(line, over) for line, over in window if abs(over - 0.5) <= 0.4 + 1e-9]
+    distances = [abs(over - 0.5) for _, over in near]
+    assert distances == pytest.approx(sorted(distances), abs=1e-12)
+
+
 @given(chances, st.integers(1, 5), st.sets(st.integers(-20, 30)))
 def test_the_choice_stands_when_it_is_made_again(
     weights: dict[int, float], size: int, known: set[int]
 ) -> None:
-    near = nearest(distribution(weights).lines(), size)
+    near = list(nearest(distribution(weights).lines(), size))
     chosen = choose(near, {value + 0.5 for value in known}, size)
     assert len(chosen) <= size
     assert choose(near, chosen, size) == chosen == choose(near, chosen, 0)
