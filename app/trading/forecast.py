@@ -10,7 +10,7 @@ from propcache.api import cached_property
 
 from app.domain.match import CurrentRound, TimelineEvent
 from app.trading import map_scores, model, skill
-from app.trading.lines import Distribution, Finals, FinalScores, Measure, Score, measured
+from app.trading.lines import Distribution, Finals, Measure, Score, measured
 from app.trading.map_scores import (
     MapParameters,
     MapState,
@@ -99,7 +99,7 @@ class Forecast:
         after = Forecast(self.facts, self.now + millis)
         after._earlier = self, millis
         after._map_parameters, after._states = self._map_parameters, self._states
-        after._before, after.phase = self._before, self.phase
+        after._before, after.phase, after.planter = self._before, self.phase, self.planter
         after._current_outlook, after._outlooks_ahead = self._current_outlook, self._outlooks_ahead
         after._ahead_of_match = self._ahead_of_match
         after.cases, after.skill, after.economy = self.cases, self.skill, self.economy
@@ -197,9 +197,15 @@ class Forecast:
         ahead = self._map_ahead(number)
         if ahead:
             return ahead.distribution(measure, self.once(Forecast._cases_reaching, number))
-        branches = self.branches(number)
-        ends = FinalScores(finals(parameters, state) for _, parameters, state in branches)
-        return ends.measured(measure).under([branch.weight for branch in branches])
+        return Distribution.of(measured(measure, self.finals(number)))
+
+    def finals(self, number: int) -> Finals:
+        """Final scores of a map and their probabilities."""
+        if outlook := self._outlook(number):
+            return outlook.finals(self.current_round_chances)
+        if ahead := self._map_ahead(number):
+            return ahead.finals(self.once(Forecast._cases_reaching, number))
+        return mixture((weight, finals(*after)) for weight, *after in self.branches(number))
 
     def _map_ahead(self, number: int) -> MapOutlook | None:
         """The outlook of a map of which no round is in progress."""

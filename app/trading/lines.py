@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import add, mul, sub
-from typing import NamedTuple, overload
+from typing import overload
 
 from propcache.api import cached_property
 
@@ -161,13 +161,15 @@ class FinalScores:
     """The final scores in which each of several cases may end, to be measured in more than one way."""
 
     def __init__(self, cases: Iterable[Finals]) -> None:
-        #: Cases mostly share their scores: these once, and of each case which ones it has, and their chances.
-        self._scores: dict[tuple[Score, ...], int] = {}
-        self._cases: list[tuple[int, tuple[float, ...]]] = []
-        for case in cases:
-            scores, chances = zip(*case, strict=True)
-            self._cases.append((self._scores.setdefault(scores, len(self._scores)), chances))
+        """Each case has a score once."""
+        by_score = _by_score(cases)
+        self._scores, self._columns = tuple(by_score), list(by_score.values())
         self._mixtures: dict[Measure, Mixture] = {}
+
+    def mean(self, weights: Sequence[float]) -> Finals:
+        """The mean over the cases; weights are positive and sum to 1."""
+        chances = [sum(map(mul, weights, column)) for column in self._columns]
+        return tuple(zip(self._scores, chances, strict=True))
 
     def measured(self, measure: Measure) -> Mixture:
         """What `measure` may come to in each case, computed on first use."""
@@ -177,52 +179,46 @@ class FinalScores:
         return known
 
     def _measured(self, measure: Measure) -> Mixture:
-        values, places = _layout(measure, tuple(self._scores))
-        sums = [_sums(places[number], chances) for number, chances in self._cases]
-        possible = [index for index, column in enumerate(zip(*sums, strict=True)) if any(column)]
-        if len(possible) < len(values):
-            values = tuple([values[index] for index in possible])
-            sums = [[of_case[index] for index in possible] for of_case in sums]
-        return Mixture(values, list(zip(*map(_tails, sums), strict=True)))
+        values, places = _layout(measure, self._scores)
+        columns = self._columns
+        tails = [[0.0] * len(columns[0])]
+        for first, *others in reversed(places):
+            chances: Iterable[float] = columns[first]
+            for place in others:
+                chances = map(add, chances, columns[place])
+            tails.append(list(map(add, tails[-1], chances)))
+        tails.reverse()
+        return Mixture(values, tails)
 
 
-class _Places(NamedTuple):
-    """Which of some scores have each of some values: `first` has the index of the first score of each value
-    (behind the last score: none), `others` the value's index and the score's of all others."""
-
-    first: tuple[int, ...]
-    others: tuple[tuple[int, int], ...]
+def _by_score(cases: Iterable[Finals]) -> dict[Score, tuple[float, ...]]:
+    """The scores that a case may end in, and of each its chance in every case."""
+    # Cases mostly have the scores of the one before.
+    blocks: list[tuple[tuple[Score, ...], list[tuple[float, ...]]]] = []
+    for case in cases:
+        scores, chances = zip(*case, strict=True)
+        if not blocks or blocks[-1][0] != scores:
+            blocks.append((scores, []))
+        blocks[-1][1].append(chances)
+    found: dict[Score, tuple[float, ...]] = {}
+    missing: tuple[float, ...] = ()
+    for scores, rows in blocks:
+        columns, none = dict(zip(scores, zip(*rows, strict=True), strict=True)), (0.0,) * len(rows)
+        every = found | columns
+        found = {score: found.get(score, missing) + columns.get(score, none) for score in every}
+        missing += none
+    return {score: column for score, column in found.items() if any(column)}
 
 
 @lru_cache(maxsize=4096)
 def _layout(
-    measure: Measure, lists: tuple[tuple[Score, ...], ...]
-) -> tuple[tuple[int, ...], tuple[_Places, ...]]:
-    """The values that these lists of scores have, in order, and where each list has them."""
-    measures = [[measure(home, away) for home, away in scores] for scores in lists]
-    values = tuple(sorted(set().union(*measures)))
-    return values, tuple(_places(of_list, values) for of_list in measures)
-
-
-def _places(measures: Sequence[int], values: tuple[int, ...]) -> _Places:
-    none = len(measures)
-    first = dict.fromkeys(values, none)
-    others = []
-    for index, value in enumerate(measures):
-        if first[value] == none:
-            first[value] = index
-        else:
-            others.append((values.index(value), index))
-    return _Places(tuple(first.values()), tuple(others))
-
-
-def _sums(places: _Places, chances: tuple[float, ...]) -> list[float]:
-    """The chance of each value."""
-    padded = (*chances, 0.0)
-    found = [padded[index] for index in places.first]
-    for value, index in places.others:
-        found[value] += chances[index]
-    return found
+    measure: Measure, scores: tuple[Score, ...]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """The values that these scores have, in order, and of each the places of its scores."""
+    places: dict[int, list[int]] = {}
+    for place, (home, away) in enumerate(scores):
+        places.setdefault(measure(home, away), []).append(place)
+    return tuple(sorted(places)), tuple([tuple(places[value]) for value in sorted(places)])
 
 
 def _tails(chances: list[float]) -> list[float]:

@@ -17,8 +17,9 @@ from app.trading.lines import LineSequence
 from app.trading.match_facts import collect_facts
 from app.trading.match_phase import MatchPhase
 from app.trading.registry import RULES
-from app.trading.rules import Ladder, Rule, Specifiers, choose, nearest, places_near, stays
+from app.trading.rules import Ladder, Rule, Specifiers, choose, nearest, places_near, reach, stays
 
+_NO_LINES: frozenset[float] = frozenset()
 _WITHDRAWN = (OFF_OFFER, LINE_WITHDRAWN)  #: why a line is no longer on offer although its match is
 
 
@@ -79,16 +80,17 @@ class PlannedLadder(NamedTuple):
 
     def on_offer(self, forecast: Forecast, book: Book) -> list[PricedGroup]:
         """The groups that are on offer now, given those that were until now."""
-        free, standing, groups = [], set(), self.groups
+        free, standing, groups, farthest = [], set(), self.groups, 1.0
         lines = self.ladder.lines(forecast, groups.bases[0].specifiers)
-        added, withdrawn = frozenset[float](), frozenset[float]()
+        added = withdrawn = _NO_LINES
         if forecast.match.controls.lines:
             added, withdrawn = self._set_by_traders(forecast, lines, book)
         elif self.live:
             return self._standing(lines, book)
-        near = nearest(lines, self.size + len(withdrawn))
-        for one in near:
-            line = one[0]
+        for one in nearest(lines, self.size + len(withdrawn)):
+            line, chance = one
+            if abs(chance - 0.5) > farthest:
+                break
             if line in withdrawn:
                 continue
             stands = _group_stands(groups[line], book)
@@ -96,11 +98,13 @@ class PlannedLadder(NamedTuple):
                 standing.add(line)
             if stands or not (self.live or stands is None):
                 free.append(one)
+                if len(free) == self.size and not self.live:  # no line beyond its reach can be chosen
+                    farthest = reach(chance)
         chosen = choose(free, standing, 0 if self.live else self.size)
         if added:
             offered = [groups[line] for line in sorted({*chosen, *added})]
             return [(group, group.prices(forecast)) for group in offered]
-        over = dict(near)
+        over = dict(free)
         return [(groups[line], (over[line], 1 - over[line])) for line in chosen]
 
     def _standing(self, lines: LineSequence, book: Book) -> list[PricedGroup]:

@@ -37,6 +37,10 @@ class MapOutlook:
             known = self._latest[measure] = weights, self._final_scores.measured(measure).under(weights)
         return known[1]
 
+    def finals(self, cases: Sequence[float]) -> Finals:
+        """Its final scores, with their probabilities; `cases` are the weights of the skills."""
+        return self._final_scores.mean([case * weight for case in cases for weight in self._weights])
+
     @cached_property
     def _final_scores(self) -> FinalScores:
         return FinalScores(finals(*one) for one in self._ahead)
@@ -105,6 +109,10 @@ class RoundOutlook:
     def distribution(self, measure: Measure, chances: Chances) -> Distribution:
         """What `measure` of the map's final score may come to."""
         return self._final_scores.measured(measure).under(self._weights(chances))
+
+    def finals(self, chances: Chances) -> Finals:
+        """The map's final scores, with their probabilities."""
+        return self._final_scores.mean(self._weights(chances))
 
     def match_finals(self, ahead: MapsAhead, chances: Chances) -> Finals:
         """Final map scores of the match, with their probabilities."""

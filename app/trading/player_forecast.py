@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from app.domain.match import CurrentRound, PlayerForm, Team
 from app.trading.forecast import Forecast
-from app.trading.lines import Distribution
+from app.trading.lines import Distribution, Score
 from app.trading.match_facts import MatchFacts, PlayerKey
 from app.trading.match_phase import accounts_of
 from app.trading.player_kills import Means, PlayerRecord, kill_model
 from app.trading.round_endings import PLAYERS, kills_of_teams
 from app.trading.round_kills import kill_state
 
-_BASE = 1000  #: more rounds than anybody has on a map
 _CLASSES = 60  #: of final scores, by the kills that they make likely
 TeamKey = tuple[int, Team]  #: map number, team
 
@@ -59,14 +58,14 @@ def _later(forecast: Forecast, of_team: TeamKey) -> Means:
     number, team = of_team
     play = forecast.facts.play(number)
     counted = _whole_round(forecast, of_team) + _expected(team, play.home_score, play.away_score)
-    scores, chances = zip(*forecast.distribution(_final_score, number).chances, strict=True)
+    scores, chances = zip(*forecast.once(Forecast.finals, number), strict=True)
     return in_classes([mean - counted for mean in _means(team, scores)], chances)
 
 
 @lru_cache(maxsize=2048)
-def _means(team: Team, scores: tuple[int, ...]) -> tuple[float, ...]:
+def _means(team: Team, scores: tuple[Score, ...]) -> tuple[float, ...]:
     """Of a player of level 1 on the whole map, at each of these final scores."""
-    return tuple([_expected(team, *divmod(score, _BASE)) for score in scores])
+    return tuple([_expected(team, home, away) for home, away in scores])
 
 
 def in_classes(means: Sequence[float], chances: Sequence[float]) -> Means:
@@ -78,11 +77,6 @@ def in_classes(means: Sequence[float], chances: Sequence[float]) -> Means:
         parts[place] += mean * chance
         weights[place] += chance
     return [(part / weight, weight) for part, weight in zip(parts, weights, strict=True) if weight]
-
-
-def _final_score(home: int, away: int) -> int:
-    """Measures a final score as one number."""
-    return home * _BASE + away
 
 
 def _expected(team: Team, home: float, away: float) -> float:

@@ -6,7 +6,7 @@ main line. Lines follow the expectation, but not each of its moves: one that is 
 another is nearer by more than `_STAY`, and none is beyond `_LIMIT`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -71,6 +71,7 @@ def parse_specifiers(text: str) -> Specifiers:
 _STAY = 0.05
 #: The farthest from evens that a line is on offer, and how much nearer it must be to come on.
 _LIMIT, _ENTRY = 0.4, 0.02
+_ROUNDED = 1e-8  #: more than distances from evens are rounded by
 _LOWEST, _HIGHEST = 0.5 - _LIMIT - 1e-9, 0.5 + _LIMIT + 1e-9
 
 
@@ -103,19 +104,37 @@ def places_near(lines: LineSequence, size: int) -> Sequence[int]:
     return lines.places[max(evens - size - 2, 0) : evens + size + 2]
 
 
-def nearest(lines: LineSequence, size: int) -> list[Line]:
-    """The lines `places_near` evens, without those that are too far from it to be on offer."""
-    between, tails = lines.between, lines.tails
-    return [
-        (between[place], chance)
-        for place in places_near(lines, size)
-        if _LOWEST <= (chance := tails[place + 1]) <= _HIGHEST
-    ]
+def nearest(lines: LineSequence, size: int) -> Iterator[Line]:
+    """The lines `places_near` evens, those nearer to it first, without those that are too far from it to be
+    on offer. Each is read when it is reached: mostly the first few decide."""
+    between, tails, places = lines.between, lines.tails, lines.places
+    after = lines.first_at_most(0.5)
+    before, first, end = after - 1, max(after - size - 2, 0), min(after + size + 2, len(places))
+    above = tails[places[before] + 1] if before >= first else 1.0
+    below = tails[places[after] + 1] if after < end else 0.0
+    while True:
+        if above + below < 1.0:
+            if above > _HIGHEST:
+                return
+            yield between[places[before]], above
+            before -= 1
+            above = tails[places[before] + 1] if before >= first else 1.0
+        else:
+            if below < _LOWEST:
+                return
+            yield between[places[after]], below
+            after += 1
+            below = tails[places[after] + 1] if after < end else 0.0
 
 
 def stays(chance: float) -> bool:
     """Whether a line with this chance to exceed it stays on offer while none comes on."""
     return round(abs(chance - 0.5), 9) <= _LIMIT
+
+
+def reach(chance: float) -> float:
+    """The farthest from evens that a line may be to stay in place of one with this chance to exceed it."""
+    return abs(chance - 0.5) + _STAY + _ROUNDED
 
 
 def choose(lines: Iterable[Line], on_offer: Collection[float], size: int) -> list[float]:

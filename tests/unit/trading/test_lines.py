@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from app.domain.market import MarketStatus, Result
-from app.trading.lines import Distribution
+from app.trading.lines import Distribution, Finals, FinalScores, Score, lead, measured, total
+from app.trading.map_scores import mixture
 from app.trading.registry import RULES
 from app.trading.rules import choose, nearest, parse_specifiers
 from tests.support.simulated import plan_between
@@ -52,6 +53,35 @@ def test_a_higher_line_is_never_likelier_to_be_exceeded(weights: dict[int, float
         )
 
 
+scores = st.dictionaries(
+    st.tuples(st.integers(0, 4), st.integers(0, 4)), st.just(0.0) | st.floats(0.01, 1.0), min_size=1
+).filter(lambda weights: any(weights.values()))
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1.0), scores, st.integers(1, 3)), min_size=1, max_size=4))
+def test_final_scores_are_the_mean_over_cases_however_many_they_share(
+    cases: list[tuple[float, dict[Score, float], int]],
+) -> None:
+    """Each case as often as its number says, one after the other."""
+    whole = sum(weight * times for weight, _, times in cases)
+    weights = [weight / whole for weight, _, times in cases for _ in range(times)]
+    ends: list[Finals] = [
+        tuple((score, chance / sum(by_score.values())) for score, chance in by_score.items())
+        for _, by_score, times in cases
+        for _ in range(times)
+    ]
+    found, expected = FinalScores(ends), mixture(zip(weights, ends, strict=True))
+    possible = {score: chance for score, chance in expected if chance}
+    assert dict(found.mean(weights)) == pytest.approx(possible)
+    for measure in (lead, total):
+        ours = found.measured(measure).under(weights)
+        plain = Distribution.of(measured(measure, possible.items()))
+        assert [value for value, _ in ours.chances] == [value for value, _ in plain.chances]
+        assert [chance for _, chance in ours.chances] == pytest.approx(
+            [chance for _, chance in plain.chances], abs=1e-12
+        )
+
+
 @given(chances)
 def test_lines_of_a_lead_mirror_those_of_the_other_team(weights: dict[int, float]) -> None:
     ours = distribution(weights).lines()
@@ -60,11 +90,21 @@ def test_lines_of_a_lead_mirror_those_of_the_other_team(weights: dict[int, float
         assert [-line for line, _ in reversed(theirs)] == [line for line, _ in ours]
 
 
+@given(chances, st.integers(1, 5))
+def test_lines_near_evens_come_in_the_order_of_their_distance(weights: dict[int, float], size: int) -> None:
+    lines = list(distribution(weights).lines())
+    near, evens = list(nearest(distribution(weights).lines(), size)), sum(over > 0.5 for _, over in lines)
+    window = lines[max(evens - size - 2, 0) : evens + size + 2]
+    assert sorted(near) == [(line, over) for line, over in window if abs(over - 0.5) <= 0.4 + 1e-9]
+    distances = [abs(over - 0.5) for _, over in near]
+    assert distances == pytest.approx(sorted(distances), abs=1e-12)
+
+
 @given(chances, st.integers(1, 5), st.sets(st.integers(-20, 30)))
 def test_the_choice_stands_when_it_is_made_again(
     weights: dict[int, float], size: int, known: set[int]
 ) -> None:
-    near = nearest(distribution(weights).lines(), size)
+    near = list(nearest(distribution(weights).lines(), size))
     chosen = choose(near, {value + 0.5 for value in known}, size)
     assert len(chosen) <= size
     assert choose(near, chosen, size) == chosen == choose(near, chosen, 0)

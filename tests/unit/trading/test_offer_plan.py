@@ -7,20 +7,21 @@ from itertools import islice
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from app.domain.market import Book, MarketStatus
+from app.domain.market import ACTIVE, SETTLED, SUSPENDED, Book, Market, MarketStatus
 from app.domain.suspension_reasons import OFF_OFFER
 from app.trading.forecast import Forecast
-from app.trading.lines import total
+from app.trading.lines import Distribution, total
 from app.trading.map_scores import MapParameters, MapState, map_parameters
 from app.trading.match_facts import MatchFacts, collect_facts
 from app.trading.match_phase import MatchPhase, match_phase
-from app.trading.offer_plan import planned_group, planned_market
+from app.trading.offer_plan import LineGroups, PlannedLadder, planned_group, planned_market
 from app.trading.offers import MAX_PROBABILITY, MIN_PROBABILITY, Certainty, Offer, priced_offers
 from app.trading.outlook import MapOutlook
 from app.trading.pricing import MIN_ODDS, odds, shares
 from app.trading.registry import RULES
-from app.trading.rules import Rule, Specifiers, choose, nearest
+from app.trading.rules import Ladder, Rule, Specifiers, choose, nearest, with_threshold
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import new_match
 from tests.unit.trading.trader import PRICING, Trader, trade
@@ -78,6 +79,42 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
 
 def facts_of(trader: Trader) -> MatchFacts:
     return collect_facts(trader.match, ())
+
+
+ABSENT, STANDING, WITHDRAWN, DECIDED = range(4)
+
+
+@given(
+    st.lists(st.floats(0.001, 1.0), min_size=2, max_size=25),
+    st.integers(1, 5),
+    st.lists(st.sampled_from([ABSENT, ABSENT, STANDING, WITHDRAWN, DECIDED]), min_size=25, max_size=25),
+)
+def test_no_line_that_is_not_looked_at_would_have_been_chosen(
+    weights: list[float], size: int, states: list[int]
+) -> None:
+    lines = Distribution.of((value, one / sum(weights)) for value, one in enumerate(weights)).lines()
+    ladder = Ladder(size, lambda *_: lines, with_threshold)
+    over, under = (replace(RULES[number], ladder=ladder) for number in (36, 37))
+    bases = tuple(planned_market(rule, Specifiers(map=1)) for rule in (over, under))
+    groups, book = LineGroups(bases), Book()
+    for (line, _), state in zip(lines, states, strict=False):
+        for key, rule, specifiers in groups[line].markets:
+            if state != ABSENT:
+                book[key] = Market(
+                    type_id=rule.id,
+                    specifiers=specifiers.text,
+                    status={STANDING: ACTIVE, WITHDRAWN: SUSPENDED, DECIDED: SETTLED}[state],
+                    odds=Decimal(2),
+                    probability=0.5,
+                    reason=OFF_OFFER if state == WITHDRAWN else "",
+                )
+    forecast = Forecast(collect_facts(new_match(1), ()), 0)
+    found = PlannedLadder(ladder, groups, size, live=False).on_offer(forecast, book)
+    free = [one for one in nearest(lines, size) if states[lines.lines.index(one[0])] != DECIDED]
+    standing = {line for line, state in zip(lines.lines, states, strict=False) if state == STANDING}
+    chosen = choose(free, standing, size)
+    assert [group.markets[0].specifiers.threshold for group, _ in found] == chosen
+    assert [chance for _, (chance, _) in found] == [dict(free)[line] for line in chosen]
 
 
 @pytest.mark.parametrize("best_of", [1, 3])

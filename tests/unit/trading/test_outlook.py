@@ -51,11 +51,14 @@ def test_everything_is_the_mean_of_both_results(
     assert sum(weight * outlook.map_wins(chances)[skill] for weight, skill in CASES) == pytest.approx(
         sum(weight * wins_map(own, after) for weight, own, after in ahead), abs=1e-12
     )
+    fresh_finals = mixture((weight, finals(own, after)) for weight, own, after in ahead)
+    found_finals = dict(outlook.finals(chances))
+    assert [found_finals.get(score, 0.0) for score, _ in fresh_finals] == pytest.approx(
+        [chance for _, chance in fresh_finals], abs=1e-12
+    )
     for measure in (lead, total):
         found = outlook.distribution(measure, chances)
-        fresh = Distribution.of(
-            measured(measure, mixture((weight, finals(own, after)) for weight, own, after in ahead))
-        )
+        fresh = Distribution.of(measured(measure, fresh_finals))
         for line in range(-31, 43):
             assert found.over(line + 0.5) == pytest.approx(fresh.over(line + 0.5), abs=1e-12)
         assert found.mean == pytest.approx(fresh.mean, abs=1e-9)
