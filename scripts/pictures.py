@@ -7,12 +7,15 @@ The demo must run (`./scripts/demo --detach`). Light and dark, wide and on a pho
 
 import argparse
 import asyncio
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from scripts.demonstration.paths import DESCRIPTION, ROOT
+from scripts.demonstration.paths import DESCRIPTION, ENVIRONMENT, ROOT
 from scripts.local_services.chromium import Page, opened
 from scripts.local_services.processes import ServiceError
 
@@ -33,6 +36,7 @@ _SHOTS = {
     "board-phone-light": (390, 844, False),
     "board-phone-dark": (390, 844, True),
 }
+_A_MATCH = "[data-rows=matches] a"
 #: Pages of the portal, as a bookmaker's owner sees them.
 _PORTAL_SHOTS = {
     "portal-feed": ("/portal/feed", 1440, 900, False),
@@ -41,14 +45,33 @@ _PORTAL_SHOTS = {
     "portal-keys-phone": ("/portal/keys", 390, 844, False),
     "portal-amqp-phone": ("/portal/amqp", 390, 844, True),
 }
-#: Pages of the console; of those in a tuple the first link that matches, on the page before.
-_CONSOLE_SHOTS: dict[str, tuple[str, str, bool]] = {
-    "console-live": ("/console", "", False),
-    "console-live-dark": ("/console", "", True),
-    "console-match": ("/console", "[data-rows=matches] a", False),
-    "console-market": ("/console/settlements", "main tbody a[href*='/markets/']", False),
-    "console-settlement": ("/console/settlements", "main tbody th a", True),
+_DESK, _PHONE = (1440, 900), (390, 844)
+#: Pages of the console; of those with a selector the first link that matches, on the page before.
+_CONSOLE_SHOTS: dict[str, tuple[str, str, str, tuple[int, int]]] = {
+    "console-live": ("/console", "", "dark", _DESK),
+    "console-live-light": ("/console", "", "light", _DESK),
+    "console-match-light": ("/console", _A_MATCH, "light", _DESK),
+    "console-phone": ("/console", _A_MATCH, "dark", _PHONE),
+    "console-market": ("/console/settlements", "main tbody a[href*='/markets/']", "dark", _DESK),
+    "console-settlement": ("/console/settlements", "main tbody th a", "dark", _DESK),
+    "console-match": ("/console", _A_MATCH, "dark", _DESK),
 }
+_LOOK = "fetch('/console/look', {{ method: 'POST', body: new URLSearchParams({{ theme: '{}' }}) }})"
+#: Edits the first price that is on offer, and has what that would change shown.
+_EDIT = """
+(async () => {
+  const row = document.querySelector("[data-rows=markets] tr:has(a.price:not(.off, .ours))");
+  row.querySelector("a.price:not(.off, .ours)").click();
+  const field = row.querySelector("input.edit");
+  field.value = "41%";
+  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  for (let wait = 0; wait < 50 && document.getElementById("panel").hidden; wait++)
+    await new Promise((done) => setTimeout(done, 100));
+  return !document.getElementById("panel").hidden;
+})()
+"""
+_SILENT = "!!document.querySelector('[data-rows=state] .mark.alert') || null"
+_SILENT_SECONDS = 60
 _FIRST_PRICES = "document.querySelector('main a[href*=\"/markets/\"]')?.getAttribute('href')"
 
 
@@ -93,16 +116,37 @@ async def _take_portal(demo: dict[str, Any], folder: Path) -> None:
 
 
 async def _take_console(demo: dict[str, Any], folder: Path) -> None:
-    """The console as an administrator sees it."""
+    """The console as an administrator sees it; the last picture is of a match whose server is silent."""
     base_url = demo["console_url"].removesuffix("/console")
     admin = next(each for each in demo["operators"] if each["role"] == "admin")
     async with opened(f"{demo['console_url']}/sign-in") as page:
         await _sign_in(page, admin, "/console")
-        for name, (path, link, dark) in _CONSOLE_SHOTS.items():
+        for name, (path, link, theme, window) in _CONSOLE_SHOTS.items():
+            await page.value(_LOOK.format(theme))
             if link:
                 await page.call("Page.navigate", url=f"{base_url}{path}")
                 path = await page.until(f"document.querySelector(`{link}`)?.getAttribute('href')")
-            await _shoot(page, f"{base_url}{path}", folder / f"{name}.png", (1440, 900, dark))
+            await _shoot(page, f"{base_url}{path}", folder / f"{name}.png", (*window, theme == "dark"))
+        await page.until(_EDIT)
+        await _settle(page)
+        await page.picture(folder / "console-preview.png")
+        print(folder / "console-preview.png")
+        await page.call("Page.reload")
+        with _servers_silent():
+            await page.until(_SILENT, _SILENT_SECONDS)
+            await _settle(page)
+            await page.picture(folder / "console-silent.png")
+            print(folder / "console-silent.png")
+
+
+@contextmanager
+def _servers_silent() -> Iterator[None]:
+    """The game servers of the demo send nothing for some seconds, and then again."""
+    fault = subprocess.Popen(["bash", "-c", f". {ENVIRONMENT} && {ROOT}/.venv/bin/matchfeed fault source"])
+    try:
+        yield
+    finally:
+        fault.wait()
 
 
 async def _sign_in(page: Page, user: dict[str, str], first: str) -> None:

@@ -76,6 +76,20 @@ OFF_OFFER = "not on offer now"
 LATE_FACTS = "facts came late"  #: why nothing is on offer until newer lines come
 
 ROLLED_BACK, OTHER = "rolled_back", "other"
+#: Codes of the reasons that play itself explains: nobody need look at these suspensions.
+OF_PLAY = frozenset(
+    {"not_on_offer", "tactical_timeout", "technical_timeout", "half_time", "paused_by_admin", "paused"}
+)
+#: Codes of what operators do to markets; of what they do in words of their own there is none.
+OF_OPERATORS = frozenset(
+    {
+        "market_suspended_by_operator",
+        "type_closed_by_operator",
+        "line_withdrawn_by_operator",
+        "held_probability",
+        None,
+    }
+)
 
 _OF_TEXTS = {
     BY_OPERATOR: OPERATOR,

@@ -61,6 +61,13 @@ def open_of_matches(match_ids: Collection[UUID], /) -> Select[Any]:
 
 
 @reading(_by_match)
+def open_of_matches_and_type(match_ids: Collection[UUID], type_id: int, /) -> Select[Any]:
+    """The open markets of one type, of these matches; those without any are omitted."""
+    of_type = (any_of(MarketTable.match_id, match_ids), MarketTable.type_id == type_id)
+    return _many().where(*of_type, _OPEN)
+
+
+@reading(_by_match)
 def closed_of_matches(match_ids: Collection[UUID], /) -> Select[Any]:
     """The closed markets of these matches, by type and specifiers."""
     return _many().where(any_of(MarketTable.match_id, match_ids), MarketTable.status.is_in(CLOSED_CODES))

@@ -1,6 +1,6 @@
 """Signed-in browsers: never the token, only its keyed hash. A session that ends is deleted."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from piccolo.query import Delete, Select, Update
 
 from app.domain.tenant import Session, Tenant, User
 from app.store import tenants
-from app.store.prepared import prepared, reading_optional_number, reading_row, reading_rows, writing
+from app.store.prepared import prepared, reading, reading_optional_number, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping
 from app.store.sql import any_of
 from app.store.tables.tenant import PortalSession, PortalUser
@@ -66,6 +66,29 @@ def record_seen(session_id: UUID, now: int, /) -> Update[Any]:
     return PortalSession.update({PortalSession.last_seen_at: now}).where(
         PortalSession.id == session_id, PortalSession.last_seen_at < now
     )
+
+
+@writing
+def record_watched(session_id: UUID, match_id: UUID, now: int, /) -> Update[Any]:
+    """Record that the session has the page of that match open."""
+    return PortalSession.update({PortalSession.watched_match: match_id, PortalSession.watched_at: now}).where(
+        PortalSession.id == session_id
+    )
+
+
+@reading(lambda rows: _by_match(rows))
+def watching(since: int, /) -> Select[Any]:
+    """Who had which match open at that time (Unix ms) or later: the names of people by match, in order."""
+    columns = (PortalSession.watched_match, _USER.name.as_alias("name"))
+    query = PortalSession.select(*columns).where(PortalSession.watched_at >= since)
+    return query.order_by(_USER.name)
+
+
+def _by_match(rows: Iterable[Row]) -> dict[UUID, tuple[str, ...]]:
+    found: dict[UUID, list[str]] = {}
+    for row in rows:
+        found.setdefault(row["watched_match"], []).append(row["name"])
+    return {match_id: tuple(dict.fromkeys(names)) for match_id, names in found.items()}
 
 
 @reading_optional_number

@@ -13,8 +13,9 @@ import psutil
 from scripts.bench.console_play import Shown
 from scripts.local_services.chromium import Page, opened
 
-#: Runs in every page before its own scripts. `rows` has, for each row of a match whose map or round has
-#: changed: its key, the text of both cells, when the browser had the message, and when it had drawn it.
+#: Runs in every page before its own scripts. `rows` has, for each row of a match whose score, round or
+#: players alive have changed: its key, the texts of these cells, when the browser had the message, and when
+#: it had drawn it.
 _PROBE = """
 (() => {
   const bench = window.bench = { rows: [], long: [], bytes: 0, messages: 0, arrived: 0 };
@@ -33,7 +34,7 @@ _PROBE = """
       });
     }
   };
-  const shows = (node) => node.nodeName === "TD" && [2, 3].includes(node.cellIndex);
+  const shows = (node) => node.nodeName === "TD" && [2, 3, 4].includes(node.cellIndex);
   document.addEventListener("DOMContentLoaded", () => {
     const body = document.querySelector("[data-rows=matches]");
     if (!body) return;
@@ -44,7 +45,7 @@ _PROBE = """
       if (!rows.size) return;
       const arrived = bench.arrived;
       const found = [...rows].map((row) =>
-        [row.dataset.key, row.cells[2].textContent, row.cells[3].textContent, arrived]);
+        [row.dataset.key, ...[2, 3, 4].map((index) => row.cells[index].textContent), arrived]);
       requestAnimationFrame(() => {
         const drawn = new MessageChannel();
         drawn.port1.onmessage = () => {
@@ -71,7 +72,7 @@ _SIGN_IN = """
 """
 _OTHERS = {"--top-chrome-webui", "--extension-process"}
 _OPEN_SECONDS = 120.0  #: a busy machine opens a page slowly
-_MAP, _ROUND = re.compile(r"^(\d+)\."), re.compile(r"^(\d+) (\d)v(\d)$")
+_MAPS, _ROUND, _ALIVE = re.compile(r"^(\d+):(\d+) bo"), re.compile(r"^(\d+) "), re.compile(r"(\d)v(\d)$")
 
 
 class ShownRow(msgspec.Struct, frozen=True):
@@ -116,12 +117,13 @@ class Work(msgspec.Struct, frozen=True):
 
 def parsed_row(cells: Sequence[Any]) -> ShownRow | None:
     """A row as the probe gives it; None for one that shows no round."""
-    key, map_, round_, arrived, painted = cells
-    of_map, of_round = _MAP.match(map_), _ROUND.match(round_)
-    if of_map is None or of_round is None:
+    key, score, round_, alive, arrived, painted = cells
+    maps, of_round, living = _MAPS.match(score), _ROUND.match(round_), _ALIVE.search(alive)
+    if of_round is None or living is None:
         return None
-    number, home, away = (int(each) for each in of_round.groups())
-    return ShownRow(int(key), Shown(int(of_map[1]), number, 10 - home - away), arrived, painted)
+    number = 1 + sum(int(each) for each in maps.groups()) if maps else 1
+    dead = 10 - sum(int(each) for each in living.groups())
+    return ShownRow(int(key), Shown(number, int(of_round[1]), dead), arrived, painted)
 
 
 class LivePage:

@@ -11,7 +11,16 @@ from tests.support.trading import TASKS, correct_a_wrong_settlement, hand_over_a
 from tests.support.visitor import Visitor, visiting
 
 #: Pages without a subject.
-PAGES = ("/console", "/console/settlements", "/console/tenants", "/console/audit", "/console/account")
+PAGES = (
+    "/console",
+    "/console/alerts",
+    "/console/settlements",
+    "/console/tenants",
+    "/console/audit",
+    "/console/account",
+)
+#: What a match in play may take of a window of 1,024 x 768, in pixels.
+TALLEST = 2_000
 #: Pages of one thing: on which page the first link that matches leads to one.
 DETAILS = (
     ("/console", "[data-rows=matches] a"),
@@ -92,11 +101,27 @@ async def test_every_page_fits_and_is_accessible(demo: dict[str, Any], language:
         details = [await visitor.link(*where) for where in DETAILS]
         await visitor.press(language, "header")
         for path in (*PAGES, *details):
-            for width, dark in ((1920, True), (1440, False), (1280, True), (1024, True)):
-                await visitor.page.set_window(width, 800, dark=dark)
+            for width, theme in ((1920, "dark"), (1440, "light"), (1280, "dark"), (1024, "light")):
+                await visitor.page.set_window(width, 800)
+                await visitor.look(theme=theme)
                 await visitor.open(path)
                 assert await visitor.too_wide() == [], (path, width)
-                assert await visitor.violations() == [], (path, dark)
+                assert await visitor.violations() == [], (path, theme)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+async def test_a_match_in_play_is_three_windows_tall_at_most(demo: dict[str, Any]) -> None:
+    async with signed_in(demo, "trader") as visitor:
+        await visitor.page.set_window(1024, 768)
+        found = (
+            "[...document.querySelectorAll('[data-rows=matches] a')].map((each) => each.getAttribute('href'))"
+        )
+        await visitor.open("/console")
+        for path in await visitor.page.value(found):
+            await visitor.open(path)
+            await visitor.page.until("document.querySelectorAll('.plot canvas').length > 0")
+            assert await visitor.page.value("document.documentElement.scrollHeight") <= TALLEST, path
 
 
 @pytest.mark.long

@@ -31,7 +31,18 @@ _TOO_WIDE = f"""
   return scrollWidth > clientWidth && !over.length ? [`${{scrollWidth}} px`] : [...cut, ...over].slice(0, 5);
 }})()
 """
-_LOADED = "document.readyState === 'complete' && !document.documentElement.dataset.left"
+_LOADED = (
+    "document.readyState === 'complete' && !document.documentElement.dataset.left"
+    " && !document.documentElement.dataset.sending"
+)
+_NO_NOTE = "const note = document.getElementById('note'); if (note) note.hidden = true"
+#: What a script of the page has sent is answered beside the page.
+_ANSWERED = (
+    "document.readyState === 'complete' && !document.documentElement.dataset.sending"
+    " && !!document.querySelector('#panel:not([hidden]), #note:not([hidden])')"
+)
+#: A form that a script of the page sends does not lead to another page.
+_STAY = "if (document.documentElement.dataset.sending) delete document.documentElement.dataset.left"
 _LEAVE = "document.documentElement.dataset.left = '1'"
 _MOST_TABS = 100
 #: The first link of a page to the history of a market.
@@ -81,12 +92,12 @@ class Visitor:
 
     async def _click(self, button: str, which: str) -> None:
         assert await self.page.value(f"!!{button}"), f"no button {which}: {await self.text()}"
-        await self.page.value(f"(() => {{ const found = {button}; {_LEAVE}; found.click(); }})()")
+        await self.page.value(f"(() => {{ const found = {button}; {_LEAVE}; found.click(); {_STAY}; }})()")
         await self.page.until(_LOADED)
 
-    async def key(self, key: str, code: int, text: str = "") -> None:
-        """Press a key, as a keyboard does; `code` is its virtual key code."""
-        pressed = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+    async def key(self, key: str, code: int, text: str = "", *, control: bool = False) -> None:
+        """Press a key, with Control or without, as a keyboard does; `code` is its virtual key code."""
+        pressed = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": 2 if control else 0}
         await self.page.call("Input.dispatchKeyEvent", type="keyDown", **pressed, text=text)
         await self.page.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
@@ -104,10 +115,10 @@ class Visitor:
         await self.page.call("Input.insertText", text=text)
 
     async def enter(self) -> None:
-        """Press Enter, and wait for the page that it leads to."""
-        await self.page.value(_LEAVE)
+        """Press Enter, and wait for the page, or the panel, that it leads to."""
+        await self.page.value(f"(() => {{ {_LEAVE}; {_NO_NOTE}; }})()")
         await self.key("Enter", 13, "\r")
-        await self.page.until(_LOADED)
+        await self.page.until(f"{_LOADED} || ({_ANSWERED})")
 
     async def leave_by(self, key: str) -> None:
         """Press a letter that opens another page, and wait for it."""
@@ -134,9 +145,21 @@ class Visitor:
         found: str = await self.page.value(f"document.querySelector({json.dumps(selector)}).innerText")
         return found
 
+    async def content(self, selector: str) -> str:
+        """The text of an element, whether or not it is shown."""
+        found: str = await self.page.value(f"document.querySelector({json.dumps(selector)}).textContent")
+        return found
+
     async def scripts(self, enabled: bool) -> None:
         """Whether pages may run scripts, from the next one on."""
         await self.page.call("Emulation.setScriptExecutionDisabled", value=not enabled)
+
+    async def look(self, **chosen: str) -> None:
+        """Choose theme or size, from the next page on."""
+        fields = json.dumps(chosen)
+        await self.page.value(
+            f"fetch('{self.site}/look', {{ method: 'POST', body: new URLSearchParams({fields}) }})"
+        )
 
     async def too_wide(self) -> list[str]:
         """What the window does not show, or only when it is scrolled sideways."""

@@ -12,8 +12,10 @@ from litestar.params import FromPath
 
 from app.commands import consent
 from app.commands.execution import Preview, preview
-from app.commands.match_commands import Command
-from app.commands.trading_commands import Undo
+from app.commands.match_commands import Command, OnMarket
+from app.commands.trading_commands import AnyCommand, OfMarket, Undo
+from app.commands.undo import is_undoable
+from app.domain.match import Match
 from app.kit.errors import Conflict
 from app.sites.console.command_forms import (
     CHOSEN,
@@ -23,15 +25,17 @@ from app.sites.console.command_forms import (
     fields_of,
     permission_for,
 )
-from app.sites.console.site import Console, check, consent_path, match_path, page_before
+from app.sites.console.site import Console, Permission, allowed, check, consent_path, match_path, page_before
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import page, redirect, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.settlements import kind_of
-from app.store import matches, tenants
+from app.store import matches, operator_commands, tenants
 from app.store.consent_requests import ConsentRequest
 from app.store.transaction import Tx
+
+_decode = msgspec.json.Decoder(AnyCommand).decode
 
 
 @post("/matches/{ref:str}/preview")
@@ -62,7 +66,21 @@ async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]
     await console.show_changes(found.match_id if isinstance(found, ConsentRequest) else found.id)
     if isinstance(found, ConsentRequest):
         return redirect(consent_path(found.id), "consent_requested")
-    return redirect(page_before(form.text("back"), match_path(found.number)), "command_done")
+    undo = {"undo": str(found.revision)} if is_undoable(command) else {}
+    return redirect(page_before(form.text("back"), match_path(found.number)), "command_done", **undo)
+
+
+async def undo_offered(tx: Tx, request: SignedInRequest, match: Match) -> int | None:
+    """The revision in the address, of the command that led here, if this operator may take it back: their
+    own, the last one on the match, of a kind that can be taken back."""
+    given = request.query_params.get("undo", "")
+    revision = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
+    if revision != match.revision or Permission.UNDO not in allowed(request.auth.user.operator_role):
+        return None
+    executed = await operator_commands.get(tx, match.id, revision)
+    if executed is None or executed.actor != request.auth.actor or executed.undone_by is not None:
+        return None
+    return revision if is_undoable(_decode(executed.command)) else None
 
 
 async def _preview_page(
@@ -88,9 +106,11 @@ async def _preview_page(
         if refusal is not None or command.revision is None:
             raise
         return await _preview_page(request, console, ref, form, conflict)
+    match = found.match
+    key = command.key if isinstance(command, OnMarket | OfMarket) else None
     async with console.store.autocommit() as tx:
         effect = await effect_values(tx, request, found)
-    match = found.match
+        names = await names_of(tx, texts_for(request), [key] if key else [])
     return page(
         request,
         "preview.html",
@@ -104,6 +124,7 @@ async def _preview_page(
             "back": page_before(form.text("back"), match_path(match.number)),
         },
         title=fields["command"],
+        market=names.name(key, match.home, match.away) if key else "",
         chosen=CHOSEN,
         **effect,
     )
@@ -122,14 +143,17 @@ async def effect_values(tx: Tx, request: SignedInRequest, found: Preview) -> dic
 
 
 def _rows(found: Preview, names: MarketNames) -> list[dict[str, Any]]:
+    """Each market that would change, and whether it `moved`: more than why it is suspended is another."""
     match = found.match
     return [
         {
             "name": names.name(each.after.key, match.home, match.away),
-            "before": each.before,
-            "after": each.after,
+            "before": before,
+            "after": after,
+            "moved": before is None or (before.status, before.odds) != (after.status, after.odds),
         }
         for each in found.markets
+        for before, after in [each]
     ]
 
 

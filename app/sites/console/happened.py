@@ -21,9 +21,9 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketKey, market_name
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry
-from app.domain.suspension_reasons import market_reason_code
+from app.domain.suspension_reasons import OF_PLAY, market_reason_code
 from app.kit.background import run_in_thread
-from app.sites.console.match_chart import MATCH_WINNER, PLAY_EXPLAINS, winner_of_map
+from app.sites.console.match_chart import MATCH_WINNER, winner_of_map
 from app.sites.console.site import CONSOLE, market_path
 from app.sites.pages.market_names import account_of_player, players_of
 from app.sites.pages.settlements import kind_of
@@ -290,7 +290,7 @@ class HappenedList:
             self._suspension = ""
         if code:
             self._suspension = f"p{change.seq}"
-            what = Suspension(market.reason, code in PLAY_EXPLAINS)
+            what = Suspension(market.reason, code in OF_PLAY)
             path = market_path(self._number, market.key)
             self._put(self._suspension, (change.at, change.seq), change.at, what, path=path)
 

@@ -4,19 +4,23 @@ their rows, and their reader, which reads only those matches that have changed s
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
 
 from app.commands.alert_handling import ENDED_BY_HAND
 from app.domain.ids import match_urn
-from app.domain.market import MarketStatus
+from app.domain.market import Market, MarketStatus
 from app.domain.match import CurrentRound, Match, Side
+from app.domain.references import ReferenceState
+from app.domain.suspension_reasons import OF_OPERATORS, OF_PLAY, code_of
 from app.kit.clock import Clock
+from app.sites.console.match_chart import MATCH_WINNER
 from app.sites.console.row_feed import Tables
-from app.store import alerts, consent_requests, listings, matches
+from app.store import alerts, consent_requests, listings, markets, matches, sessions
 from app.store.alerts import Alert
 from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest
@@ -26,29 +30,50 @@ from app.trading.round_view import round_clock
 
 MATCHES, ALERTS, CONSENTS = "matches", "alerts", "consents"  #: the tables
 #: A source that has sent nothing for so long is shown with the time of its last lines.
-QUIET_MILLIS = 15_000
-_REASONS = 3
+QUIET_MILLIS = 5_000
+#: Who had a match's page open so long ago still watches it.
+WATCHED_MILLIS = 20_000
+#: Home's chance to win at the ends of so many rounds is drawn, of those that this process has seen.
+LINE_ROUNDS = 16
+_WINNER = {"team=home": 0, "team=away": 1}
+_SILENT = "silent_source"
 Phase = Literal["", "warmup", "break", "paused", "over", "freeze", "live", "planted"]
 
 
-class Attention(IntEnum):
-    """How much a match needs somebody: the order of the rows."""
+class Mark(IntEnum):
+    """How a match stands, and how much it needs somebody: the order of the rows. `SILENT`: suspended because
+    its source is. `SUSPENDED`: all of it or markets, for a reason that is neither play nor an operator's
+    command on a market. `GAME`: all else that is not on offer."""
 
     ALERT = 0
     SUSPENDED = 1
-    NONE = 2
+    SILENT = 2
+    GAME = 3
+    FINE = 4
+
+
+class Winner(NamedTuple):
+    """The market of a team to win the match: its odds, and whether it is on offer."""
+
+    odds: Decimal
+    on_offer: bool
 
 
 class LiveRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of a match. `clock_ends_at` (Unix ms): when the clock of the `phase` ends, None where
-    none runs. `quiet_since`: when its source sent last, if that is long ago. `reasons`: why open markets are
-    suspended, the most frequent ones, each with how many. `alerts`: the kinds of its open alerts."""
+    """What is shown of a match. `clock_ends_at` (Unix ms): when the clock of the `phase`, of so many
+    `clock_millis`, ends; None where none runs. `quiet_since`: when its source sent last, if that is some
+    seconds ago; `silent`: it is suspended for that. `unexplained`: why markets are suspended that neither
+    play nor an operator explains. `winners`: home's and away's market to win the match, while it is open.
+    `chances`: home's chance to win the match, in whole percent, at the ends of the last rounds. `divergence`:
+    the logit of reference prices minus ours, where they count. `alerts`: the kinds of its open alerts.
+    `watchers`: the names of those who have its page open."""
 
     number: int
     home: str
     away: str
     event: str
     best_of: int
+    started_at: int = 0
     maps_won: tuple[int, int]
     map_number: int = 0
     map_name: str = ""
@@ -58,36 +83,62 @@ class LiveRow(msgspec.Struct, frozen=True, kw_only=True):
     alive: tuple[int, int] | None = None
     phase: Phase = ""
     clock_ends_at: int | None = None
+    clock_millis: int = 0
+    silent: bool = False
+    unexplained: str = ""
     quiet_since: int | None = None
     suspended: str = ""
     active: int = 0
     off: int = 0
-    reasons: tuple[tuple[str, int], ...] = ()
+    winners: tuple[Winner | None, Winner | None] = (None, None)
+    chances: tuple[int, ...] = ()
+    references: ReferenceState = "none"
+    divergence: float = 0.0
     alerts: tuple[str, ...] = ()
+    watchers: tuple[str, ...] = ()
 
     @property
     def urn(self) -> str:
         return match_urn(self.number)
 
     @property
-    def attention(self) -> Attention:
+    def mark(self) -> Mark:
         if self.alerts:
-            return Attention.ALERT
-        return Attention.SUSPENDED if self.suspended else Attention.NONE
+            return Mark.ALERT
+        if self.silent:
+            return Mark.SILENT
+        if self.suspended or self.unexplained:
+            return Mark.SUSPENDED
+        return Mark.GAME if self.off or not self.active else Mark.FINE
+
+    @property
+    def alive_by_side(self) -> tuple[tuple[str, int], ...]:
+        """The side of home and of away, "" while unknown, each with its players alive."""
+        other = {"CT": "T", "T": "CT", None: ""}[self.home_side]
+        return tuple(zip((self.home_side or "", other), self.alive or (), strict=False))
 
 
-def live_row(match: Match, counts: Sequence[MarketCount], opened: Iterable[Alert], now: int) -> LiveRow:
-    """The row of a match as it is at `now` (Unix ms)."""
+def live_row(
+    match: Match,
+    counts: Sequence[MarketCount],
+    winners: Iterable[Market],
+    opened: Iterable[Alert],
+    now: int,
+    *,
+    chances: tuple[int, ...] = (),
+    watchers: tuple[str, ...] = (),
+) -> LiveRow:
+    """The row of a match as it is at `now` (Unix ms); `winners` has its open markets to win the match."""
     play, current = match.map, match.current
-    phase, ends_at = _phase(match, current, now)
-    suspended = [each for each in counts if each.status is MarketStatus.SUSPENDED]
-    quiet = now - match.last_arrived_at >= QUIET_MILLIS
+    phase, ends_at, millis = _phase(match, current, now)
+    silence = now - match.last_arrived_at
     return LiveRow(
         number=match.number,
         home=match.home,
         away=match.away,
         event=match.event,
         best_of=match.best_of,
+        started_at=match.started_at or 0,
         maps_won=(match.score_home, match.score_away),
         map_number=play.number if play else 0,
         map_name=play.name if play else "",
@@ -97,27 +148,50 @@ def live_row(match: Match, counts: Sequence[MarketCount], opened: Iterable[Alert
         alive=(current.alive_home, current.alive_away) if play and current else None,
         phase=phase,
         clock_ends_at=ends_at,
-        quiet_since=match.last_arrived_at if quiet else None,
+        clock_millis=millis,
+        silent=code_of(match.suspended) == _SILENT,
+        unexplained=next((each.reason for each in counts if _is_unexplained(each)), ""),
+        quiet_since=match.last_arrived_at if silence >= QUIET_MILLIS else None,
         suspended=match.suspended,
         active=sum(each.markets for each in counts if each.status is MarketStatus.ACTIVE),
-        off=sum(each.markets for each in suspended),
-        reasons=tuple((each.reason, each.markets) for each in suspended[:_REASONS]),
+        off=sum(each.markets for each in counts if each.status is MarketStatus.SUSPENDED),
+        winners=_winners(winners),
+        chances=chances,
+        references=match.references.state,
+        divergence=match.references.divergence,
         alerts=tuple(sorted({each.kind.value for each in opened})),
+        watchers=watchers,
     )
 
 
-def _phase(match: Match, current: CurrentRound | None, now: int) -> tuple[Phase, int | None]:
+def _is_unexplained(counted: MarketCount) -> bool:
+    """Whether these markets are suspended for a reason that is neither play nor an operator's command."""
+    code = code_of(counted.reason)
+    explained = not counted.reason or code in OF_PLAY or code in OF_OPERATORS
+    return counted.status is MarketStatus.SUSPENDED and not explained
+
+
+def _winners(found: Iterable[Market]) -> tuple[Winner | None, Winner | None]:
+    both: list[Winner | None] = [None, None]
+    for market in found:
+        both[_WINNER[market.specifiers]] = Winner(market.odds, market.status is MarketStatus.ACTIVE)
+    return both[0], both[1]
+
+
+def _phase(match: Match, current: CurrentRound | None, now: int) -> tuple[Phase, int | None, int]:
+    """The phase, when its clock ends (None where none runs), and how long it runs in all (ms)."""
     if match.warmup:
-        return "warmup", None
+        return "warmup", None, 0
     if match.map is None or current is None:
-        return "" if match.map else "break", None
+        return "" if match.map else "break", None, 0
     if match.pause:
-        return "paused", None
+        return "paused", None, 0
     if current.phase == "over":
-        return "over", None
+        return "over", None, 0
     clock = round_clock(match, current)
-    ends_at = None if clock.since is None else clock.since + round(clock.seconds * 1000)
-    return clock.phase, ends_at if ends_at is not None and ends_at > now else None
+    millis = round(clock.seconds * 1000)
+    ends_at = None if clock.since is None else clock.since + millis
+    return clock.phase, ends_at if ends_at is not None and ends_at > now else None, millis
 
 
 class AlertRow(msgspec.Struct, frozen=True):
@@ -153,11 +227,14 @@ class ConsentRow(msgspec.Struct, frozen=True):
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """A match as it was read, and its row's version then."""
+    """A match as it was read, and its row's version then; `chances` by the number of rounds that its maps in
+    play had."""
 
     version: str
     match: Match
     counts: list[MarketCount]
+    winners: list[Market]
+    chances: dict[tuple[int, int], int]
 
 
 class LiveReader:
@@ -174,14 +251,23 @@ class LiveReader:
             await self._update(tx)
             opened = await alerts.listing(tx, ended=False)
             waiting = await consent_requests.waiting(tx, self._clock())
+            watching = await sessions.watching(tx, self._clock() - WATCHED_MILLIS)
             subjects = {each.match_id for each in opened if each.match_id}
             names = await self._names(tx, subjects | {each.match_id for each in waiting})
         now, about = self._clock(), _by_match(opened)
         rows = [
-            live_row(each.match, each.counts, about.get(match_id, ()), now)
+            live_row(
+                each.match,
+                each.counts,
+                each.winners,
+                about.get(match_id, ()),
+                now,
+                chances=tuple(each.chances.values())[-LINE_ROUNDS:],
+                watchers=watching.get(match_id, ()),
+            )
             for match_id, each in self._known.items()
         ]
-        rows.sort(key=lambda row: (row.attention, row.number))
+        rows.sort(key=lambda row: (row.mark, row.started_at, row.number))
         return {
             MATCHES: {str(row.number): row for row in rows},
             ALERTS: {str(row.alert.id): row for row in alert_rows(opened, names)},
@@ -198,8 +284,11 @@ class LiveReader:
         known = {match_id: each for match_id, each in self._known.items() if match_id in present}
         if changed:
             counts = await listings.market_counts(tx, changed)
+            winners = await markets.open_of_matches_and_type(tx, changed, MATCH_WINNER)
             for match in await matches.by_ids(tx, changed):
-                known[match.id] = _Known(present[match.id], match, counts[match.id])
+                of_match, old = winners.get(match.id, []), known.get(match.id)
+                chances = _chances(old.chances if old else {}, match, of_match)
+                known[match.id] = _Known(present[match.id], match, counts[match.id], of_match, chances)
         self._known = known
 
     async def _names(self, tx: Tx, about: set[UUID]) -> dict[UUID, MatchName]:
@@ -207,6 +296,21 @@ class LiveReader:
         names = await listings.names_by_id(tx, about - self._known.keys())
         here = about & self._known.keys()
         return names | {match_id: _name(self._known[match_id].match) for match_id in here}
+
+
+def _chances(
+    known: dict[tuple[int, int], int], match: Match, winners: Iterable[Market]
+) -> dict[tuple[int, int], int]:
+    """`known`, with the present chance of home as that after the rounds that were played so far, unless one
+    is known: the cell then changes once a round."""
+    home = next((each.probability for each in winners if _WINNER[each.specifiers] == 0), None)
+    if home is None:
+        return known
+    play = match.map
+    place = (play.number, play.home_score + play.away_score) if play else (len(match.maps) + 1, 0)
+    if place in known:
+        return known
+    return dict(list(known.items())[-LINE_ROUNDS:]) | {place: round(home * 100)}
 
 
 def _name(match: Match) -> MatchName:

@@ -13,6 +13,7 @@ from app.domain.tenant import OperatorRole
 from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.sites.console.command_forms import CommandForm, forms_for
+from app.sites.console.commands import undo_offered
 from app.sites.console.fact_texts import command_in_words, event_in_words, round_in_words
 from app.sites.console.site import Console, market_path, match_path
 from app.sites.pages.forms import NEWEST, Before
@@ -50,7 +51,7 @@ class Happened(msgspec.Struct, frozen=True):
     fact: Fact | None = None
 
 
-@get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before", "done")})
+@get("/matches/{ref:str}/markets/{name:str}", opt={"query": ("before", "done", "undo")})
 async def market_page(
     request: SignedInRequest,
     console: Console,
@@ -66,6 +67,7 @@ async def market_page(
         names = await names_of(tx, texts, [market.key])
         entries = await settlements.of_market(tx, match.id, *market.key)
         facts = await _facts(tx, texts, match)
+        undo = await undo_offered(tx, request, match)
     shown = found[:CHANGES]
     return page(
         request,
@@ -75,6 +77,7 @@ async def market_page(
         name=names.name(market.key, match.home, match.away),
         path=match_path(match.number),
         own_path=market_path(match.number, market.key),
+        undo=undo,
         forms=_forms(request.auth.user.operator_role, market),
         windows=sorted(void_windows(entries, market.key)),
         rows=_merged(shown, facts, newest=before == NEWEST),

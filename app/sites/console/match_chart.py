@@ -17,7 +17,7 @@ from app.domain.changes import RoundLive
 from app.domain.market import Market, MarketKey, MarketStatus, market_name, specifier_values
 from app.domain.match import MapPlay, Match, Round, Side, Team, TimelineEvent
 from app.domain.settlement import LedgerEntry
-from app.domain.suspension_reasons import in_words, market_reason_code
+from app.domain.suspension_reasons import OF_PLAY, in_words, market_reason_code
 from app.http.handlers import get
 from app.kit.background import run_in_thread
 from app.sites.console.fact_texts import command_in_words, event_in_words, round_in_words
@@ -38,10 +38,6 @@ from app.trading.map_scores import match_finals
 MATCH_WINNER, MAP_WINNER = 1, 6  #: types of markets, as the catalogue has them
 _COMMANDS = 200  #: commands of operators that are shown at most, the newest
 _STEPS = 40  #: of a bisection: far below what a plot can show
-#: Codes of the reasons that play itself explains: nobody need look at these suspensions.
-PLAY_EXPLAINS = frozenset(
-    {"not_on_offer", "tactical_timeout", "technical_timeout", "half_time", "paused_by_admin", "paused"}
-)
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
@@ -257,7 +253,7 @@ def _point(at: int, market: Market, texts: Texts) -> Point:
     on_sale = float(market.odds) if market.status is MarketStatus.ACTIVE else None
     chance = round(market.probability, 4) if market.open else None
     if code := market_reason_code(market):
-        return Point(at, chance, None, in_words(market.reason, texts.locale) or code, code in PLAY_EXPLAINS)
+        return Point(at, chance, None, in_words(market.reason, texts.locale) or code, code in OF_PLAY)
     return Point(at, chance, on_sale)
 
 

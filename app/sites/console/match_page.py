@@ -17,7 +17,8 @@ from app.domain.references import ReferenceState
 from app.domain.tenant import OperatorRole
 from app.http.handlers import get
 from app.sites.console.command_forms import FORMS, forms_for
-from app.sites.console.match_tables import CLOSED, market_rows
+from app.sites.console.commands import undo_offered
+from app.sites.console.match_tables import CLOSED, closed_rows
 from app.sites.console.moving_pages import changes_response, moving_page, render, variant_of
 from app.sites.console.reports import with_market_names
 from app.sites.console.site import Console, Permission, allowed, match_path
@@ -33,7 +34,7 @@ _RECORDS = 50
 _decode = msgspec.json.Decoder(AnyCommand).decode
 
 
-@get("/matches/{ref:str}")
+@get("/matches/{ref:str}", opt={"query": ("done", "undo")})
 async def match_page(request: SignedInRequest, console: Console, ref: FromPath[str]) -> Response[str]:
     """The match as it stands; scripts keep it current."""
     async with console.store.snapshot() as tx:
@@ -42,6 +43,7 @@ async def match_page(request: SignedInRequest, console: Console, ref: FromPath[s
         about = await audit.about(tx, str(match.id), limit=_RECORDS)
         records = await with_market_names(tx, texts_for(request), about)
         executed = await operator_commands.listing(tx, match.id, limit=_RECORDS)
+        undo = await undo_offered(tx, request, match)
         looked = await match_references.look(tx, match, console.clock(), console.pricing)
     return await moving_page(
         request,
@@ -54,6 +56,8 @@ async def match_page(request: SignedInRequest, console: Console, ref: FromPath[s
         may_follow=Permission.TRADE in allowed(request.auth.user.operator_role),
         executed=[_executed(each, request.auth.user.operator_role) for each in executed],
         senders=senders,
+        restart=_restart(match),
+        undo=undo,
         references=_references(match, looked, console),
         records=records,
     )
@@ -66,7 +70,7 @@ async def match_events(
     """What has changed since the version that the page has."""
     async with console.store.autocommit() as tx:
         match = await matches.by_ref(tx, ref)
-    return changes_response(request, console, console.matches.of(match.id), since)
+    return changes_response(request, console, console.matches.of(match.id), since, match.id)
 
 
 @get("/matches/{ref:str}/closed")
@@ -76,15 +80,31 @@ async def closed_markets(request: SignedInRequest, console: Console, ref: FromPa
         match = await matches.by_ref(tx, ref)
         book = await markets.book(tx, match.id)
         players = await players_of(tx, book)
-    rows = market_rows(book, match, players, closed=True)
+    rows = closed_rows(book, match, players)
     variant = variant_of(request)
     return page(
         request,
         "closed_markets.html",
         match=match,
         path=match_path(match.number),
-        rows=[render(variant, CLOSED, row).cells for row in rows.values()],
+        rows=[render(variant, CLOSED, row).cells for row in rows],
     )
+
+
+class Restarted(NamedTuple):
+    """The score before a restart at a lower score, and since; home first."""
+
+    before: str
+    since: str
+
+
+def _restart(match: Match) -> Restarted | None:
+    """What is in doubt after a restart, until it is known which play counts."""
+    if match.restart is None:
+        return None
+    before, since = match.map, match.restart.play
+    was = f"{before.home_score}:{before.away_score}" if before else "–"
+    return Restarted(was, f"{since.home_score}:{since.away_score}")
 
 
 class References(NamedTuple):

@@ -2,24 +2,23 @@
 model knows of the match when it prices it, one row for each value), its open markets; as rows, and read.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from uuid import UUID
 
 import msgspec
 
 from app.domain.entrants import Player
-from app.domain.market import Book, Market, MarketStatus, market_name, specifier_values
+from app.domain.market import Book, Market, specifier_values
 from app.domain.match import Match
 from app.kit.clock import Clock
 from app.kit.errors import NotFound
 from app.sites.console.happened import HAPPENED, HappenedReader
-from app.sites.console.live_tables import ALERTS, AlertRow, live_row
+from app.sites.console.live_tables import ALERTS, WATCHED_MILLIS, AlertRow, live_row
+from app.sites.console.match_chart import MATCH_WINNER
+from app.sites.console.offers import number_of, offer_rows
 from app.sites.console.row_feed import Tables
 from app.sites.console.site import market_path
 from app.sites.pages.market_names import Players, account_of_player, players_of
-from app.store import alerts, listings, markets, matches
+from app.store import alerts, listings, markets, matches, sessions
 from app.store.connections import Store
 from app.store.listings import MatchName
 from app.trading.round_state import RoundState, SideState
@@ -47,16 +46,21 @@ class MatchReader:
             found = await markets.open_of_match(tx, match.id)
             counts = await listings.market_counts(tx, [match.id])
             opened = await alerts.listing(tx, match_id=match.id, ended=False)
+            watching = await sessions.watching(tx, self._clock() - WATCHED_MILLIS)
             players = await players_of(tx, (each.key for each in found))
             happened = await self._happened.read(tx, match)
         about = MatchName(match.number, match.home, match.away)
-        book: Book = {each.key: each for each in found}
+        winners = [each for each in found if each.type_id == MATCH_WINNER]
         now = self._clock()
         return {
             ALERTS: {str(each.id): AlertRow(each, about) for each in opened},
-            STATE: {str(match.number): live_row(match, counts[match.id], opened, now)},
+            STATE: {
+                str(match.number): live_row(
+                    match, counts[match.id], winners, opened, now, watchers=watching.get(match.id, ())
+                )
+            },
             INPUTS: input_rows(match, now),
-            MARKETS: market_rows(book, match, players, closed=False),
+            MARKETS: offer_rows(found, match, players),
             HAPPENED: happened,
         }
 
@@ -86,69 +90,32 @@ def _by_team(state: RoundState, home_is_ct: bool) -> tuple[SideState, SideState]
     return (state.ct, state.t) if home_is_ct else (state.t, state.ct)
 
 
-class MarketRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of a market; `path` is its page. `odds` is None while it is not on offer. `margin` is
-    that of its group, where all of it is on offer; else how far its own inverse odds exceed its probability,
-    relatively."""
+class ClosedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What is shown of a market that is not open any more; `path` is its page."""
 
     market: Market
     path: str
     home: str
     away: str
     player: Player | None
-    odds: Decimal | None
-    margin: float | None
-
-    @property
-    def key(self) -> str:
-        return market_name(*self.market.key)
 
 
-def market_rows(book: Book, match: Match, players: Players, *, closed: bool) -> dict[str, MarketRow]:
-    """The open markets by name, or the closed ones: those of one group are adjacent; match first, then maps,
-    then rounds."""
-    margins = _margins(book.values())
-    shown = [each for each in book.values() if each.open is not closed]
-    rows = [
-        MarketRow(
+def closed_rows(book: Book, match: Match, players: Players) -> list[ClosedRow]:
+    """The markets that have a result or were withdrawn: those of one group are adjacent; match first, then
+    maps, then rounds."""
+    return [
+        ClosedRow(
             market=each,
             path=market_path(match.number, each.key),
             home=match.home,
             away=match.away,
             player=players.get(account_of_player(each.key)),
-            odds=each.odds if each.status is MarketStatus.ACTIVE else None,
-            margin=_margin(each, margins),
         )
-        for each in sorted(shown, key=_order)
+        for each in sorted((each for each in book.values() if not each.open), key=_order)
     ]
-    return {row.key: row for row in rows}
-
-
-def _margins(markets: Iterable[Market]) -> dict[str, float]:
-    """The margin of each group all of whose open markets are on offer."""
-    groups: dict[str, list[Market]] = defaultdict(list)
-    for market in markets:
-        if market.open and market.group:
-            groups[market.group].append(market)
-    return {
-        name: sum(float(1 / each.odds) for each in members) - 1
-        for name, members in groups.items()
-        if all(each.status is MarketStatus.ACTIVE for each in members)
-    }
-
-
-def _margin(market: Market, margins: Mapping[str, float]) -> float | None:
-    if market.status is not MarketStatus.ACTIVE or not market.probability:
-        return None
-    own = float(1 / market.odds) / market.probability - 1
-    return margins.get(market.group, own) if market.group else own
 
 
 def _order(market: Market) -> tuple[object, ...]:
     values = specifier_values(market.specifiers)
-    place = (_number(values.get("map", "")), _number(values.get("round", "")), "player" in values)
+    place = (number_of(values, "map"), number_of(values, "round"), "player" in values)
     return *place, market.type_id, market.group, market.specifiers
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() else 0

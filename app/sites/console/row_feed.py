@@ -42,10 +42,10 @@ class ShownRow(NamedTuple):
 
 
 class TableChanges(msgspec.Struct, omit_defaults=True):
-    """What has changed of a table. `rows`: by key the class and, by index, the changed cells; all cells of a
-    row that is new. `order`: every key in order, if that has changed."""
+    """What has changed of a table. `rows`: by key the class, by index the changed cells (all cells of a row
+    that is new), and how many cells there are. `order`: every key in order, if that has changed."""
 
-    rows: dict[str, tuple[str, dict[int, str]]]
+    rows: dict[str, tuple[str, dict[int, str], int]]
     order: list[str] | None = None
 
 
@@ -239,6 +239,7 @@ def _changes(table: _Table, since: int) -> TableChanges:
         key: (
             row.css,
             {index: cell.html for index, cell in enumerate(row.cells) if cell.version > since},
+            len(row.cells),
         )
         for key, row in table.rows.items()
         if row.version > since

@@ -62,6 +62,7 @@ CONSOLE = Site(
     default_look=Look("dark", "dense"),
     navigation=(
         Entry("/console", "live.title", "l"),
+        Entry("/console/alerts", "alerts.title", "r"),
         Entry("/console/settlements", "settlements.title", "s"),
         Entry("/console/consents", "consents.title", "c"),
         Entry("/console/closing-line", "closing_line.title", "m"),

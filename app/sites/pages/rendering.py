@@ -42,7 +42,8 @@ def page(
 
 def render(request: AnyRequest, template: str, **values: Any) -> str:
     """The text of a page, or of a part of one. Templates have `t` (texts), `site` (its address), `csrf_token`
-    (empty before signing in), `path`, what the site's `describe` returns, and `values`."""
+    (empty before signing in), `path` and `page_path` (a page may give the first another value), what the
+    site's `describe` returns, and `values`."""
     site, path = site_of(request), request.scope["path"]
     signed_in = request.scope.get("auth")
     common = {
@@ -53,6 +54,7 @@ def render(request: AnyRequest, template: str, **values: Any) -> str:
         "look": read_look(request.scope),
         "site": site.path,
         "path": path,
+        "page_path": path,
         "csrf_token": signed_in.csrf_token if signed_in else "",
         "navigation": site.entries(path) if signed_in else (),
         "done": _done(request),

@@ -194,7 +194,8 @@ class PortalLink(Table, tablename="portal_link", db=DIALECT):
 
 class PortalSession(Table, tablename="portal_session", db=DIALECT):
     """A signed-in browser. Only the keyed `hash` of its token is stored; a session that ended is deleted.
-    `password_attempts` counts passwords that were presented to change the password."""
+    `password_attempts` counts passwords that were presented to change the password. `watched_match`: the id
+    of the match whose page it had open at `watched_at`, of an operator."""
 
     id = UUID(primary_key=True)
     user_id = UUID()
@@ -204,3 +205,5 @@ class PortalSession(Table, tablename="portal_session", db=DIALECT):
     address = Text()
     user_agent = Text()
     password_attempts = Integer()
+    watched_match = UUID(null=True, default=None)
+    watched_at = BigInt(null=True, default=None)

@@ -76,16 +76,17 @@ def test_the_lines_of_a_match_show_every_round_and_every_death() -> None:
 
 
 @pytest.mark.parametrize(
-    ("map_", "round_", "fact"),
+    ("score", "round_", "alive", "fact"),
     [
-        ("1. de_inferno 7:5 CT", "13 4v5", Shown(1, 13, 1)),
-        ("2. de_nuke 0:0", "1 0v0", Shown(2, 1, 10)),
-        ("", "", None),
-        ("1. de_nuke 0:0", "", None),
+        ("1:0 bo3 mirage 3:4 CT", "8 live 1:20", "●●●○○ ●●●●○3v4", Shown(2, 8, 3)),
+        ("bo1 nuke 0:0", "1 freeze", "●●●●● ●●●●●5v5", Shown(1, 1, 0)),
+        ("bo1 nuke 7:12 T", "20 round over", "○○○○○ ●●●●●0v5", Shown(1, 20, 5)),
+        ("1:1 bo3", "", "", None),
+        ("bo1 nuke 0:0", "warmup", "", None),
     ],
 )
-def test_a_row_is_read_as_it_is_shown(map_: str, round_: str, fact: Shown | None) -> None:
-    found = parsed_row(["12", map_, round_, 5.0, 6.0])
+def test_a_row_is_read_as_it_is_shown(score: str, round_: str, alive: str, fact: Shown | None) -> None:
+    found = parsed_row(["12", score, round_, alive, 5.0, 6.0])
     assert (found and (found.match, found.fact, found.arrived, found.painted)) == (
         fact and (12, fact, 5.0, 6.0)
     )

@@ -12,7 +12,7 @@ from scripts.local_services.state import State
 
 def test_what_is_remembered_is_there_at_once(tmp_path: Path) -> None:
     state = State(ports={"redis": 7000}, passwords={"rabbitmq": "secret"})
-    started = Started("redis", 12345, 1.5)
+    started = Started("redis", 12345, 1)
     states.remember(tmp_path, state, started, REDIS_URL="redis://127.0.0.1:7000/0")
     read = states.load(tmp_path)
     assert read == state

@@ -416,7 +416,7 @@
       if (plot) show();
     });
   }
-  document.addEventListener("moved", (event) => { if (["state", "head"].includes(event.detail)) refresh(); });
+  document.addEventListener("moved", (event) => { if (event.detail === "state") refresh(); });
   document.addEventListener("visibilitychange", refresh);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (plot) plot.redraw(false); });
   new MutationObserver(() => { if (plot) plot.redraw(false); }).observe(document.documentElement, { attributeFilter: ["data-theme"] });

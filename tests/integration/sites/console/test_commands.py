@@ -79,8 +79,9 @@ async def test_only_what_was_chosen_has_the_name_of_its_choice(sign_in: SignIn, 
         command="void_market",
         **about(market, void_reason_id="4", reason="lost"),
     )
-    shown = re.findall(r"<dd>(.*?)</dd>", page.text)
-    assert shown == ["15", "4: did not take place", "lost"]
+    shown = re.findall(r"<dd>(.*?)</dd>", page.text.partition("</main>")[0])
+    assert shown == ["4: did not take place", "lost"]
+    assert "<b>Map 1, round 1: first kill to be a headshot</b>" in page.text
 
 
 async def test_a_wrong_settlement_is_rolled_back_and_settled(
@@ -178,7 +179,7 @@ async def test_a_command_leads_back_to_its_match_only(
     person, (match, market) = await sign_in(OperatorRole.ADMIN), settled
     fields = about(market, command="roll_back_market", back=back)
     response = await person.post(f"{path_of(match)}/commands", **fields)
-    assert response.headers["location"] == f"{path_of(match)}?done=command_done"
+    assert response.headers["location"] == f"{path_of(match)}?undo=1&done=command_done"
 
 
 async def test_the_followed_log_source_is_handed_over(sign_in: SignIn, store: Store) -> None:
@@ -199,7 +200,7 @@ async def test_the_followed_log_source_is_handed_over(sign_in: SignIn, store: St
         await tx.write(log_state.save_senders(match.id, senders))
     page = await person.get(path_of(match))
     assert "claims the match" in page.text
-    assert '<td>3 <code class="line">hello</code></td>' in page.text
+    assert '<td>3 <code class="long">hello</code></td>' in page.text
     assert (await done(person, match, "follow_source", source="b")).status_code == 303
     async with store.autocommit() as tx:
         states = {each.source: each.state for each in await log_state.senders(tx, match.id)}

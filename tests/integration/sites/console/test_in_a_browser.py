@@ -11,6 +11,7 @@ from app.domain.market import MarketStatus, Result
 from app.domain.match import Doubt, MapPlay, Match, Round
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.tenant import OperatorRole
+from app.kit.clock import system_clock
 from app.main import create_app
 from app.settings import Settings
 from app.sites.console.site import market_path, match_path
@@ -22,11 +23,13 @@ from tests.support import browser
 from tests.support.portal import PASSWORD, add_operator
 from tests.support.queues import private_vhost
 from tests.support.story import Story, kill, offer
-from tests.support.trading import TASKS, close_a_type_and_open_it, see_the_matches_move
+from tests.support.trading import TASKS, close_a_type_and_open_it, edit_a_price_in_place, see_the_matches_move
 from tests.support.visitor import Visitor, visiting
 from tests.support.wire import listening
 
 _SECONDS = 60.0
+#: Tasks that need a game server which plays.
+_OF_PLAY = (see_the_matches_move, close_a_type_and_open_it, edit_a_price_in_place)
 _LONG = "the game server's statistics contradict the events of round 23: 14 kills of 15; " * 2
 
 
@@ -66,7 +69,7 @@ async def settled_by_a_kill(story: Story) -> Match:
 async def test_what_traders_do(visitor: Visitor, store: Store) -> None:
     match = await settled_by_a_kill(Story(store))
     for task in TASKS:
-        if task not in (see_the_matches_move, close_a_type_and_open_it):  # nobody plays here
+        if task not in _OF_PLAY:
             await task(visitor)
     await visitor.open(market_path(match.number, offer(1).key))
     assert "settled: won" in await visitor.text()
@@ -89,14 +92,18 @@ async def test_the_live_page_moves_and_keeps_the_focus(visitor: Visitor, store: 
     await story.finish(ended)
     await page.until(f"!{row(ended.number)}", _SECONDS)
     assert await page.value(f"document.activeElement === {row(match.number)}")
+    await visitor.key("Shift", 16)
     await story.happen(added, suspended="why", doubts=(Doubt("operator", "why"),))
     first = "document.querySelector('[data-rows=matches]').rows[0]"
+    suspended = f"{row(added.number)}.classList.contains('suspended')"
+    place = await page.until(f"{suspended} && ({first} === {row(match.number)} ? 'kept' : 'moved')", _SECONDS)
+    assert place == "kept", "nothing jumps while a row has the focus"
+    await visitor.key("Escape", 27)
     await page.until(f"{first} === {row(added.number)}", _SECONDS)
-    assert await page.value(f"document.activeElement === {row(match.number)}"), "it has moved"
-    await visitor.key("ArrowUp", 38)
+    await visitor.key("j", 74, "j")
     assert await page.value(f"document.activeElement === {row(added.number)}")
     assert await visitor.violations() == []
-    await page.set_window(1024, 800, dark=True)
+    await page.set_window(1024, 800)
     assert await visitor.too_wide() == []
     await visitor.enter()
     assert str(added.number) in await page.value("location.pathname")
@@ -173,3 +180,77 @@ async def test_nothing_is_cut_off_from_1024_px_on(visitor: Visitor, store: Store
                 if cut := await visitor.too_wide():
                     wrong[path, width, language] = cut
     assert wrong == {}
+
+
+@pytest.mark.timeout(400)
+async def test_thirty_matches_are_on_one_screen(visitor: Visitor, store: Store) -> None:
+    """In play, each on one line of 28 to 32 px, at 1,440 x 900 without scrolling."""
+    story, now = Story(store), system_clock()
+    play = MapPlay(1, "de_overpass", "live", home_score=11, away_score=12, home_side="T")
+    for number in range(30):
+        names = {"home": f"Midnight Plumbers {number}", "away": "Clockwork Geese"}
+        match = await story.match(maps=(play,), best_of=3, score_home=1, last_arrived_at=now, **names)
+        team = "team=home"
+        await story.offer(
+            match, offer(1, type_id=1, specifiers=team), offer(2, status=MarketStatus.SUSPENDED)
+        )
+    await visitor.page.set_window(1440, 900)
+    await visitor.open("/console")
+    rows = "[...document.querySelectorAll('[data-rows=matches] > tr')]"
+    await visitor.page.until(f"{rows}.length === 30", _SECONDS)
+    heights = await visitor.page.value(f"{rows}.map((row) => row.getBoundingClientRect().height)")
+    assert len(heights) == 30 and all(28 <= each <= 32 for each in heights), heights
+    assert await visitor.page.value("document.documentElement.scrollHeight") <= 900
+    assert await visitor.violations() == []
+
+
+@pytest.mark.timeout(400)
+async def test_no_key_gives_a_command_that_was_not_meant(visitor: Visitor, store: Store) -> None:
+    """Not a key that is held down, not a letter after "g", not what is no price; "e" edits the main line, and
+    a cell that was edited shows what came meanwhile."""
+    story, page = Story(store), visitor.page
+    lines = [
+        offer(
+            1,
+            type_id=type_id,
+            specifiers=f"map=1|threshold={line}",
+            odds=Decimal(odds),
+            probability=probability,
+            group=f"map_total_rounds:map=1|threshold={line}",
+        )
+        for line, over, chance in (("19.5", "1.35", 0.7), ("20.5", "1.9", 0.5))
+        for type_id, odds, probability in ((8, over, chance), (9, "2.9", 1 - chance))
+    ]
+    match = await story.match(*lines)
+    path = match_path(match.number)
+    revision = "document.querySelectorAll('#commands tbody tr').length"
+    await visitor.open(path)
+    await visitor.key("g", 71, "g")
+    await visitor.leave_by("s")
+    assert await page.value("location.pathname") == "/console/settlements"
+    await visitor.open(path)
+    assert await page.value(revision) == 0, "the match is not suspended"
+    await page.value("document.querySelector('[data-rows=markets] tr:has(a.price)').focus()")
+    await visitor.key("e", 69, "e")
+    assert await page.value("document.activeElement.value") == "1.9", "the main line"
+    for typed in ("1", "abc", "%50", "0x10", "1e9", "200%"):
+        await page.value(f"(() => {{ document.activeElement.value = '{typed}'; }})()")
+        await visitor.key("Enter", 13, "\r")
+        assert await page.value("document.activeElement.getAttribute('aria-invalid')") == "true", typed
+    moved = replace(lines[2], odds=Decimal("2.5"), probability=0.4)
+    await story.offer(match, moved)
+    await page.until("document.activeElement.closest('td').latest !== undefined", _SECONDS)
+    await visitor.key("Escape", 27)
+    assert "2.5" in await visitor.text("[data-rows=markets] .main ~ a.price")
+    await visitor.key("e", 69, "e")
+    await page.value("(() => { document.activeElement.value = '41%'; })()")
+    pressed = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+    for repeat in (False, *[True] * 5):
+        await page.call("Input.dispatchKeyEvent", type="keyDown", **pressed, autoRepeat=repeat)
+    await page.until("!document.getElementById('panel').hidden", _SECONDS)
+    for _ in range(5):
+        await page.call("Input.dispatchKeyEvent", type="keyDown", **pressed, autoRepeat=True)
+    await page.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
+    assert await page.value("!document.getElementById('panel').hidden"), "it is read before it is done"
+    await visitor.enter()
+    await page.until(f"{revision} === 1", _SECONDS)

@@ -6,10 +6,12 @@ from contextlib import AsyncExitStack
 import msgspec
 import pytest
 
+from app.domain.doubts import SERVER_SILENT
 from app.domain.ids import match_urn
 from app.domain.market import MarketStatus
 from app.domain.match import Doubt, MapPlay, Match, Status
 from app.domain.tenant import OperatorRole
+from app.kit.clock import system_clock
 from app.sites.console.row_feed import Changes
 from app.sites.console.site import ConsoleDependencies
 from app.sites.pages.event_streams import PER_SESSION
@@ -42,19 +44,26 @@ def play(home_score: int, away_score: int) -> tuple[MapPlay, ...]:
     return (MapPlay(1, "de_dust2", "live", home_score=home_score, away_score=away_score, home_side="CT"),)
 
 
+def score(home: int, away: int) -> str:
+    """As a cell has it, home on CT."""
+    return f'<b><span class="CT">{home}</span>:<span class="T">{away}</span></b>'
+
+
 async def playing(story: Story, **fields: object) -> Match:
     """A match in play on its first map."""
     return await story.match(maps=play(7, 5), **fields)
 
 
 async def test_a_match_in_play_is_shown_with_score_and_markets(person: Person, story: Story) -> None:
-    match = await playing(story)
+    match = await playing(story, last_arrived_at=system_clock())
     await story.offer(match, offer(1), offer(2, status=MarketStatus.SUSPENDED, reason="the bomb is down"))
     await story.match(status=Status.UPCOMING)
     page = await person.get("/console")
     assert page.text.count("<tr data-key=") == 1
     assert f'href="/console/matches/{match_urn(match.number)}"' in page.text
-    assert "de_dust2 <b>7:5</b>" in page.text and "1 × the bomb is down" in page.text
+    assert 'dust2</span> <b><span class="CT">7</span>:<span class="T">5</span></b>' in page.text
+    assert 'class="mark game"' in page.text, "the game explains what is not on offer"
+    assert '1<span class="soft">/2</span>' in page.text
 
 
 async def test_what_needs_somebody_comes_first(person: Person, store: Store, story: Story) -> None:
@@ -90,8 +99,8 @@ async def test_the_stream_sends_only_the_cells_that_changed(
         assert set(changes.tables) == {"matches"}
         rows = changes.tables["matches"].rows
         assert set(rows) == {str(match.number)}, rows
-        ((_, cells),) = rows.values()
-        assert list(cells) == [2] and "<b>8:5</b>" in cells[2]
+        ((_, cells, _),) = rows.values()
+        assert list(cells) == [2] and score(8, 5) in cells[2]
         await story.finish(match)
         assert changes_in(await stream.next()).tables["matches"].order == [str(other.number)]
 
@@ -122,10 +131,10 @@ async def test_the_database_has_one_reader_however_many_pages_are_open(sign_in: 
         async with AsyncExitStack() as stack:
             began = time.monotonic()
             streams = [await stack.enter_async_context(each) for each in opened]
-            for score in range(1, 5):
-                await story.happen(match, maps=play(score, 0))
+            for won in range(1, 5):
+                await story.happen(match, maps=play(won, 0))
                 for stream in streams:
-                    while f"<b>{score}:0</b>" not in await stream.next():
+                    while score(won, 0) not in (await stream.next()).replace('\\"', '"'):
                         pass
         most = (time.monotonic() - began) / seconds + 1
     matches = [each for each in statements if 'xmin::text AS "version"' in each]
@@ -150,3 +159,36 @@ async def test_a_match_that_did_not_change_is_not_read_again(person: Person, sto
     with recorded_statements() as statements:
         assert (await person.get("/console")).status_code == 200
     assert not any('"match"."state"' in each for each in statements)
+
+
+async def test_who_watches_a_match_is_shown_to_the_others(
+    person: Person, sign_in: SignIn, story: Story, quick: ConsoleDependencies
+) -> None:
+    """As long as the page is open, and some seconds longer; not who merely looks at the list."""
+    match, other = await playing(story), await playing(story)
+    path = f"/console/matches/{match_urn(match.number)}"
+    watcher = await sign_in(OperatorRole.TRADER)
+    async with (
+        EventStream(watcher.client, f"{path}/events") as stream,
+        EventStream(person.client, EVENTS) as live,
+    ):
+        await stream.next()
+        while "◉ " not in (event := await live.next()):
+            pass
+        assert set(changes_in(event).tables["matches"].rows) >= {str(match.number)}
+    await quick.live.expire()
+    rows = (await person.get("/console")).text.partition('data-rows="matches"')[2]
+    assert rows.count("◉") == 1, f"nobody watches {other.number}"
+
+
+async def test_matches_are_in_order_of_need_and_then_of_their_start(person: Person, story: Story) -> None:
+    now = system_clock()
+    later, earlier = [
+        await playing(story, started_at=now - at, last_arrived_at=now) for at in (1_000, 60_000)
+    ]
+    silent = await playing(
+        story, started_at=now, last_arrived_at=now, suspended=SERVER_SILENT, doubts=(Doubt("source", "why"),)
+    )
+    rows = (await person.get("/console")).text.partition('data-rows="matches"')[2]
+    order = [rows.index(f'data-key="{each.number}"') for each in (silent, earlier, later)]
+    assert order == sorted(order)

@@ -10,12 +10,14 @@ from app.commands.reference_import import ImportedPrice
 from app.commands.trading_commands import SetMaxMove
 from app.domain import changes as c
 from app.domain.ids import match_urn
-from app.domain.match import MapPlay, Round, Status
+from app.domain.match import MapPlay, Restart, Round, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.tenant import OperatorRole
 from app.kit.clock import system_clock
 from app.sites.console.site import market_path
 from app.store.connections import Store
 from app.trading.pricing import PricingConfig
+from tests.integration.sites.console.conftest import SignIn
 from tests.support.matches import execute
 from tests.support.portal import Person
 from tests.support.stored import ledger
@@ -25,11 +27,12 @@ _CLOSING_LINE = "/console/closing-line"
 
 
 async def test_the_markets_of_a_match_by_group_with_margin(person: Person, story: Story) -> None:
-    one = offer(1, group="g", odds=Decimal("1.9"))
+    one = offer(1, group="round_winner:map=1|round=1", odds=Decimal("1.9"))
     match = await story.match(one, replace(one, specifiers="map=1|round=1|team=away"))
     path = f"/console/matches/{match_urn(match.number)}"
     page = await person.get(path)
-    assert page.text.count("5.3&nbsp;%") == 2, "2 / 1.9 - 1"
+    assert page.text.count("5.3 %") == 1, "2 / 1.9 - 1"
+    assert "<i>Northwind</i> <b>1.9</b>" in page.text and "<i>Harbour</i> <b>1.9</b>" in page.text
     assert 'action="' + path not in page.text, "a viewer is offered no command"
     await story.settle(match, one)
     closed = await person.get(f"{path}/closed")
@@ -133,3 +136,16 @@ async def test_a_market_that_does_not_exist_is_a_page(person: Person, store: Sto
     for name in ("9:x", "nonsense", "13:map=1%7Cround=9%7Cteam=home"):
         page = await person.get(f"/console/matches/{match_urn(match.number)}/markets/{name}")
         assert page.status_code == 404 and "<html" in page.text
+
+
+async def test_a_restart_in_doubt_is_decided_where_it_is_seen(sign_in: SignIn, story: Story) -> None:
+    """Both scores and the two commands; a trader, who may not settle, is not offered them."""
+    before = MapPlay(1, "de_nuke", "live", home_score=7, away_score=5, home_side="CT")
+    since = MapPlay(1, "de_nuke", "live", home_score=3, away_score=1, home_side="CT")
+    match = await story.match(maps=(before,), restart=Restart(since, "server"))
+    path = f"/console/matches/{match_urn(match.number)}"
+    page = await (await sign_in(OperatorRole.SETTLER)).get(path)
+    assert "Played before: 7:5. Since then: 3:1." in page.text
+    for tag in ("keep_branch", "accept_restart"):
+        assert 'id="restart"' in page.text and f'name="command" value="{tag}"' in page.text
+    assert 'id="restart"' not in (await (await sign_in(OperatorRole.TRADER)).get(path)).text

@@ -53,19 +53,21 @@ class Page:
         changes = msgspec.json.decode(data, type=Changes)
         self.version = changes.version
         for table in changes.tables.values():
-            for key, (css, cells) in table.rows.items():
+            for key, (css, cells, count) in table.rows.items():
                 self.css[key] = css
                 own = self.cells.setdefault(key, [])
                 own += [""] * (max(cells, default=-1) + 1 - len(own))
                 for index, html in cells.items():
                     own[index] = html
+                del own[count:]
             if table.order is not None:
                 self.order = table.order
                 self.cells = {key: self.cells[key] for key in table.order}
                 self.css = {key: self.css[key] for key in table.order}
 
 
-_ROWS = st.dictionaries(st.sampled_from("abcd"), st.tuples(*[st.sampled_from("xyz")] * 3), max_size=4)
+_CELLS = st.lists(st.sampled_from("xyz"), min_size=1, max_size=3).map(tuple)
+_ROWS = st.dictionaries(st.sampled_from("abcd"), _CELLS, max_size=4)
 
 
 @given(st.lists(st.tuples(_ROWS, st.booleans()), max_size=8))
@@ -90,7 +92,7 @@ async def test_only_cells_that_changed_are_sent() -> None:
     _, data = await source.feed.changes("en", version)
     assert data is not None
     table = msgspec.json.decode(data, type=Changes).tables["t"]
-    assert table.rows == {"a": ("row 1", {1: "en:5"})} and table.order is None
+    assert table.rows == {"a": ("row 1", {1: "en:5"}, 2)} and table.order is None
     assert (await source.feed.changes("en", version))[1] is data, "it is encoded once"
 
 
