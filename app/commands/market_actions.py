@@ -12,7 +12,16 @@ from functools import partial
 from msgspec.structs import replace
 
 from app.commands import trading_commands as t
-from app.domain.market import HELD, Book, Market, MarketKey, Result, specifier_values
+from app.domain.market import (
+    HELD,
+    MAP_WINNER,
+    MATCH_WINNER,
+    Book,
+    Market,
+    MarketKey,
+    Result,
+    specifier_values,
+)
 from app.domain.match import Match
 from app.domain.series import next_map
 from app.domain.settlement import VoidWindow
@@ -29,7 +38,6 @@ from app.trading.settling import MarketAndEntry
 
 ManualMarketAction = Callable[[Book], Reaction]  #: takes the action on a book
 Decide = Callable[[Market], MarketAndEntry]
-_MATCH_WINNER, _MAP_WINNER = 1, 6
 
 
 def settle(key: MarketKey, result: Result, reason: str) -> ManualMarketAction:
@@ -91,8 +99,8 @@ def void_at_map_award(before: Match) -> ManualMarketAction:
     def undecided(market: Market) -> bool:
         values = specifier_values(market.specifiers)
         if "map" not in values:
-            return market.type_id != _MATCH_WINNER
-        by_award = begun and (market.type_id == _MAP_WINNER or "round" in values)
+            return market.type_id != MATCH_WINNER
+        by_award = begun and (market.type_id == MAP_WINNER or "round" in values)
         return values["map"] == str(number) and not by_award
 
     return _void_open(undecided, "the map was awarded")
@@ -104,8 +112,8 @@ def void_at_match_award(before: Match) -> ManualMarketAction:
     begun = bool(in_play) or any(play.started_at for play in before.maps)
 
     def undecided(market: Market) -> bool:
-        by_award = market.type_id == _MATCH_WINNER or market.specifiers.startswith(f"map={in_play}|")
-        lines = market.type_id not in (_MATCH_WINNER, _MAP_WINNER) and "round=" not in market.specifiers
+        by_award = market.type_id == MATCH_WINNER or market.specifiers.startswith(f"map={in_play}|")
+        lines = market.type_id not in (MATCH_WINNER, MAP_WINNER) and "round=" not in market.specifiers
         return lines or not (begun and by_award)
 
     return _void_open(undecided, "the match was awarded")

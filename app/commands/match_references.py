@@ -16,6 +16,7 @@ from app.commands.match_commands import FollowReferences
 from app.commands.match_entrants import BEFORE_PLAY
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
 from app.domain.doubts import REFERENCES, clear_doubt
+from app.domain.market import MATCH_WINNER
 from app.domain.match import Match
 from app.domain.references import ReferenceStatus
 from app.store import markets, reference_prices
@@ -26,7 +27,6 @@ from app.trading.divergence import judged
 from app.trading.pricing import PricingConfig
 from app.trading.reference_prices import Consensus, Quote, consensus
 
-MATCH_WINNER = 1  #: the market type whose reference prices move ours
 _HOME, _AWAY = "team=home", "team=away"
 _STEPS = 20  #: as a price grows old, how often its weight is computed anew
 _AT_ONCE = 100  #: matches in one pass; the rest waits for the next

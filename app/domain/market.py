@@ -24,6 +24,7 @@ ACTIVE, SUSPENDED = MarketStatus.ACTIVE, MarketStatus.SUSPENDED
 SETTLED, CANCELLED = MarketStatus.SETTLED, MarketStatus.CANCELLED
 OPEN = (ACTIVE, SUSPENDED)
 CLOSED = (SETTLED, CANCELLED)
+MATCH_WINNER, MAP_WINNER = 1, 6  #: types, as the catalogue has them
 HELD = "held"  #: `settled_by` of an open market that the engine must neither price nor settle
 
 

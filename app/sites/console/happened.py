@@ -18,12 +18,12 @@ from msgspec.structs import replace
 from app.domain.changes import RoundLive
 from app.domain.entrants import Player
 from app.domain.ids import match_urn
-from app.domain.market import Market, MarketKey, market_name
+from app.domain.market import MATCH_WINNER, Market, MarketKey, market_name
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import OF_PLAY, market_reason_code
 from app.kit.background import run_in_thread
-from app.sites.console.match_chart import MATCH_WINNER, winner_of_map
+from app.sites.console.match_chart import winner_of_map
 from app.sites.console.site import CONSOLE, market_path
 from app.sites.pages.market_names import account_of_player, players_of
 from app.sites.pages.settlements import kind_of

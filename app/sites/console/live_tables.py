@@ -13,12 +13,11 @@ import msgspec
 
 from app.commands.alert_handling import ENDED_BY_HAND
 from app.domain.ids import match_urn
-from app.domain.market import Market, MarketStatus
+from app.domain.market import MATCH_WINNER, Market, MarketStatus
 from app.domain.match import CurrentRound, Match, Side
 from app.domain.references import ReferenceState
 from app.domain.suspension_reasons import OF_OPERATORS, OF_PLAY, code_of
 from app.kit.clock import Clock
-from app.sites.console.match_chart import MATCH_WINNER
 from app.sites.console.row_feed import Tables
 from app.store import alerts, consent_requests, listings, markets, matches, sessions
 from app.store.alerts import Alert
@@ -71,7 +70,6 @@ class LiveRow(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     home: str
     away: str
-    event: str
     best_of: int
     started_at: int = 0
     maps_won: tuple[int, int]
@@ -136,7 +134,6 @@ def live_row(
         number=match.number,
         home=match.home,
         away=match.away,
-        event=match.event,
         best_of=match.best_of,
         started_at=match.started_at or 0,
         maps_won=(match.score_home, match.score_away),

@@ -14,7 +14,15 @@ from litestar import Response
 from litestar.params import FromPath, FromQuery
 
 from app.domain.changes import RoundLive
-from app.domain.market import Market, MarketKey, MarketStatus, market_name, specifier_values
+from app.domain.market import (
+    MAP_WINNER,
+    MATCH_WINNER,
+    Market,
+    MarketKey,
+    MarketStatus,
+    market_name,
+    specifier_values,
+)
 from app.domain.match import MapPlay, Match, Round, Side, Team, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import OF_PLAY, in_words, market_reason_code
@@ -35,7 +43,6 @@ from app.store.operator_commands import ExecutedCommand
 from app.store.transaction import Row, Tx
 from app.trading.map_scores import match_finals
 
-MATCH_WINNER, MAP_WINNER = 1, 6  #: types of markets, as the catalogue has them
 _COMMANDS = 200  #: commands of operators that are shown at most, the newest
 _STEPS = 40  #: of a bisection: far below what a plot can show
 

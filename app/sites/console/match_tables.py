@@ -7,13 +7,12 @@ from uuid import UUID
 import msgspec
 
 from app.domain.entrants import Player
-from app.domain.market import Book, Market, specifier_values
+from app.domain.market import MATCH_WINNER, Book, Market, specifier_values
 from app.domain.match import Match
 from app.kit.clock import Clock
 from app.kit.errors import NotFound
 from app.sites.console.happened import HAPPENED, HappenedReader
 from app.sites.console.live_tables import ALERTS, WATCHED_MILLIS, AlertRow, live_row
-from app.sites.console.match_chart import MATCH_WINNER
 from app.sites.console.offers import number_of, offer_rows
 from app.sites.console.row_feed import Tables
 from app.sites.console.site import market_path

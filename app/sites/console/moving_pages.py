@@ -1,5 +1,6 @@
 """Pages that move: their first state, the stream of what changes, and their rows as HTML in a language."""
 
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from litestar import Response
 from litestar.response import Stream
 
 from app.domain.entrants import Player
+from app.domain.market import MarketKey
 from app.kit.errors import Refusal, Unavailable
 from app.sites.console.happened import HAPPENED
 from app.sites.console.happened_texts import words_of
@@ -90,12 +92,19 @@ def render(variant: Variant, table: str, row: Any) -> RenderedRow:
     template = CONSOLE.templates.get_template(_TEMPLATES[table])
     values = {"t": texts, "row": row, "site": CONSOLE.path, "acts": variant.acts}
     if isinstance(row, OfferRow):
+        values |= {"short_name": partial(_short_name, MarketNames(texts, {}))}
         css, label, _ = blocks(template, values | {"line": None})
         line = template.blocks["line"]
         lines = ["".join(line(template.new_context(values | {"line": each}))) for each in row.lines]
         return RenderedRow(css, [label, *lines])
     css, *cells = blocks(template, values | _names(table, texts, row))
     return RenderedRow(css, cells)
+
+
+def _short_name(names: MarketNames, key: MarketKey) -> str:
+    """The catalogue's name of a market that is about no team, without the map and the round that its section
+    names."""
+    return names.name(key, "", "").rpartition(": ")[2]
 
 
 def blocks(template: jinja2.Template, values: dict[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.market import Market, MarketStatus, market_name, specifier_values
+from app.domain.market import Market, MarketKey, MarketStatus, specifier_values
 from app.domain.match import Match
 from app.domain.suspension_reasons import OF_OPERATORS, code_of
 from app.sites.console.site import market_path
@@ -23,14 +23,14 @@ _LONG = ("correct_map_score", "round_ending")  #: rows whose only line has so ma
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True):
-    """One market of a line. `team` is whose it is, or else `side` the name of its text or what it says
-    (`2:0`); `path` is its page.
+    """One market of a line. `team` is whose it is; else `side` names its text, `offers.sides.<side>`, or is
+    the score that it says (`2:0`); else the catalogue's name of it has to say it. `path` is its page.
     `on_offer`: bets are taken. `ours`: an operator suspended it, holds it, or withdrew its line."""
 
-    key: str
+    key: MarketKey
     path: str
-    side: str
     team: str
+    side: str
     odds: Decimal
     probability: float
     on_offer: bool
@@ -144,8 +144,8 @@ def _lines(groups: Sequence[Sequence[Market]], match: Match) -> tuple[Line, ...]
     nearest = min(groups, key=lambda group: abs(group[0].probability - 0.5)) if len(groups) > 1 else None
     return tuple(
         Line(
-            label=_label(group[0]),
-            prices=tuple(_price(market, match) for market in group),
+            label=_label(min(group, key=_team_order)),
+            prices=tuple(_price(market, match) for market in sorted(group, key=_team_order)),
             margin=_margin(group),
             main=group is nearest and _is_ladder(group[0]),
         )
@@ -165,10 +165,10 @@ def _label(market: Market) -> str:
 def _price(market: Market, match: Match) -> Price:
     on_offer = market.status is MarketStatus.ACTIVE
     return Price(
-        key=market_name(*market.key),
+        key=market.key,
         path=market_path(match.number, market.key),
-        side=_side(market),
         team=_team_of_side(market, match),
+        side=_side(market),
         odds=market.odds,
         probability=market.probability,
         on_offer=on_offer,
@@ -182,7 +182,7 @@ def _is_operators(reason: str, match: Match) -> bool:
     return reason not in ("", match.suspended) and code_of(reason) in OF_OPERATORS
 
 
-#: The texts of sides, `offers.sides.<name>`, of the types that name no team.
+#: The texts of sides, `offers.sides.<name>`, of types that name no team and have a short one.
 _SIDES = {
     **dict.fromkeys((3, 8, 19, 25, 36), "over"),
     **dict.fromkeys((4, 9, 20, 26, 37), "under"),
@@ -241,23 +241,15 @@ def _margin(group: Sequence[Market]) -> float | None:
 
 
 def _order(market: Market) -> tuple[object, ...]:
+    """Rows in the order of their first types, players and teams; lines as they rise."""
     values = specifier_values(market.specifiers)
     line = next((float(values[name]) for name in _OF_LINES if name in values), 0.0)
-    if "handicap" in values and values["team"] == "away":
-        line = -line  # beside home's, which has the opposite sign
-    team = {"home": 0, "": 1, "away": 2}[values.get("team", "")]
-    level = 1 if market.type_id in (23, 35) else team
-    first = _FIRST_TYPE.get(market.type_id, market.type_id)
-    of_team = team if first == _TEAM_ROUNDS else 0
-    return first, values.get("player", ""), of_team, line, level, market.type_id
+    return market.type_id, values.get("player", ""), _team_order(market), line, market.specifiers
 
 
-_TEAM_ROUNDS = 25
-#: Types whose markets belong to the rows of another one, which says where these stand.
-_FIRST_TYPE = {
-    4: 3, 9: 8, 20: 19, 26: 25, 37: 36, 31: 10, 32: 15, 33: 16, 34: 17, 23: 22, 35: 24, 28: 27,
-    21: 18, 29: 18, 30: 18,
-}  # fmt: skip
+def _team_order(market: Market) -> int:
+    """Home, what is about neither team, away."""
+    return {"home": 0, "": 1, "away": 2}[specifier_values(market.specifiers).get("team", "")]
 
 
 def number_of(values: dict[str, str], name: str) -> int:

@@ -64,11 +64,7 @@ async def feed_history(request: SignedInRequest, portal: Portal) -> Response[Del
 
 async def _page(request: SignedInRequest, portal: Portal, template: str) -> Response[str]:
     values = await _delivery(request, portal)
-    try:
-        history = await delivery_history(portal.store, request.auth.tenant.id, portal.clock())
-        stretches = _stretches(history)
-    except Unavailable:
-        stretches = []
+    stretches = _stretches(values["delivery"].history) if values["delivery"] else []
     return page(request, template, silent=SILENT_SECONDS, stretches=stretches, **values)
 
 

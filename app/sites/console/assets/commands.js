@@ -11,6 +11,7 @@
   const key = window.keyOf;
   let origin = null; // what had the focus before the panel
   let gone = 0;
+  let showMode = () => {}; // writes the prices again; on a page with prices
 
   const inRow = () => document.activeElement?.closest("tbody[data-rows] > tr");
   const refocus = () => { if (origin?.isConnected) origin.focus({ preventScroll: true }); origin = null; };
@@ -46,13 +47,14 @@
     }
   }
 
-  function tell(page) {
+  // What the page after a command says of it, below this one.
+  function noteResult(page) {
     const done = page.querySelector(".done");
-    const said = done || page.querySelector("[role=alert]");
-    if (said) inform([...said.childNodes], !done);
+    const result = done || page.querySelector("[role=alert]");
+    if (result) showNote([...result.childNodes], !done);
   }
 
-  function inform(content, bad) {
+  function showNote(content, bad) {
     note.querySelector("div").replaceChildren(...content);
     note.className = bad ? "problem" : "done";
     note.hidden = false;
@@ -79,10 +81,10 @@
       if (answer.redirected) {
         if (new URL(answer.url).pathname === location.pathname) refresh(page);
         close();
-        tell(page);
+        noteResult(page);
       } else open(page);
     } catch {
-      inform([texts.failed], true);
+      showNote([texts.failed], true);
     } finally {
       if (!leaving) delete document.documentElement.dataset.sending;
     }
@@ -141,14 +143,15 @@
     input.inputMode = "decimal";
     input.setAttribute("aria-label", texts.edit);
     input.value = price.querySelector("b").textContent.replace(/\s/g, "");
-    // What came meanwhile for the cell is shown now (`rows.js`).
     let ended = false; // a field that is removed loses the focus, too
     const end = () => {
       if (ended) return;
       ended = true;
       input.replaceWith(price);
-      if (cell.latest !== undefined) cell.innerHTML = cell.latest;
+      if (cell.latest === undefined) return;
+      cell.innerHTML = cell.latest; // what came meanwhile (`rows.js`)
       delete cell.latest;
+      showMode();
     };
     input.addEventListener("blur", end);
     input.addEventListener("keydown", (event) => {
@@ -238,7 +241,7 @@
   const modes = document.getElementById("modes");
   if (modes) {
     const written = { odds: (odds) => odds, chance: (_, chance) => `${(100 * chance).toFixed(1)} %`, fair: (_, chance) => (1 / chance).toFixed(3) };
-    const show = () => {
+    showMode = () => {
       const table = document.querySelector("[data-rows=markets]");
       table.dataset.mode = mode();
       for (const price of table.querySelectorAll("a.price")) {
@@ -253,8 +256,8 @@
       const chosen = event.target.closest("button");
       if (!chosen) return;
       for (const each of modes.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === chosen));
-      show();
+      showMode();
     });
-    document.addEventListener("moved", ({ detail }) => detail === "markets" && show());
+    document.addEventListener("moved", ({ detail }) => detail === "markets" && showMode());
   }
 })();

@@ -3,6 +3,7 @@
 // the links of a row; j and k as down and up; Enter opens the row's first link, or the one that has the focus;
 // Escape leaves the rows. "/" focuses the page's filter, where there is one, "g" then a letter opens a page of the
 // navigation, "?" lists the keys, and Ctrl-K finds a page, a match, an offer or a command.
+
 // The key of an event by its letter on a Latin layout, whatever layout is chosen and whether or not Caps Lock is on.
 window.keyOf = (event) => {
   const letter = /^Key([A-Z])$/.exec(event.code);
@@ -43,15 +44,14 @@ window.keyOf = (event) => {
   async function targets() {
     const found = [...document.querySelectorAll("nav a")].map((link) => [link.textContent.trim(), () => link.click()]);
     for (const row of document.querySelectorAll("[data-rows=markets] > tr")) {
-      const link = row.querySelector("a.price");
-      if (link) found.push([`${row.dataset.section || ""} ${row.cells[0].textContent.trim()}`.trim(), () => focus(row)]);
+      if (row.querySelector("a.price")) found.push([row.cells[0].textContent.trim(), () => focus(row)]);
     }
     for (const form of document.querySelectorAll("details.command"))
       found.push([form.querySelector("summary").textContent.trim(), () => { form.closest("#actions").open = form.open = true; form.querySelector("input:not([type=hidden]), select, button").focus(); }]);
     let live = document;
     if (!document.querySelector("[data-rows=matches]")) {
-      const answer = await fetch(document.querySelector("a.brand").href);
-      live = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const answer = await fetch(document.querySelector("a.brand").href).catch(() => null); // without it, this page alone
+      live = new DOMParser().parseFromString(answer ? await answer.text() : "", "text/html");
     }
     for (const link of live.querySelectorAll("[data-rows=matches] a")) {
       const path = link.getAttribute("href");
@@ -104,12 +104,11 @@ window.keyOf = (event) => {
     const pressed = window.keyOf(event);
     if (event.ctrlKey && pressed === "k") {
       event.preventDefault();
-      find();
+      if (!document.querySelector("dialog[open]")) find();
       return;
     }
     if (event.altKey || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
     const row = event.target.closest("tbody[data-rows] > tr");
-    if (event.key === "Escape" && event.target.id === "filter") event.target.blur();
     if (editing(event.target)) return;
     if (row && event.target === row && event.key === "Enter") {
       const link = row.querySelector("a[href]");
@@ -155,7 +154,11 @@ window.keyOf = (event) => {
     filter.addEventListener("input", apply);
     filter.addEventListener("keydown", (event) => {
       if (event.key === "Enter") focus(visible(document.querySelectorAll("[data-rows=matches] > tr"))[0]);
-      if (event.key === "Escape") { filter.value = ""; apply(); }
+      if (event.key === "Escape") {
+        filter.value = "";
+        apply();
+        filter.blur();
+      }
     });
     document.addEventListener("moved", () => filter.value && apply());
   }

@@ -1,7 +1,7 @@
 "use strict";
 // Keeps the tables of a page current. The service sends, as server-sent events, the cells that have changed
 // since the version that the page has (`row_feed`); a cell is written only if its text is another one, so that
-// what is focused or selected stays so. Nothing is remembered beside the rows themselves.
+// what is focused or selected stays so. The rows themselves are all that is known of what they show.
 (() => {
   const place = document.getElementById("moving");
   const connection = document.getElementById("connection");
@@ -15,7 +15,7 @@
   let ticked = 0; // when the clocks were written last
   let heard = 0; // when the last event came
   const HOLD = 10000; // so long after the last key or move of the pointer rows keep their places
-  let stirred = -Infinity;
+  let handled = -Infinity; // when that was
   const MOVED = 2000; // so long a price that moved is marked
   const moved = new Map(); // by price, when it moved
   const waiting = new Map(); // by table, the order that waits until nobody points at it
@@ -28,7 +28,7 @@
 
   const rowsOf = (body) => new Map([...body.rows].map((row) => [row.dataset.key, row]));
 
-  // Prices that moved say so for a moment: an arrow, and a ground that fades.
+  // A price that moved has an arrow and another ground for a moment.
   function mark(cell, before) {
     cell.querySelectorAll("[data-odds]").forEach((price, index) => {
       const was = Number(before[index]);
@@ -77,7 +77,7 @@
   }
 
   // The rows of matches keep their places while somebody is at work on them: new ones come last.
-  const held = (body) => body.dataset.rows === "matches" && performance.now() - stirred < HOLD
+  const held = (body) => body.dataset.rows === "matches" && performance.now() - handled < HOLD
     && (body.matches(":hover") || body.contains(document.activeElement));
 
   function order(body, rows, wanted) {
@@ -124,12 +124,12 @@
       moved.delete(price);
     }
     const now = Date.now() + ahead;
-    const tell = (each, text) => { if (each.textContent !== text) each.textContent = text; };
+    const put = (each, text) => { if (each.textContent !== text) each.textContent = text; };
     const visible = (name) => [...near].flatMap((row) => [...row.getElementsByClassName(name)]);
     for (const clock of visible("clock"))
-      tell(clock, minutes(Math.max(0, Math.ceil((Number(clock.dataset.ends) - now) / 1000))));
+      put(clock, minutes(Math.max(0, Math.ceil((Number(clock.dataset.ends) - now) / 1000))));
     for (const age of visible("age"))
-      tell(age, minutes(Math.max(0, Math.floor((now - Number(age.dataset.since)) / 1000))));
+      put(age, minutes(Math.max(0, Math.floor((now - Number(age.dataset.since)) / 1000))));
     for (const bar of visible("runs")) {
       const share = (Number(bar.dataset.ends) - now) / Number(bar.dataset.lasts);
       const left = 2 * Math.round(50 * Math.max(0, Math.min(1, share)));
@@ -177,8 +177,8 @@
     source = null;
   }
 
-  for (const stir of ["keydown", "pointermove"])
-    document.addEventListener(stir, () => { stirred = performance.now(); }, { capture: true, passive: true });
+  for (const input of ["keydown", "pointermove"])
+    document.addEventListener(input, () => { handled = performance.now(); }, { capture: true, passive: true });
   for (const left of ["pointerout", "focusout"]) place.addEventListener(left, () => setTimeout(release));
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : connect()));
   // Together with what the stream brings, so that the page is laid out once for both.

@@ -7,11 +7,23 @@ import httpx
 import pytest
 
 from app.domain.tenant import OperatorRole
+from app.main import create_app
 from app.settings import Settings
 from app.sites.console.site import ConsoleDependencies
 from app.store.connections import Store
-from tests.support.portal import Person, add_operator, cheap_passwords, dependencies_of, some_address
+from tests.support import browser
+from tests.support.portal import (
+    PASSWORD,
+    Person,
+    add_operator,
+    cheap_passwords,
+    dependencies_of,
+    some_address,
+)
+from tests.support.queues import private_vhost
+from tests.support.visitor import Visitor, visiting
 from tests.support.web import serving
+from tests.support.wire import listening
 
 SignIn = Callable[..., Awaitable[Person]]
 __all__ = ["cheap_passwords"]  # a fixture that every test here uses
@@ -54,3 +66,16 @@ async def sign_in(store: Store, settings: Settings, client: httpx.AsyncClient) -
 @pytest.fixture
 async def person(sign_in: SignIn) -> Person:
     return await sign_in(OperatorRole.VIEWER)
+
+
+@asynccontextmanager
+async def visiting_console(store: Store, settings: Settings, role: OperatorRole) -> AsyncIterator[Visitor]:
+    """An operator of that role at the live page, in a real browser."""
+    browser.require()
+    email = await add_operator(store, settings, role)
+    async with (
+        private_vhost(settings) as private,
+        listening(create_app(private), private) as port,
+        visiting(f"http://127.0.0.1:{port}", "/console", email, PASSWORD) as visitor,
+    ):
+        yield visitor

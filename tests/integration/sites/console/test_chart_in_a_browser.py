@@ -8,17 +8,13 @@ from msgspec.structs import replace
 from app.domain import changes as c
 from app.domain.match import CurrentRound, Match
 from app.domain.tenant import OperatorRole
-from app.main import create_app
 from app.settings import Settings
 from app.sites.console.site import market_path, match_path
 from app.store.connections import Store
+from tests.integration.sites.console.conftest import visiting_console
 from tests.integration.sites.console.test_match_chart import PLAY, played, winner
-from tests.support import browser
-from tests.support.portal import PASSWORD, add_operator
-from tests.support.queues import private_vhost
 from tests.support.story import Story, kill
-from tests.support.visitor import Visitor, visiting
-from tests.support.wire import listening
+from tests.support.visitor import Visitor
 
 _SECONDS = 60.0
 _DRAWN = "!!document.querySelector('#plot canvas')"
@@ -43,13 +39,7 @@ _REQUESTS = (
 
 @pytest.fixture
 async def visitor(store: Store, settings: Settings) -> AsyncIterator[Visitor]:
-    browser.require()
-    email = await add_operator(store, settings, OperatorRole.VIEWER)
-    async with (
-        private_vhost(settings) as private,
-        listening(create_app(private), private) as port,
-        visiting(f"http://127.0.0.1:{port}", "/console", email, PASSWORD) as visitor,
-    ):
+    async with visiting_console(store, settings, OperatorRole.VIEWER) as visitor:
         yield visitor
 
 

@@ -12,20 +12,16 @@ from app.domain.match import Doubt, MapPlay, Match, Round
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.tenant import OperatorRole
 from app.kit.clock import system_clock
-from app.main import create_app
 from app.settings import Settings
 from app.sites.console.site import market_path, match_path
 from app.store import alerts, log_state
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.log_state import LogSender
-from tests.support import browser
-from tests.support.portal import PASSWORD, add_operator
-from tests.support.queues import private_vhost
+from tests.integration.sites.console.conftest import visiting_console
 from tests.support.story import Story, kill, offer
 from tests.support.trading import TASKS, close_a_type_and_open_it, edit_a_price_in_place, see_the_matches_move
-from tests.support.visitor import Visitor, visiting
-from tests.support.wire import listening
+from tests.support.visitor import Visitor
 
 _SECONDS = 60.0
 #: Tasks that need a game server which plays.
@@ -35,14 +31,7 @@ _LONG = "the game server's statistics contradict the events of round 23: 14 kill
 
 @pytest.fixture
 async def visitor(store: Store, settings: Settings) -> AsyncIterator[Visitor]:
-    """An administrator at the live page."""
-    browser.require()
-    email = await add_operator(store, settings, OperatorRole.ADMIN)
-    async with (
-        private_vhost(settings) as private,
-        listening(create_app(private), private) as port,
-        visiting(f"http://127.0.0.1:{port}", "/console", email, PASSWORD) as visitor,
-    ):
+    async with visiting_console(store, settings, OperatorRole.ADMIN) as visitor:
         yield visitor
 
 

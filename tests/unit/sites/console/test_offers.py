@@ -1,12 +1,21 @@
 """Open markets as rows: both sides beside each other, all lines of one proposition on one row."""
 
+import re
+from collections import defaultdict
 from decimal import Decimal
 from uuid import UUID
+
+import pytest
 
 from app.domain.entrants import Player
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, RosterEntry
+from app.sites.console import offers
+from app.sites.console.match_tables import MARKETS
+from app.sites.console.moving_pages import Variant, render
 from app.sites.console.offers import OfferRow, offer_rows
+from tests.support.simulated import plan_between
+from tests.unit.trading.trader import Trader, traded
 
 MATCH = Match(
     UUID(int=1),
@@ -134,6 +143,44 @@ def test_the_margin_is_that_of_the_group_or_of_the_one_market() -> None:
     assert round(pair_row.lines[0].margin or 0, 4) == round(2 / 1.9 - 1, 4)
     [_, single] = rows_of(market(10, "map=1", "", "8", 0.1))
     assert round(single.lines[0].margin or 0, 4) == 0.25
+
+
+@pytest.fixture(scope="module")
+def played() -> Trader:
+    """A match with every market that the engine made on its way."""
+    trader, _ = traded(plan_between(1, 8, 1, best_of=3, brief=True), checking=False, seconds=5)
+    return trader
+
+
+def test_every_market_of_the_engine_is_shown_once_beside_its_group(played: Trader) -> None:
+    lines = [
+        line for row in offer_rows(played.book.values(), played.match, {}).values() for line in row.lines
+    ]
+    shown = [price.key for line in lines for price in line.prices]
+    assert len(shown) == len(played.book) and set(shown) == set(played.book)
+    groups = defaultdict(set)
+    for each in played.book.values():
+        groups[each.group].add(each.key)
+    assert {frozenset(keys) for keys in groups.values()} == {
+        frozenset(price.key for price in line.prices) for line in lines
+    }
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_every_side_of_every_type_is_in_words(played: Trader, language: str) -> None:
+    """By a short text or by the catalogue's name, which types without a text have too."""
+    for row in offer_rows(played.book.values(), played.match, {}).values():
+        cells = render(Variant(language, acts=False), MARKETS, row).cells
+        sides = re.findall(r'(?:<i>|class="hidden">)([^<]*)<', "".join(cells))
+        assert all(side.strip() and "{" not in side for side in sides), cells
+        assert len(sides) == sum(len(line.prices) for line in row.lines)
+
+
+def test_a_type_without_a_text_has_the_catalogues_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(offers._SIDES, 17)
+    [_, row] = rows_of(market(17, "map=1|round=2", "some_plant:map=1|round=2"))
+    label, line = render(Variant("en", acts=False), MARKETS, row).cells
+    assert label.strip() == "some plant" and "<i>bomb to be planted</i>" in line
 
 
 def test_teams_whose_names_begin_alike_are_named_whole() -> None:
