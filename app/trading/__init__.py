@@ -25,7 +25,10 @@ to the same state changes nothing.
     player_kills       a player's kills, by final scores and by what the player did before
     player_forecast    the same on a map of a match
     round_markets, half_markets, map_markets, match_markets, player_markets    the rules
+    propositions       what must come true for a market to win
     registry           all rules by id
+    map_paths          a map's final scores if rounds and scores on the way are demanded
+    combinations       several markets in one bet: the probability that all win, and the price
     pricing            probabilities of a group to odds, and the settings of that
     offer_plan         which markets may be on offer in one phase, in groups: made once a phase
     market_controls    what traders have set on a match, applied to its groups

@@ -352,13 +352,13 @@ class Forecast:
         match = self.match
         score, cases = (match.score_home, match.score_away), []
         for case in self.cases:
-            chances = [self._wins(number)[case.skill] for number in self._maps_left]
+            chances = [self._wins(number)[case.skill] for number in self.maps_left]
             ends = map_scores.match_finals(*score, match.best_of, chances)
             cases.append((case.weight, tuple(ends.items())))
         return mixture(cases)
 
     @cached_property
-    def _maps_left(self) -> range:
+    def maps_left(self) -> range:
         """The maps that are not over."""
         best_of = self.match.best_of
         return range(best_of - map_scores.maps_left(self.match) + 1, best_of + 1)
@@ -367,7 +367,7 @@ class Forecast:
     def _ahead_of_match(self) -> tuple[RoundOutlook, MapsAhead] | None:
         """The outlook of the current round and the match's score in maps; None when there is no current
         round."""
-        numbers, match = self._maps_left, self.match
+        numbers, match = self.maps_left, self.match
         outlook = self._outlook(numbers[0]) if numbers else None
         if outlook is None:
             return None

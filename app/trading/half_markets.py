@@ -20,6 +20,7 @@ from app.trading.map_markets import (
 from app.trading.map_scores import home_wins_opening
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
+from app.trading.propositions import OfHalfScore, OfRace, OfRounds
 from app.trading.rules import NO_RESULT, TEAMS, Rule, Settlement, Specifiers, decide, of_team, void
 
 
@@ -36,6 +37,10 @@ def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:
 
 def _race_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return of_team(forecast.reaches_first(specifiers.map, specifiers.target), specifiers)
+
+
+def _of_race(forecast: Forecast, specifiers: Specifiers) -> OfRace:
+    return OfRace(specifiers.map, specifiers.target, specifiers.team == "home")
 
 
 def _race_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -77,6 +82,10 @@ def _half_ends(forecast: Forecast, number: int) -> tuple[float, float, float]:
         sum([chance for (home, away), chance in ends if home < away]),
         sum([chance for (home, away), chance in ends if home == away]),
     )
+
+
+def _of_half_score(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> OfHalfScore:
+    return OfHalfScore(specifiers.map, partial(condition, specifiers))
 
 
 def _half_settle(condition: Condition, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -148,6 +157,11 @@ def _pistol_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return of_team(home, specifiers)
 
 
+def _of_pistol(forecast: Forecast, specifiers: Specifiers) -> OfRounds:
+    number = _pistol_number(forecast.facts, specifiers, specifiers.half)
+    return OfRounds(specifiers.map, (((number, specifiers.team == "home"),),))
+
+
 def _pistol_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     round_key = specifiers.map, _pistol_number(facts, specifiers, specifiers.half)
     played = facts.rounds.get(round_key)
@@ -180,6 +194,22 @@ def _both_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
 
 def _shared_pistols_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return forecast.once(_pistols_won, specifiers.map)[1]
+
+
+def _of_both_pistols(forecast: Forecast, specifiers: Specifiers) -> OfRounds:
+    home = specifiers.team == "home"
+    return _of_pistols(forecast, specifiers, ((home, home),))
+
+
+def _of_shared_pistols(forecast: Forecast, specifiers: Specifiers) -> OfRounds:
+    return _of_pistols(forecast, specifiers, ((True, False), (False, True)))
+
+
+def _of_pistols(
+    forecast: Forecast, specifiers: Specifiers, results: tuple[tuple[bool, bool], ...]
+) -> OfRounds:
+    numbers = [_pistol_number(forecast.facts, specifiers, half) for half in (1, 2)]
+    return OfRounds(specifiers.map, tuple(tuple(zip(numbers, one, strict=True)) for one in results))
 
 
 def _pistols(facts: MatchFacts, specifiers: Specifiers) -> tuple[list[Round], bool]:
@@ -217,6 +247,7 @@ RULES = (
         opens=partial(for_map_on_offer, _race_lines),
         price=_race_price,
         settle=_race_settle,
+        proposition=_of_race,
         pairs=True,
     ),
     Rule(
@@ -226,6 +257,7 @@ RULES = (
         opens=_pistol_offers,
         price=_pistol_price,
         settle=_pistol_settle,
+        proposition=_of_pistol,
         by_format=True,
         pairs=True,
     ),
@@ -236,6 +268,7 @@ RULES = (
         opens=partial(_in_first_half, team_lines),
         price=_half_winner_price,
         settle=partial(_half_settle, wins),
+        proposition=partial(_of_half_score, wins),
         by_format=True,
     ),
     Rule(
@@ -245,6 +278,7 @@ RULES = (
         opens=partial(_in_first_half, _level_line),
         price=_half_level_price,
         settle=partial(_half_settle, _level),
+        proposition=partial(_of_half_score, _level),
         by_format=True,
         about_format="map",
     ),
@@ -255,6 +289,7 @@ RULES = (
         opens=partial(_until_second_pistol, team_lines),
         price=_both_pistols_price,
         settle=_both_pistols_settle,
+        proposition=_of_both_pistols,
         by_format=True,
     ),
     Rule(
@@ -264,6 +299,7 @@ RULES = (
         opens=partial(_until_second_pistol, single_line),
         price=_shared_pistols_price,
         settle=_shared_pistols_settle,
+        proposition=_of_shared_pistols,
         by_format=True,
     ),
 )

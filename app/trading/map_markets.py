@@ -10,6 +10,7 @@ from app.trading.lines import LineSequence, Measure, Score, lead, of_away, of_ho
 from app.trading.map_scores import reachable
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase, OfferedMap
+from app.trading.propositions import OfMapScore
 from app.trading.rules import (
     NO_RESULT,
     TEAMS,
@@ -192,6 +193,14 @@ def unchanged(specifiers: Specifiers) -> Specifiers:
     return specifiers
 
 
+def _of_map_score(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> OfMapScore:
+    return OfMapScore(specifiers.map, partial(condition, specifiers))
+
+
+def _of_overtime(forecast: Forecast, specifiers: Specifiers) -> OfMapScore:
+    return _of_map_score(exceeds, forecast, _goes_beyond(forecast.facts, specifiers))
+
+
 def _final(
     id: int,
     key: str,
@@ -218,6 +227,7 @@ def _final(
         about_format=about_format,
         ladder=ladder,
         pairs=True,
+        proposition=partial(_of_map_score, condition),
     )
 
 
@@ -252,6 +262,7 @@ _OVERTIME = Rule(
     by_format=True,
     about_format="map",
     pairs=True,
+    proposition=_of_overtime,
 )
 
 RULES = (
@@ -262,6 +273,7 @@ RULES = (
         opens=partial(for_maps_on_offer, team_lines),
         price=winner_price,
         settle=_winner_settle,
+        proposition=partial(_of_map_score, wins),
     ),
     _final(
         7,

@@ -18,9 +18,11 @@ from app.trading.map_markets import (
     over_price,
     unchanged,
     winner_price,
+    wins,
 )
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import MatchPhase
+from app.trading.propositions import OfMatchScore
 from app.trading.rules import (
     NO_RESULT,
     NO_SPECIFIERS,
@@ -100,6 +102,10 @@ def _winner_settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | No
     return decide(match.winner == specifiers.team, _ends(match), f"match won by {match.winner}")
 
 
+def _of_match_score(condition: Condition, forecast: Forecast, specifiers: Specifiers) -> OfMatchScore:
+    return OfMatchScore(partial(condition, specifiers))
+
+
 def _about_score(
     id: int,
     key: str,
@@ -121,6 +127,7 @@ def _about_score(
         shared=shared,
         about_format="series",
         ladder=ladder,
+        proposition=partial(_of_match_score, condition),
     )
 
 
@@ -142,6 +149,7 @@ RULES = (
         opens=partial(_on_match, _team_lines),
         price=winner_price,
         settle=_winner_settle,
+        proposition=partial(_of_match_score, wins),
     ),
     _about_score(
         2,

@@ -29,14 +29,37 @@ class _TeamOnMap(NamedTuple):
     dead: frozenset[int]
 
 
+class _Player(NamedTuple):
+    """A player's team, kills so far and level, and their mean of the current round."""
+
+    team: Team
+    seen: int
+    factor: float
+    further: float
+
+
 def kills_on_map(forecast: Forecast, player: PlayerKey) -> Distribution:
     """How many kills the player has at the end of the map."""
+    team, seen, factor, further = _player(forecast, player)
+    later = forecast.once(_team_on_map, (player[0], team)).later
+    return kill_model().count(later, seen, factor, further)
+
+
+def kills_by_score(forecast: Forecast, player: PlayerKey) -> dict[Score, Distribution]:
+    """The same, given each final score of the map."""
+    team, seen, factor, further = _player(forecast, player)
+    means = _later_by_score(forecast, (player[0], team))
+    found = {mean: kill_model().count([(mean, 1.0)], seen, factor, further) for mean in set(means.values())}
+    return {score: found[mean] for score, mean in means.items()}
+
+
+def _player(forecast: Forecast, player: PlayerKey) -> _Player:
     number, account = player
     team = forecast.once(_teams, 0).get(account, "home")
-    levels, later, now, dead = forecast.once(_team_on_map, (number, team))
+    levels, _, now, dead = forecast.once(_team_on_map, (number, team))
     factor = levels[account] if account in levels else _level(forecast, player, team)
     seen = len(forecast.facts.kills.get(player, ()))
-    return kill_model().count(later, seen, factor, 0.0 if account in dead else factor * now)
+    return _Player(team, seen, factor, 0.0 if account in dead else factor * now)
 
 
 def _teams(forecast: Forecast, _: int) -> dict[int, Team]:
@@ -55,11 +78,26 @@ def _later(forecast: Forecast, of_team: TeamKey) -> Means:
     """The mean kills, of a player of level 1, in the rounds after the current one, by how the map may end,
     with the chance of each end: less than 0 where the mean of the current round is more than its result makes
     of it."""
+    _, means, chances = _means_to_come(forecast, of_team)
+    return in_classes(means, chances)
+
+
+def _later_by_score(forecast: Forecast, of_team: TeamKey) -> dict[Score, float]:
+    """The same by final score: the mean of its class."""
+    scores, means, chances = _means_to_come(forecast, of_team)
+    of_class = {_class_of(mean): mean for mean, _ in in_classes(means, chances)}
+    return {score: of_class.get(_class_of(mean), mean) for score, mean in zip(scores, means, strict=True)}
+
+
+def _means_to_come(
+    forecast: Forecast, of_team: TeamKey
+) -> tuple[tuple[Score, ...], list[float], tuple[float, ...]]:
+    """Final scores, the means that follow from them, and their chances."""
     number, team = of_team
     play = forecast.facts.play(number)
     counted = _whole_round(forecast, of_team) + _expected(team, play.home_score, play.away_score)
     scores, chances = zip(*forecast.once(Forecast.finals, number), strict=True)
-    return in_classes([mean - counted for mean in _means(team, scores)], chances)
+    return scores, [mean - counted for mean in _means(team, scores)], chances
 
 
 @lru_cache(maxsize=2048)
@@ -72,11 +110,14 @@ def in_classes(means: Sequence[float], chances: Sequence[float]) -> Means:
     """Fewer means, each with its chance: those that are close count as one, the closer the fewer kills are to
     come."""
     parts, weights = [0.0] * _CLASSES, [0.0] * _CLASSES
-    for mean, chance in zip(means, chances, strict=True):
-        place = int(2 * mean + 2) if mean < 4 else int(mean + 6) if mean < 10 else int(mean / 2 + 11)
+    for place, mean, chance in zip(map(_class_of, means), means, chances, strict=True):
         parts[place] += mean * chance
         weights[place] += chance
     return [(part / weight, weight) for part, weight in zip(parts, weights, strict=True) if weight]
+
+
+def _class_of(mean: float) -> int:
+    return int(2 * mean + 2) if mean < 4 else int(mean + 6) if mean < 10 else int(mean / 2 + 11)
 
 
 def _expected(team: Team, home: float, away: float) -> float:

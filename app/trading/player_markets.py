@@ -14,6 +14,7 @@ from app.trading.lines import Distribution, LineSequence
 from app.trading.match_facts import MatchFacts, Subject
 from app.trading.match_phase import MatchPhase
 from app.trading.player_forecast import kills_on_map
+from app.trading.propositions import OfPlayer
 from app.trading.rules import (
     NO_RESULT,
     Ladder,
@@ -28,7 +29,7 @@ from app.trading.rules import (
 
 
 @lru_cache(maxsize=8192)
-def _account(player: str) -> int:
+def account(player: str) -> int:
     return account_of(entrant_number(player, "player") or 0) or 0
 
 
@@ -38,7 +39,7 @@ def _offers(phase: MatchPhase) -> Iterable[Specifiers]:
 
 
 def _distribution(forecast: Forecast, specifiers: Specifiers) -> Distribution:
-    return forecast.once(kills_on_map, (specifiers.map, _account(specifiers.player)))
+    return forecast.once(kills_on_map, (specifiers.map, account(specifiers.player)))
 
 
 def _lines(forecast: Forecast, specifiers: Specifiers) -> LineSequence:
@@ -49,12 +50,16 @@ def _over_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return _distribution(forecast, specifiers).over(specifiers.threshold)
 
 
+def _of_kills(forecast: Forecast, specifiers: Specifiers) -> OfPlayer:
+    return OfPlayer(specifiers.map, account(specifiers.player), specifiers.threshold, over=True)
+
+
 def _of_player(specifiers: Specifiers) -> Subject:
-    return specifiers.map, 0, _account(specifiers.player)
+    return specifiers.map, 0, account(specifiers.player)
 
 
 def _settle(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
-    play, key = facts.plays.get(specifiers.map), (specifiers.map, _account(specifiers.player))
+    play, key = facts.plays.get(specifiers.map), (specifiers.map, account(specifiers.player))
     if play is None:
         return None
     played_out = play.end_id is not None and not play.awarded
@@ -79,6 +84,7 @@ _KILLS = Rule(
     price=_over_price,
     settle=_settle,
     subject=_of_player,
+    proposition=_of_kills,
     ladder=Ladder(size=1, lines=_lines, place=with_threshold),
 )
 

@@ -10,7 +10,7 @@ team with more players left is likelier to get the next kill.
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import zip_longest
-from math import exp, log
+from math import exp, log, sqrt
 from operator import mul
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from app.trading import round_model
 from app.trading.coefficients import RoundLimits, load
 from app.trading.model import logistic
 from app.trading.round_features import FUSE_SECONDS, ROUND_SECONDS
-from app.trading.round_state import RoundState
+from app.trading.round_state import RoundState, SideState
 
 #: Beyond this chance a side is as good as certain to win: the chance no longer affects how it wins.
 _LEAST = 0.02
@@ -144,6 +144,27 @@ def first_kill(before: float, home_is_ct: bool | None) -> float:
     fitted = load().kills
     logit = 0.0 if home_is_ct is None else fitted.ct if home_is_ct else -fitted.ct
     return logistic(before * fitted.round + logit)
+
+
+def first_kill_and_round(first: float, win: float) -> float:
+    """The chance that a team gets the first kill of a round and wins it, from its chance of either.
+
+    What both have in common is what the round model makes of one player more (`_first_kill_odds`): the odds
+    ratio of a table of two by two with these margins (Plackett 1965).
+    """
+    ratio = _first_kill_odds()
+    total = 1 + (first + win) * (ratio - 1)
+    return (total - sqrt(total * total - 4 * ratio * (ratio - 1) * first * win)) / (2 * (ratio - 1))
+
+
+@lru_cache(maxsize=1)
+def _first_kill_odds() -> float:
+    """The odds of CT against even T with one player more, over those with one fewer."""
+    more, fewer = (
+        round_model.ct_wins(RoundState("live", SideState(alive=ct), SideState(alive=t), number=5), 0.0)
+        for ct, t in ((PLAYERS, PLAYERS - 1), (PLAYERS - 1, PLAYERS))
+    )
+    return more * (1 - fewer) / ((1 - more) * fewer)
 
 
 @lru_cache(maxsize=4096)

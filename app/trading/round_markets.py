@@ -10,13 +10,15 @@ from app.trading.forecast import Forecast
 from app.trading.lines import Distribution, LineSequence, counted
 from app.trading.match_facts import MatchFacts, RoundKey
 from app.trading.match_phase import MatchPhase
-from app.trading.round_endings import Endings, first_kill, more_kills
+from app.trading.propositions import PLANTED_ENDINGS, OfEnding, OfPlay, OfRounds
+from app.trading.round_endings import Endings, first_kill, first_kill_and_round, more_kills
 from app.trading.round_kills import endings_of, kill_state
 from app.trading.rules import (
     NO_RESULT,
     TEAMS,
     Ladder,
     Price,
+    Propose,
     Rule,
     Settle,
     Settlement,
@@ -29,6 +31,8 @@ from app.trading.rules import (
     with_threshold,
 )
 
+#: What the events of a round are about (`OfPlay.about`).
+FIRST_KILL, HEADSHOT, AWP_KILL, KILLS = "first kill", "headshot", "AWP kill", "kills"
 Make = Callable[[RoundKey], Iterable[Specifiers]]
 
 
@@ -60,6 +64,10 @@ def _winner_offers(phase: MatchPhase) -> Iterable[Specifiers]:
 
 def _winner_price(forecast: Forecast, specifiers: Specifiers) -> float:
     return of_team(forecast.round_win(specifiers.map, specifiers.round), specifiers)
+
+
+def _of_winner(forecast: Forecast, specifiers: Specifiers) -> OfRounds:
+    return OfRounds(specifiers.map, (((specifiers.round, specifiers.team == "home"),),))
 
 
 def _winner(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
@@ -103,6 +111,24 @@ def _first_kill(
 def _opening_price(forecast: Forecast, specifiers: Specifiers) -> float:
     chance = first_kill(forecast.round_logit(specifiers.map), forecast.home_is_ct(specifiers.map))
     return of_team(chance, specifiers)
+
+
+def _of_first_kill(forecast: Forecast, specifiers: Specifiers) -> OfPlay:
+    first, win = _opening_price(forecast, specifiers), forecast.round_win(*_round_key(specifiers))
+    both = first_kill_and_round(first, of_team(win, specifiers))
+    won, lost = both / of_team(win, specifiers), (first - both) / (1 - of_team(win, specifiers))
+    home_won, home_lost = (won, lost) if specifiers.team == "home" else (lost, won)
+    return OfPlay(*_round_key(specifiers), FIRST_KILL, home_won, home_lost)
+
+
+def _whoever_wins(about: str, price: Price, forecast: Forecast, specifiers: Specifiers) -> OfPlay:
+    """Something that is as likely whichever team wins the round."""
+    chance = price(forecast, specifiers)
+    return OfPlay(*_round_key(specifiers), about, chance, chance)
+
+
+def _of_endings(ways: frozenset[str], forecast: Forecast, specifiers: Specifiers) -> OfEnding:
+    return OfEnding(*_round_key(specifiers), ways)
 
 
 def _rounds_since_pistol(forecast: Forecast, specifiers: Specifiers) -> int | None:
@@ -188,7 +214,7 @@ def _kill_total(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     return decide(False, (played.id, *(kill.id for kill in kills)), f"{len(kills)} kills in the round")
 
 
-def _ending(id: int, key: str, reason: WinReason) -> Rule:
+def _ending(id: int, key: str, reason: WinReason, *ways: str) -> Rule:
     return Rule(
         id=id,
         key=key,
@@ -196,6 +222,7 @@ def _ending(id: int, key: str, reason: WinReason) -> Rule:
         opens=partial(_in_freeze, _single),
         price=partial(_ending_price, reason),
         settle=partial(_ended_by, reason),
+        proposition=partial(_of_endings, frozenset(ways)),
     )
 
 
@@ -208,7 +235,7 @@ def _is_plant(event: TimelineEvent) -> bool:
     return event.type in ("bomb_planted", "bomb_defused", "bomb_exploded")
 
 
-def _in_freeze_rule(id: int, key: str, price: Price, settle: Settle) -> Rule:
+def _in_freeze_rule(id: int, key: str, price: Price, settle: Settle, proposition: Propose) -> Rule:
     """Something about the events of a round, on offer in its freeze."""
     return Rule(
         id=id,
@@ -219,6 +246,7 @@ def _in_freeze_rule(id: int, key: str, price: Price, settle: Settle) -> Rule:
         settle=settle,
         subject=of_round,
         pairs=True,
+        proposition=proposition,
     )
 
 
@@ -227,9 +255,22 @@ _HEADSHOT = _in_freeze_rule(
     "round_opening_headshot",
     _headshot_price,
     partial(_first_kill, lambda kill, specifiers: kill.headshot),
+    partial(_whoever_wins, HEADSHOT, _headshot_price),
 )
-_AWP_KILL = _in_freeze_rule(16, "round_awp_kill", _awp_price, partial(_occurs, _is_awp_kill, "AWP kill"))
-_PLANT = _in_freeze_rule(17, "round_bomb_planted", _plant_price, partial(_occurs, _is_plant, "bomb plant"))
+_AWP = _in_freeze_rule(
+    16,
+    "round_awp_kill",
+    _awp_price,
+    partial(_occurs, _is_awp_kill, "AWP kill"),
+    partial(_whoever_wins, AWP_KILL, _awp_price),
+)
+_PLANT = _in_freeze_rule(
+    17,
+    "round_bomb_planted",
+    _plant_price,
+    partial(_occurs, _is_plant, "bomb plant"),
+    partial(_of_endings, PLANTED_ENDINGS),
+)
 _KILLS = Rule(
     id=19,
     key="round_kills_over",
@@ -239,6 +280,7 @@ _KILLS = Rule(
     price=_over_price,
     settle=_kill_total,
     subject=of_round,
+    proposition=partial(_whoever_wins, KILLS, _over_price),
 )
 
 RULES = (
@@ -250,6 +292,7 @@ RULES = (
         price=_winner_price,
         settle=_winner,
         pairs=True,
+        proposition=_of_winner,
     ),
     Rule(
         id=14,
@@ -260,17 +303,18 @@ RULES = (
         settle=partial(_first_kill, lambda kill, specifiers: kill.actor_team == specifiers.team),
         subject=of_round,
         pairs=True,
+        proposition=_of_first_kill,
     ),
     _HEADSHOT,
     opposite(_HEADSHOT, 32, "round_opening_no_headshot"),
-    _AWP_KILL,
-    opposite(_AWP_KILL, 33, "round_no_awp_kill"),
+    _AWP,
+    opposite(_AWP, 33, "round_no_awp_kill"),
     _PLANT,
     opposite(_PLANT, 34, "round_no_bomb_plant"),
     _KILLS,
     opposite(_KILLS, 20, "round_kills_under"),
-    _ending(18, "round_bomb_defused", "defuse"),
-    _ending(21, "round_bomb_exploded", "bomb"),
-    _ending(29, "round_time_expired", "time"),
-    _ending(30, "round_elimination", "kills"),
+    _ending(18, "round_bomb_defused", "defuse", "defuse"),
+    _ending(21, "round_bomb_exploded", "bomb", "bomb"),
+    _ending(29, "round_time_expired", "time", "time"),
+    _ending(30, "round_elimination", "kills", "ct_kills", "t_kills", "late_kills"),
 )

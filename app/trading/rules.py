@@ -19,6 +19,7 @@ from app.trading.forecast import Forecast
 from app.trading.lines import Line, LineSequence
 from app.trading.match_facts import MatchFacts, Subject
 from app.trading.match_phase import MatchPhase
+from app.trading.propositions import Proposition, negated
 
 
 class Specifiers(msgspec.Struct, frozen=True, gc=False):
@@ -177,6 +178,7 @@ def without_team(specifiers: Specifiers) -> Specifiers:
 
 Price = Callable[[Forecast, Specifiers], float]
 Settle = Callable[[MatchFacts, Specifiers], Settlement | None]
+Propose = Callable[[Forecast, Specifiers], Proposition]
 #: The teams as a market's specifiers name them.
 TEAMS: tuple[Team, Team] = ("home", "away")
 
@@ -208,7 +210,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     bet. `subject` is what an event must be about to decide the market; None: the end of its round, map or
     match decides it. Of a type with a `ladder`, `opens` returns specifiers without a line, and the ladder's
     lines are put into them. `pairs`: its groups are two markets, of which the second one's chance is what the
-    first one's leaves; those of a ladder are, too.
+    first one's leaves; those of a ladder are, too. `proposition` is what must come true for the market to
+    win; a type without one is not part of combinations.
     """
 
     id: int
@@ -223,6 +226,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     ladder: Ladder | None = None
     pairs: bool = False
     shared: Callable[[Specifiers], Specifiers] = without_team
+    proposition: Propose | None = None
 
     def group(self, specifiers: Specifiers) -> str:
         """The name of the group: exactly one of its markets wins."""
@@ -242,7 +246,12 @@ def opposite(rule: Rule, id: int, key: str) -> Rule:
         key=key,
         price=partial(_price_against, rule.price),
         settle=partial(_settle_against, rule.settle),
+        proposition=partial(_proposition_against, rule.proposition) if rule.proposition else None,
     )
+
+
+def _proposition_against(propose: Propose, forecast: Forecast, specifiers: Specifiers) -> Proposition:
+    return negated(propose(forecast, specifiers))
 
 
 def _price_against(price: Price, forecast: Forecast, specifiers: Specifiers) -> float:

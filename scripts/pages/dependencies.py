@@ -63,7 +63,7 @@ WHY: Mapping[str, str] = {
     "mypy": "types",
     "import-linter": "which package may import which",
     "matplotlib": "plots of benchmarks and of the pricing page",
-    "numpy": "the coefficients are fitted with it; the service does without",
+    "numpy": "the sums of combined prices, and the fits",
     "uv": "resolves versions and writes the pins",
     "fastapi": "the reference of the REST benchmarks",
     "sqlalchemy": "the reference of the storage benchmarks",
