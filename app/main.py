@@ -36,6 +36,7 @@ from app.channels.stream.asyncapi import stream_document
 from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
+from app.combinations.request import CombinationService
 from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
@@ -93,6 +94,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "rest": provide(lambda: parts.rest),
         "sink": provide(lambda: parts.sink),
         "recoveries": provide(lambda: parts.recoveries),
+        "combinations": provide(lambda: parts.combinations),
         "facade": Provide(parts.facade_of, sync_to_thread=False),
         "ops": provide(lambda: parts.operators),
         "board": provide(lambda: parts.board),
@@ -145,6 +147,7 @@ class Parts:
         self.rest: RestDependencies
         self.sink: LogSink
         self.recoveries: RecoveryService
+        self.combinations: CombinationService
         self.refused_recoveries: RefusedRecoveries
         self.facades: dict[Listener, FacadeDependencies]
         self.operators: OperatorDependencies
@@ -190,18 +193,12 @@ class Parts:
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.refused_recoveries = RefusedRecoveries(store)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
+            self.combinations = CombinationService(store, self._clock)
             self.portal = self._portal(store, broker)
             self.console = self._console(store, management)
             self.facades = facades(settings, store, self._clock)
             health = self._health(store, queues)
-            self.rest = RestDependencies(
-                store,
-                self._clock,
-                health,
-                settings.producer_id,
-                settings.soccer_urn_prefix,
-                settings.bet_delay_seconds,
-            )
+            self.rest = self._rest(store, health)
             self.stream_server = StreamServer(
                 store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)
             )
@@ -229,6 +226,17 @@ class Parts:
     def facade_of(self, scope: Scope) -> FacadeDependencies:
         """What the facade's handlers depend on at the address that received this request."""
         return self.facades[listener_of(scope)]
+
+    def _rest(self, store: Store, health: Health) -> RestDependencies:
+        settings = self._settings
+        return RestDependencies(
+            store,
+            self._clock,
+            health,
+            settings.producer_id,
+            settings.soccer_urn_prefix,
+            settings.bet_delay_seconds,
+        )
 
     def _operators(self, store: Store, broker: BrokerConfig) -> OperatorDependencies:
         settings = self._settings

@@ -193,8 +193,10 @@ def _headers(body: ResponseBody, tagged: bool, gzipped: bool, not_modified: bool
     return headers
 
 
-async def send_body(scope: Scope, send: Send, body: ResponseBody, status: int = 200) -> None:
-    """Send a body: plain, gzipped, or as a 304 if the client has it already."""
+async def send_body(
+    scope: Scope, send: Send, body: ResponseBody, status: int = 200, extra: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Send a body: plain, gzipped, or as a 304 if the client has it already; with these `extra` headers."""
     request = cast(Headers, scope["headers"])
     tagged = status == 200 and cast(HTTPScope, scope)["method"] in _READS
     gzipped = len(body.plain) >= _GZIP_FROM and accepts_gzip(request)
@@ -202,7 +204,7 @@ async def send_body(scope: Scope, send: Send, body: ResponseBody, status: int = 
     start: HTTPResponseStartEvent = {
         "type": "http.response.start",
         "status": 304 if not_modified else status,
-        "headers": body.headers(tagged, gzipped, not_modified),
+        "headers": [*body.headers(tagged, gzipped, not_modified), *extra],
     }
     await send(start)
     content = b"" if not_modified else body.gzipped if gzipped else body.plain

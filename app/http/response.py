@@ -22,7 +22,7 @@ headers, of which it sends neither a 304 nor the gzipped form.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from sys import getsizeof
 from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
@@ -52,20 +52,27 @@ CachedPer = Callable[[Grant, Format], Hashable]  #: what of a grant a response i
 
 
 class RenderedResponse(Response[T]):
-    """A response whose body is rendered, whatever format was negotiated."""
+    """A response whose body is rendered, whatever format was negotiated. `extra` are headers of this response
+    alone: with them it is not for a cached route."""
 
     def __init__(
-        self, body: ResponseBody, status_code: int | None = None, *, invalidated_by: UUID | None = None
+        self,
+        body: ResponseBody,
+        status_code: int | None = None,
+        *,
+        invalidated_by: UUID | None = None,
+        extra: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(cast(Any, body.plain), media_type=body.form.value, status_code=status_code)
         self.body = body
         self.invalidated_by = invalidated_by
+        self.extra = extra or {}
 
     def to_asgi_response(self, app: object, request: Request[Any, Any, Any], **options: Any) -> ASGIResponse:
         status = self.status_code or options.get("status_code") or 200
         if self.invalidated_by is not None and status == 200:
             put(request.scope, self.body, self.invalidated_by)
-        return BodyResponse(self.body, status)
+        return BodyResponse(self.body, status, self.extra)
 
 
 class ViewResponse(Response[T], Generic[T]):
@@ -80,15 +87,16 @@ class ViewResponse(Response[T], Generic[T]):
 class BodyResponse(ASGIResponse):
     """The ASGI response that sends a body which a handler has rendered."""
 
-    __slots__ = ("_rendered",)
+    __slots__ = ("_extra", "_rendered")
 
-    def __init__(self, body: ResponseBody, status: int) -> None:
+    def __init__(self, body: ResponseBody, status: int, extra: Mapping[str, str] | None = None) -> None:
         super().__init__(status_code=200)
         self._rendered = body
+        self._extra = [(name.lower().encode(), value.encode()) for name, value in (extra or {}).items()]
         self.status_code = status
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send_body(scope, send, self._rendered, self.status_code)
+        await send_body(scope, send, self._rendered, self.status_code, self._extra)
 
 
 def negotiated(

@@ -22,7 +22,7 @@ from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.references import NO_REFERENCES, MarketAnchor, ReferenceStatus
 from app.kit.errors import Conflict, Field, Invalid, NotFound
-from app.store import notifications
+from app.store import combinations, notifications
 from app.store.notifications import SHOWN
 from app.store.prepared import (
     prepared,
@@ -35,6 +35,7 @@ from app.store.prepared import (
 from app.store.sql import any_of, exists, literals
 from app.store.statements import server, writes
 from app.store.tables.change import Change, PastFixture, PastSeq
+from app.store.tables.combination import PricedState
 from app.store.tables.match import (
     LedgerEntry,
     Market,
@@ -75,6 +76,7 @@ _NAMING_MATCH = (
     PlayerMap,
     Alert,
     LogSender,
+    PricedState,
 )
 
 #: By name.
@@ -234,6 +236,12 @@ async def by_ref(
     return match
 
 
+@reading_optional_number
+def reprice_at(match_id: UUID, /) -> Select[Any]:
+    """When the prices of the match may next change because time passes (Unix ms)."""
+    return MatchTable.select(MatchTable.reprice_at).where(MatchTable.id == match_id)
+
+
 @reading_rows(_match)
 def listing(statuses: Collection[Status], /, *, limit: int, newest_first: bool = False) -> Select[Any]:
     """At most `limit` matches in these states, by scheduled time."""
@@ -263,8 +271,8 @@ def suspended_before_play(reason: str, /) -> Select[Any]:
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
-    markets, history, ledger, change log; their ids. The match of the change log's last row stays, so that the
-    log's `head` never falls."""
+    markets, history, ledger, change log, combinations; their ids. The match of the change log's last row
+    stays, so that the log's `head` never falls."""
     ids = await _finished(tx, before, limit=limit)
     await _remove(tx, ids)
     return ids
@@ -281,6 +289,7 @@ async def _remove(tx: Tx, ids: Sequence[UUID]) -> None:
         return
     for table in DEPENDENT_TABLES:
         await tx.change(_delete_dependent(ids, table=table))
+    await combinations.delete_of(tx, ids)
     await tx.change(_delete(ids))
     await notifications.notify_removed(tx, ids)
 

@@ -96,9 +96,10 @@ class RowMapping(Generic[S]):
         columns = [list(column) for column in zip(*map(self._values, rows), strict=True)]
         return [Write(self._upsert, (*beside, *columns))] if columns else []
 
-    def insert(self, one: S, *beside: object) -> Statement:
-        """The query that inserts the row of this struct; other columns have their defaults."""
-        return self._insert(*beside, *self._values(one))
+    def insert(self, one: S, *beside: object, unless_known: bool = False) -> Statement:
+        """The query that inserts the row of this struct; other columns have their defaults. With
+        `unless_known` it inserts nothing where a unique index has the row's values already."""
+        return self._insert(*beside, *self._values(one), unless_known=unless_known)
 
     def update(self, one: S, *names: str) -> Statement:
         """The query that writes these fields of the struct into its row, or without names all that may
@@ -115,9 +116,10 @@ class RowMapping(Generic[S]):
             values += [derive(one) for derive in self._derive]
         return values
 
-    def _build_insert(self, *values: object) -> Insert[Any]:
+    def _build_insert(self, *values: object, unless_known: bool) -> Insert[Any]:
         row: dict[str, Any] = dict(zip((*self._beside, *self._written), values, strict=True))
-        return self._table.insert(self._table(**row))
+        query = self._table.insert(self._table(**row))
+        return query.on_conflict(action="DO NOTHING") if unless_known else query
 
     def _build_update(self, *values: object, names: Sequence[str]) -> Update[Any]:
         column = self._table._meta.get_column_by_name

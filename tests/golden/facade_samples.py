@@ -1,6 +1,7 @@
 """The REST interface's XML resources in each of their forms."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import get_args
 from uuid import UUID
 
@@ -11,7 +12,8 @@ from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
 from app.domain.match_info import VideoStream
 from app.domain.tenant import Grant, Tenant
-from app.wire.xml import dictionaries, entrants, responses, sport_events
+from app.wire.xml import custom_bet, dictionaries, entrants, responses, sport_events
+from app.wire.xml.custom_bet import CalculatedPrice
 from tests.golden.feed_samples import CANCELLED, FINISHED, LIVE, UPCOMING
 
 APRIL_2031 = 1_932_912_000_000
@@ -77,6 +79,7 @@ STATUSES = (MatchStatus(0, Text("Not started", "Не начался")), MatchSta
 REASONS = (VoidReason(4, "Not played", Text("It did not take place.", "Не состоялось.")),)
 TAKEN_ON = responses.Acknowledgement("77", f"Replay of {match_urn(4711)}", APRIL_2031)
 
+SELECTABLE = ((1, "team=home"), (8, "map=1|threshold=21.5"), (10, ""))
 SAMPLES: dict[str, Callable[[], bytes]] = {
     "sports": lambda: dictionaries.sports("https://img.example/categories/cs2.svg"),
     "tournaments": lambda: entrants.tournaments([TOURNAMENT, BARE]),
@@ -113,6 +116,18 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "match_status_descriptions_ru": lambda: dictionaries.match_status_descriptions(STATUSES, "ru"),
     "void_reasons_descriptions": lambda: dictionaries.void_reasons_descriptions(REASONS, "en"),
     "void_reasons": lambda: dictionaries.void_reasons(REASONS),
+    "available_selections": lambda: custom_bet.available_selections("od:match:4711", SELECTABLE),
+    "available_selections_empty": lambda: custom_bet.available_selections("od:match:4711", ()),
+    "calculation_response": lambda: custom_bet.calculation_response(
+        CalculatedPrice(Decimal("3.215"), 0.2871), [(4711, SELECTABLE[1:]), (4712, ())]
+    ),
+    "calculation_response_without_probability": lambda: custom_bet.calculation_response(
+        CalculatedPrice(Decimal("3.200"), None), [(4711, SELECTABLE[1:])]
+    ),
+    "filtered_calculation_response": lambda: custom_bet.filtered_calculation_response(
+        CalculatedPrice(Decimal("3.215"), 0.2871),
+        [(4711, {SELECTABLE[1]: True, SELECTABLE[0]: False}), (4712, {})],
+    ),
     "producers": lambda: dictionaries.producers([PRODUCER]),
     "bookmaker_details": lambda: responses.bookmaker_details(GRANT),
     "response_accepted": lambda: responses.recovery_accepted(TAKEN_ON),

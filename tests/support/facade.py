@@ -44,6 +44,7 @@ PATHS: dict[str, tuple[str, tuple[str, ...]]] = {
     "/v1/sports/{locale}/schedules/live/schedule": ("schedule", ("cs2:matches:list",)),
     "/v1/sports/{locale}/schedules/" + DATE + "/schedule": ("schedule", ("cs2:matches:list",)),
     "/v1/sports/{locale}/fixtures/changes": ("fixture_changes", ("cs2:matches:list",)),
+    "/v1/custombet/{event}/available_selections": ("available_selections", ("cs2:markets:read",)),
     "/v1/descriptions/{locale}/markets": ("market_descriptions", ()),
     "/v1/descriptions/{locale}/markets/1/variants/way:two": ("market_descriptions", ()),
     "/v1/descriptions/{locale}/match_status": ("match_status_descriptions", ()),

@@ -2,6 +2,7 @@
 
 from app.channels.rest import (
     asyncapi,
+    combinations,
     descriptions,
     documents,
     listing,
@@ -21,6 +22,7 @@ from app.http.handlers import handlers_of
 
 ROUTES = handlers_of(
     asyncapi,
+    combinations,
     console,
     descriptions,
     documents,

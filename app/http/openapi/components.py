@@ -38,6 +38,7 @@ class ParameterDoc(msgspec.Struct, frozen=True):
 #: In paths and queries. A description in the route itself takes precedence.
 PARAMETERS = {
     "after": ParameterDoc(example=0, schema={"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999}),
+    "combination_id": ParameterDoc("The combination, by its id.", _UUID),
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
     "event_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
@@ -112,6 +113,12 @@ _RESPONSE_HEADERS = {
         "No shared cache may store the response, and every use is revalidated.",
         "private, no-cache",
         True,
+    ),
+    "X-Combination-Id": (
+        "The id under which the price is stored (`/cs2/v1/combinations/{combination_id}`); absent with one"
+        " selection.",
+        _UUID,
+        False,
     ),
     "RateLimit": (
         "What remains of the key's rate limit, and the seconds until one more request is allowed.",

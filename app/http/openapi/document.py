@@ -51,6 +51,13 @@ _BODY_EXAMPLES: dict[str, Any] = {
         for team, odds in (("home", 1.62), ("away", 2.31))
     ],
     "KeyChange": {"rate_limit_rpm": 1200, "networks": ["203.0.113.0/24"]},
+    "NewCombination": {
+        "legs": [
+            {"match_urn": "od:match:1", "market_offer_id": "1:team=home"},
+            {"match_urn": "od:match:1", "market_offer_id": "8:map=1|threshold=21.5"},
+        ],
+        "request_id": "bet-4711",
+    },
     "NewKey": {
         "bundles": ["cs2.odds.basic", "cs2.odds.scoreboard-addon"],
         "sports": ["cs2", "soccer"],
@@ -219,7 +226,7 @@ def _body(route: Route, shapes: Mapping[Any, Json]) -> Json | None:
     if not route.takes:
         return None
     content: Json = {"schema": {"type": "string"} if route.body is None else shapes[route.body]}
-    if (example := example_of(route.body)) is not None:
+    if (example := example_of(route.body) or route.opt.get("example")) is not None:
         content["example"] = example
     taken = {route.takes: content}
     if "csv" in route.opt:
@@ -231,6 +238,7 @@ def _responses(route: Route, context: DocumentContext) -> Json:
     head = ["X-Request-Id"]
     head += [] if route.opt.get("open") else ["RateLimit", "RateLimit-Policy"]
     head += ["ETag", "Vary", "Cache-Control"] if route.tagged else []
+    head += route.opt.get("response_headers", ())
     examples = context.examples.get(route.name, {})
     content = {kind: _content(kind, route, context.shapes, examples.get(kind)) for kind in route.media}
     text = "Done." if route.method != "get" else "The requested data."

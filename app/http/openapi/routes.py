@@ -162,6 +162,7 @@ _SERVICE, _FACADE = "Service", "Compatibility facade"
 #: By name; a test checks that each tag has one.
 _DESCRIPTIONS = {
     _SERVICE: "The service itself: its state, this documentation, the sports, what a key may do.",
+    "Counter-Strike 2: combinations": "Prices of several markets together, and how they stand.",
     "Counter-Strike 2: maps": "Maps of the game, and the pool that is played.",
     "Counter-Strike 2: markets": "The catalogue: market types, reasons of suspensions, how prices are meant.",
     "Counter-Strike 2: matches": "Matches, live and past: score, rounds, events, markets, settlements.",

@@ -120,6 +120,13 @@ FROM unnest($1::uuid[], $2::bigint[]) AS read (match_id, seq)
 JOIN ledger_entry e ON e.match_id = read.match_id AND e.id <= read.seq AND e.at > $3
 ORDER BY e.match_id, e.id
 """
+#: A join with arrays: the entries of these markets, in the ledger's order.
+LEDGER_OF_MARKETS = """
+SELECT e.match_id, e.body
+FROM unnest($1::uuid[], $2::int[], $3::text[]) AS wanted (match_id, type_id, specifiers)
+JOIN ledger_entry e USING (match_id, type_id, specifiers)
+ORDER BY e.id
+"""
 #: A lateral subquery: each match's rows after its last message are few, and found by an index. As a join the
 #: whole change log is read.
 NEWEST_OF_TENANT = f"""

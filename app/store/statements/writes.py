@@ -143,3 +143,7 @@ ON CONFLICT (kind, coalesce(match_id, '00000000-0000-0000-0000-000000000000'), t
 DO UPDATE SET detail = excluded.detail
 RETURNING xmax = 0
 """
+#: Merges two JSON objects, of which the stored one takes precedence: a price that was made again stays.
+ADD_REMADE_PRICE = """
+UPDATE combination SET remade = ($2::jsonb || coalesce(remade, '{}')::jsonb)::json WHERE id = $1
+"""

@@ -1,6 +1,7 @@
 """Generated from `schemas/facade.xsd` by `python -m codegen`: do not edit."""
 
 from datetime import date
+from decimal import Decimal
 from enum import StrEnum
 
 import msgspec
@@ -13,7 +14,7 @@ from app.wire.generated.common import (
     render_period_scores,
     render_scoreboard,
 )
-from app.wire.text import escaped, utc
+from app.wire.text import escaped, plain, utc
 
 
 class LiveOdds(StrEnum):
@@ -119,6 +120,24 @@ class AllowedSport(msgspec.Struct, frozen=True, kw_only=True):
     slug: str
 
 
+class Calculation(msgspec.Struct, frozen=True, kw_only=True):
+    """The price of a combination.
+
+    Attributes:
+        odds: Its decimal odds, with margin.
+        probability: Its probability without margin; the inverse of the odds for those who do not receive
+            probabilities.
+    """
+
+    odds: Decimal
+    probability: Decimal
+
+
+def render_calculation(node: Calculation) -> str:
+    """The element `<calculation>`."""
+    return f'<calculation odds="{plain(node.odds)}" probability="{plain(node.probability)}"/>'
+
+
 class Category(msgspec.Struct, frozen=True, kw_only=True):
     """The category of a tournament.
 
@@ -163,6 +182,18 @@ class DescribedOutcome(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     name: str
     description: str | None = None
+
+
+class FilteredOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """An outcome, by whether it goes with a combination.
+
+    Attributes:
+        id: The outcome.
+        conflict: Whether it cannot be added: it excludes a selection, or changes nothing.
+    """
+
+    id: str
+    conflict: bool | None = None
 
 
 class GrantedScope(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,6 +257,16 @@ def render_player(node: Player) -> str:
         f"{x_icon_path}"
         "/>"
     )
+
+
+class SelectableOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """An outcome that can be part of a combination.
+
+    Attributes:
+        id: The outcome.
+    """
+
+    id: str
 
 
 class Sport(msgspec.Struct, frozen=True, kw_only=True):
@@ -425,6 +466,33 @@ def render_extra_info(node: ExtraInfo) -> str:
     return f"<extra_info{end}"
 
 
+class FilteredMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """A market, by whether it goes with a combination.
+
+    Attributes:
+        id: Its type.
+        specifiers: What tells it apart from others of its type.
+        conflict: Whether none of its outcomes can be added.
+        outcome: One of its outcomes; a Counter-Strike market has one.
+    """
+
+    id: int
+    specifiers: str | None = None
+    conflict: bool | None = None
+    outcome: tuple[FilteredOutcome, ...]
+
+
+def render_filtered_market(node: FilteredMarket) -> str:
+    """The element `<market>`."""
+    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    x_conflict = "" if node.conflict is None else f' conflict="{"true" if node.conflict else "false"}"'
+    x_outcome = ""
+    for leaf in node.outcome:
+        leaf_conflict = "" if leaf.conflict is None else f' conflict="{"true" if leaf.conflict else "false"}"'
+        x_outcome += f'<outcome id="{escaped[leaf.id]}"{leaf_conflict}/>'
+    return f'<market id="{node.id}"{x_specifiers}{x_conflict}>{x_outcome}</market>'
+
+
 class FixtureChanges(msgspec.Struct, frozen=True, kw_only=True):
     """The matches whose fixture has changed, the latest change last.
 
@@ -595,6 +663,29 @@ def write_response(node: Response) -> bytes:
         f"{x_scheduled_at}"
         f">{x_action}{x_message}</response>"
     ).encode()
+
+
+class SelectableMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """A market that can be part of a combination.
+
+    Attributes:
+        id: Its type.
+        specifiers: What tells it apart from others of its type.
+        outcome: One of its outcomes; a Counter-Strike market has one.
+    """
+
+    id: int
+    specifiers: str | None = None
+    outcome: tuple[SelectableOutcome, ...]
+
+
+def render_selectable_market(node: SelectableMarket) -> str:
+    """The element `<market>`."""
+    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    x_outcome = ""
+    for leaf in node.outcome:
+        x_outcome += f'<outcome id="{escaped[leaf.id]}"/>'
+    return f'<market id="{node.id}"{x_specifiers}>{x_outcome}</market>'
 
 
 class Sports(msgspec.Struct, frozen=True, kw_only=True):
@@ -885,6 +976,22 @@ def render_described_specifiers(node: DescribedSpecifiers) -> str:
     return f"<specifiers>{x_specifier}</specifiers>"
 
 
+class FilteredMarkets(msgspec.Struct, frozen=True, kw_only=True):
+    """The markets of a match, by whether they go with a combination.
+
+    Attributes:
+        market: One market.
+    """
+
+    market: tuple[FilteredMarket, ...]
+
+
+def render_filtered_markets(node: FilteredMarkets) -> str:
+    """The element `<markets>`."""
+    x_market = "".join([render_filtered_market(item) for item in node.market])
+    return f"<markets>{x_market}</markets>"
+
+
 class MatchStatusDescriptions(msgspec.Struct, frozen=True, kw_only=True):
     """The match status dictionary: the codes that the feed sends.
 
@@ -978,6 +1085,22 @@ def write_producers(node: Producers) -> bytes:
     ).encode()
 
 
+class SelectableMarkets(msgspec.Struct, frozen=True, kw_only=True):
+    """The markets of a match that can be part of a combination.
+
+    Attributes:
+        market: One market.
+    """
+
+    market: tuple[SelectableMarket, ...]
+
+
+def render_selectable_markets(node: SelectableMarkets) -> str:
+    """The element `<markets>`."""
+    x_market = "".join([render_selectable_market(item) for item in node.market])
+    return f"<markets>{x_market}</markets>"
+
+
 class DescribedMarket(msgspec.Struct, frozen=True, kw_only=True):
     """A market type.
 
@@ -1016,6 +1139,46 @@ def render_described_market(node: DescribedMarket) -> str:
         f"{x_variant}"
         f">{x_outcomes}{x_specifiers}</market>"
     )
+
+
+class FilteredEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A match with what can be selected of it.
+
+    Attributes:
+        id: The match.
+        markets: Its markets; absent where nothing can be selected.
+    """
+
+    id: str
+    markets: FilteredMarkets | None = None
+
+
+def render_filtered_event(node: FilteredEvent) -> str:
+    """The element `<event>`."""
+    x_markets = "" if node.markets is None else render_filtered_markets(node.markets)
+    content = f"{x_markets}"
+    end = f">{content}</event>" if content else "/>"
+    return f'<event id="{escaped[node.id]}"{end}'
+
+
+class SelectableEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A match with what can be selected of it.
+
+    Attributes:
+        id: The match.
+        markets: Its markets; absent where nothing can be selected.
+    """
+
+    id: str
+    markets: SelectableMarkets | None = None
+
+
+def render_selectable_event(node: SelectableEvent) -> str:
+    """The element `<event>`."""
+    x_markets = "" if node.markets is None else render_selectable_markets(node.markets)
+    content = f"{x_markets}"
+    end = f">{content}</event>" if content else "/>"
+    return f'<event id="{escaped[node.id]}"{end}'
 
 
 class Tournament(msgspec.Struct, frozen=True, kw_only=True):
@@ -1070,6 +1233,48 @@ def render_tournament(node: Tournament) -> str:
         f"{x_icon_path}"
         f">{x_tournament_length}{x_sport}{x_category}{x_competitors}</tournament>"
     )
+
+
+class AvailableSelections(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a match can be part of a combination.
+
+    Attributes:
+        generated_at: When this content was made. (Unix ms)
+        event: The match.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    generated_at: int | None = None
+    event: SelectableEvent | None = None
+    response: NotFound | None = None
+
+
+def write_available_selections(node: AvailableSelections) -> bytes:
+    """The document `<available_selections>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_event = "" if node.event is None else render_selectable_event(node.event)
+    x_response = "" if node.response is None else render_not_found(node.response)
+    content = f"{x_event}{x_response}"
+    end = f">{content}</available_selections>" if content else "/>"
+    return (f"<available_selections{x_generated_at}{end}").encode()
+
+
+class FilteredSelections(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be selected, by match.
+
+    Attributes:
+        event: One match of the combination.
+    """
+
+    event: tuple[FilteredEvent, ...] = ()
+
+
+def render_filtered_selections(node: FilteredSelections) -> str:
+    """The element `<available_selections>`."""
+    x_event = "".join([render_filtered_event(item) for item in node.event])
+    content = f"{x_event}"
+    end = f">{content}</available_selections>" if content else "/>"
+    return f"<available_selections{end}"
 
 
 class Fixture(msgspec.Struct, frozen=True, kw_only=True):
@@ -1128,6 +1333,24 @@ def render_fixture(node: Fixture) -> str:
         f"{x_liveodds}"
         f">{x_tournament}{x_competitors}{x_extra_info}{x_tv_channels}</fixture>"
     )
+
+
+class FurtherSelections(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be added to a combination, by match.
+
+    Attributes:
+        event: One match of the combination.
+    """
+
+    event: tuple[SelectableEvent, ...] = ()
+
+
+def render_further_selections(node: FurtherSelections) -> str:
+    """The element `<available_selections>`."""
+    x_event = "".join([render_selectable_event(item) for item in node.event])
+    content = f"{x_event}"
+    end = f">{content}</available_selections>" if content else "/>"
+    return f"<available_selections{end}"
 
 
 class MarketDescriptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -1273,6 +1496,58 @@ def write_tournaments(node: Tournaments) -> bytes:
     content = f"{x_tournament}"
     end = f">{content}</tournaments>" if content else "/>"
     return (f"<tournaments{x_generated_at}{end}").encode()
+
+
+class CalculationResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """The price of a combination, and what can be added to it.
+
+    Attributes:
+        generated_at: When this content was made. (Unix ms)
+        calculation: The price.
+        available_selections: What can be added.
+    """
+
+    generated_at: int | None = None
+    calculation: Calculation
+    available_selections: FurtherSelections
+
+
+def write_calculation_response(node: CalculationResponse) -> bytes:
+    """The document `<calculation_response>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_calculation = render_calculation(node.calculation)
+    x_available_selections = render_further_selections(node.available_selections)
+    return (
+        f"<calculation_response"
+        f"{x_generated_at}"
+        f">{x_calculation}{x_available_selections}</calculation_response>"
+    ).encode()
+
+
+class FilteredCalculationResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """The price of a combination, and what can be selected with what is in it.
+
+    Attributes:
+        generated_at: When this content was made. (Unix ms)
+        calculation: The price.
+        available_selections: What can be selected.
+    """
+
+    generated_at: int | None = None
+    calculation: Calculation
+    available_selections: FilteredSelections
+
+
+def write_filtered_calculation_response(node: FilteredCalculationResponse) -> bytes:
+    """The document `<filtered_calculation_response>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_calculation = render_calculation(node.calculation)
+    x_available_selections = render_filtered_selections(node.available_selections)
+    return (
+        f"<filtered_calculation_response"
+        f"{x_generated_at}"
+        f">{x_calculation}{x_available_selections}</filtered_calculation_response>"
+    ).encode()
 
 
 class FixturesFixture(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ NotFoundRoot = Literal[
     "fixtures_fixture",
     "match_summary",
     "market_descriptions",
+    "available_selections",
 ]
 
 _MARK = facade.NotFound(response_code=facade.ResponseCode.NOT_FOUND)
@@ -34,6 +35,7 @@ _NOT_FOUND: dict[NotFoundRoot, bytes] = {
     "market_descriptions": facade.write_market_descriptions(
         facade.MarketDescriptions(response_code=facade.ResponseCode.NOT_FOUND, response=_MARK)
     ),
+    "available_selections": facade.write_available_selections(facade.AvailableSelections(response=_MARK)),
 }
 
 

@@ -61,18 +61,29 @@ class Asker:
                 sent[described["in"]][described["name"]] = described["example"]
         if "key_id" in sent["path"]:
             sent["path"]["key_id"] = str(await self._fresh_key())
+        if "combination_id" in sent["path"]:
+            sent["path"]["combination_id"] = await self._combination(document)
         if path.endswith("/initiate_request"):
             sent["query"]["node_id"] = str(next(self._nodes))
         content = operation.get("requestBody", {}).get("content", {})
         body = next((one.get("example") for one in content.values()), None)
+        as_xml = "application/xml" in content
         return await self._client.request(
             method,
             path.format(**sent["path"]),
             params=sent["query"],
             headers=self._headers | {"Accept": kind},
-            json=body,
+            json=None if as_xml else body,
+            content=body if as_xml else None,
             timeout=30,
         )
+
+    async def _combination(self, document: Json) -> str:
+        """The id of the combination that the document's own example makes: the same at every call."""
+        path = "/cs2/v1/combinations"
+        body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
+        made = await self._client.post(path, json=body, headers=self._headers)
+        return str(made.json()["data"]["id"])
 
     async def _fresh_key(self) -> UUID:
         properties = KeyProperties(bundles=("cs2.odds.basic",), label="trading desk")
@@ -83,10 +94,10 @@ class Asker:
 
 def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
     """Recoveries are requested before their progress is, the canonical one last, because the newest is
-    returned; what ends access or deletes comes last."""
+    returned, and a combination before the list; what ends access or deletes comes last."""
     path, method, _ = one
     ends = path.endswith(("/revoke", "/cancel", "/trim"))
-    if path.endswith("/initiate_request"):
+    if path.endswith("/initiate_request") or (path.endswith("/combinations") and method == "post"):
         return ends, 1 if path.startswith("/cs2/") else 0, path
     return ends, 2 if method == "get" else 3, path
 

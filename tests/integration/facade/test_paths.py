@@ -18,6 +18,7 @@ SINGLE = {
     "/v1/sports/{locale}/sport_events/{id}/summary": "match_summary",
     "/v1/sports/{locale}/sport_events/{id}/fixture": "fixtures_fixture",
     "/v1/descriptions/{locale}/markets/{id}/variants/way:two": "market_descriptions",
+    "/v1/custombet/{id}/available_selections": "available_selections",
 }
 UNKNOWN = ("404404", "0", "-1", "x", "mf:competitor:", "od:match:404404", "9" * 40, "3.0", "%00", "١")
 
