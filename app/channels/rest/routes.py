@@ -13,6 +13,7 @@ from app.channels.rest import (
     recovery,
     search,
     soccer,
+    stakes,
     teams,
     tournaments,
 )
@@ -33,6 +34,7 @@ ROUTES = handlers_of(
     recovery,
     search,
     soccer,
+    stakes,
     teams,
     tournaments,
 )
