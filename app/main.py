@@ -57,7 +57,7 @@ from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.routes import ROUTES as OPERATORS
 from app.operations.restoration.failover import DatabaseFailover
 from app.recovery.request import RecoveryService
-from app.settings import Settings, load
+from app.settings import Settings, liquidity, load
 from app.sites.board.routes import ROUTES as BOARD
 from app.sites.board.routes import Board
 from app.sites.console.live_tables import LiveReader
@@ -198,7 +198,7 @@ class Parts:
             self.console = self._console(store, management)
             self.facades = facades(settings, store, self._clock)
             health = self._health(store, queues)
-            self.rest = self._rest(store, health)
+            self.rest = _rest(settings, store, self._clock, health)
             self.stream_server = StreamServer(
                 store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)
             )
@@ -226,17 +226,6 @@ class Parts:
     def facade_of(self, scope: Scope) -> FacadeDependencies:
         """What the facade's handlers depend on at the address that received this request."""
         return self.facades[listener_of(scope)]
-
-    def _rest(self, store: Store, health: Health) -> RestDependencies:
-        settings = self._settings
-        return RestDependencies(
-            store,
-            self._clock,
-            health,
-            settings.producer_id,
-            settings.soccer_urn_prefix,
-            settings.bet_delay_seconds,
-        )
 
     def _operators(self, store: Store, broker: BrokerConfig) -> OperatorDependencies:
         settings = self._settings
@@ -330,6 +319,18 @@ def stream_config(settings: Settings) -> StreamConfig:
         connections=settings.stream_connections,
         backlog=settings.stream_backlog,
         origins=frozenset({own, *filter(None, map(str.strip, settings.stream_origins.split(",")))}),
+    )
+
+
+def _rest(settings: Settings, store: Store, clock: Clock, health: Health) -> RestDependencies:
+    return RestDependencies(
+        store,
+        clock,
+        health,
+        settings.producer_id,
+        settings.soccer_urn_prefix,
+        settings.bet_delay_seconds,
+        liquidity(settings.liquidity_by_tier),
     )
 
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 Positive = Annotated[int, Meta(ge=1)]
+_MOST_LIQUIDITY = 1e12
 #: Public, so that anybody could sign log-source tokens with it: only for services that others cannot reach.
 DEVELOPMENT_SECRET = "development-only-secret-key-change-me"  # noqa: S105
 
@@ -146,6 +147,10 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: by this fraction or more, or too short by three times as much. Keep it below the margin, or a stale
     #: price has value.
     price_step: Annotated[float, Meta(ge=0.001, le=0.5)] = 0.055
+    #: What the public stakes on a group of markets of a match (both teams, over and under), by the tier of
+    #: its tournament (`other`: one without a tier), in a unit of your choice: advice on stakes
+    #: (docs/pricing.md) is in that unit, and never above it.
+    liquidity_by_tier: str = "S:1000,A:500,B:250,C:100,D:50,other:50"
     #: Whether prices before play follow reference prices (docs/operators.md) on matches of which no operator
     #: has said otherwise.
     references_followed: bool = True
@@ -191,6 +196,7 @@ def load(environ: dict[str, str] | None = None) -> Settings:
     except msgspec.ValidationError as error:
         raise SystemExit(f"matchfeed: a setting in the environment does not fit: {error}") from error
     _check_networks(settings.trusted_proxies)
+    _check_liquidity(settings.liquidity_by_tier)
     _check_sdk(settings)
     if settings.secret_key == DEVELOPMENT_SECRET and (
         settings.deployment == "production" or _is_public(settings)
@@ -206,6 +212,30 @@ def networks(listed: str) -> list[IPv4Network | IPv6Network]:
     """The networks of a setting that lists them; an address alone is a network of its own. Raises
     `ValueError`."""
     return [ip_network(each.strip()) for each in listed.split(",") if each.strip()]
+
+
+TIERS = ("S", "A", "B", "C", "D", "other")
+
+
+def liquidity(listed: str) -> dict[str, float]:
+    """The liquidity of each of `TIERS` in a setting that lists them. Raises `ValueError`."""
+    pairs = [each.strip().partition(":") for each in listed.split(",")]
+    found = {tier.strip(): float(amount) for tier, _, amount in pairs}
+    if len(pairs) != len(TIERS) or set(found) != set(TIERS):
+        raise ValueError(f"it names each of {', '.join(TIERS)} once")
+    if not all(0 <= amount <= _MOST_LIQUIDITY for amount in found.values()):
+        raise ValueError("an amount is 0 to 1e12")
+    return found
+
+
+def _check_liquidity(listed: str) -> None:
+    try:
+        liquidity(listed)
+    except ValueError as error:
+        raise SystemExit(
+            f"matchfeed: LIQUIDITY_BY_TIER lists an amount for each tier, like S:1000,A:500,B:250,C:100,D:50,"
+            f"other:50: {error}"
+        ) from error
 
 
 def _check_networks(listed: str) -> None:

@@ -116,7 +116,7 @@ class RowMapping(Generic[S]):
             values += [derive(one) for derive in self._derive]
         return values
 
-    def _build_insert(self, *values: object, unless_known: bool) -> Insert[Any]:
+    def _build_insert(self, *values: object, unless_known: bool = False) -> Insert[Any]:
         row: dict[str, Any] = dict(zip((*self._beside, *self._written), values, strict=True))
         query = self._table.insert(self._table(**row))
         return query.on_conflict(action="DO NOTHING") if unless_known else query

@@ -28,7 +28,8 @@ to the same state changes nothing.
     propositions       what must come true for a market to win
     registry           all rules by id
     map_paths          a map's final scores if rounds and scores on the way are demanded
-    combinations       several markets in one bet: the probability that all win, and the price
+    joint_distribution the probability that several markets win together
+    combinations       several markets in one bet: the price, and what cannot be combined
     pricing            probabilities of a group to odds, and the settings of that
     offer_plan         which markets may be on offer in one phase, in groups: made once a phase
     market_controls    what traders have set on a match, applied to its groups

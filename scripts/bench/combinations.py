@@ -34,9 +34,10 @@ from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log
 from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play
-from app.trading.combinations import CombinationRefused, JointDistribution, available, combine
+from app.trading.combinations import CombinationRefused, available, combine
 from app.trading.engine import react
 from app.trading.forecast import Forecast
+from app.trading.joint_distribution import JointDistribution
 from app.trading.match_facts import collect_facts
 from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES

@@ -183,9 +183,6 @@ class Continuations:
         family, about = RULES[key[0]].family, RULES[key[0]].key
         return _BY_FAMILY[family](self, about, specifiers)
 
-    def is_played(self, key: MarketKey) -> Bools:
-        return np.asarray(self.played >= parse_specifiers(key[1]).map)
-
     def round_won(self, number: int, round_number: int) -> Bools:
         """Whether home wins this round."""
         played = self.forecast.facts.rounds.get((number, round_number))

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli import main
-from app.settings import DEVELOPMENT_SECRET, is_local, load
+from app.settings import DEVELOPMENT_SECRET, TIERS, is_local, liquidity, load
 
 OWN = "a secret of our own, long enough for anybody"
 
@@ -79,3 +79,27 @@ def test_a_value_that_does_not_fit_is_named(variables: dict[str, str]) -> None:
 )
 def test_which_hosts_are_this_machine(host: str, local: bool) -> None:
     assert is_local(host) is local
+
+
+def test_each_tier_has_its_liquidity() -> None:
+    found = liquidity(load({}).liquidity_by_tier)
+    assert list(found) == list(TIERS) and found["S"] == 1000
+    assert liquidity(" other:0, S:1e6,A:2.5,B:1,C:1,D:1")["A"] == 2.5
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "",
+        "S:1000",
+        "S:1,A:1,B:1,C:1,D:1,other:1,S:2",
+        "S:1,A:1,B:1,C:1,D:1,E:1",
+        "S:-1,A:1,B:1,C:1,D:1,other:1",
+        "S:nan,A:1,B:1,C:1,D:1,other:1",
+        "S:inf,A:1,B:1,C:1,D:1,other:1",
+        "S:much,A:1,B:1,C:1,D:1,other:1",
+    ],
+)
+def test_a_wrong_liquidity_is_refused_with_the_form(listed: str) -> None:
+    with pytest.raises(SystemExit, match="LIQUIDITY_BY_TIER lists an amount for each tier, like S:1000"):
+        load({"LIQUIDITY_BY_TIER": listed})

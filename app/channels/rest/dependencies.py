@@ -7,7 +7,7 @@ A path parameter names a team, a player or a tournament by a number, or by a URN
 for anything else, `NotFound` for those that do not exist or that this key may not see.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -44,7 +44,8 @@ Window = Annotated[TimeFilter, QueryParameter(description="How far back to look;
 
 class RestDependencies(msgspec.Struct, frozen=True):
     """The store, the clock, the health checks, the `product` id that the feed publishes, the prefix of
-    soccer's URNs, and the delay of bets that prices assume."""
+    soccer's URNs, the delay of bets that prices assume, and the liquidity of matches by the tier of their
+    tournament (`other`: without one)."""
 
     store: Store
     clock: Clock
@@ -52,6 +53,7 @@ class RestDependencies(msgspec.Struct, frozen=True):
     product: int
     soccer_prefix: str
     bet_delay_seconds: int
+    liquidity_by_tier: Mapping[str, float]
 
 
 def options(*scopes: str) -> dict[str, Any]:

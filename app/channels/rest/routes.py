@@ -14,6 +14,7 @@ from app.channels.rest import (
     recovery,
     search,
     soccer,
+    stakes,
     teams,
     tournaments,
 )
@@ -35,6 +36,7 @@ ROUTES = handlers_of(
     recovery,
     search,
     soccer,
+    stakes,
     teams,
     tournaments,
 )

@@ -27,7 +27,7 @@ PATH = "/cs2/v1/combinations"
 HOME: MarketKey = (1, "team=home")
 AWAY: MarketKey = (1, "team=away")
 ROUNDS: MarketKey = (8, "map=1|threshold=21.5")
-MAP_3: MarketKey = (6, "map=3|team=home")
+MAP_2: MarketKey = (6, "map=2|team=home")
 
 
 @pytest.fixture
@@ -226,9 +226,9 @@ async def test_a_void_leg_falls_out_and_the_price_is_made_again(
     """By the stored state: the markets have moved since, and are not on offer any more."""
     story = Story(store)
     pair = await made(client, basic, match, HOME, ROUNDS)
-    data = await made(client, basic, match, HOME, MAP_3, ROUNDS)
-    home, map_3, rounds = await markets_of(store, match, HOME, MAP_3, ROUNDS)
-    await story.void(match, map_3)
+    data = await made(client, basic, match, HOME, MAP_2, ROUNDS)
+    home, map_2, rounds = await markets_of(store, match, HOME, MAP_2, ROUNDS)
+    await story.void(match, map_2)
     await story.settle(match, home, rounds)
     found = await read(client, basic, data["id"])
     assert (found["status"], found["odds"], found["settled_odds"]) == ("won", data["odds"], pair["odds"])
@@ -280,7 +280,7 @@ async def test_a_tenant_sees_its_own_only(
 async def test_pages_are_the_whole_list_in_parts(
     client: httpx.AsyncClient, basic: Headers, match: Match
 ) -> None:
-    created = [(await made(client, basic, match, HOME, key))["id"] for key in (ROUNDS, MAP_3, ROUNDS)]
+    created = [(await made(client, basic, match, HOME, key))["id"] for key in (ROUNDS, MAP_2, ROUNDS)]
     whole = (await client.get(PATH, headers=basic)).json()
     listed = [(one["created_at"], one["id"]) for one in whole["data"]]
     assert {number for _, number in listed} == set(created) and listed == sorted(listed)

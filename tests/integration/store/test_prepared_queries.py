@@ -107,7 +107,9 @@ def mappings() -> Iterator[tuple[str, str]]:
         for name, rows in vars(importlib.import_module(f"app.store.{found.name}")).items():
             if isinstance(rows, RowMapping):
                 place, written = f"{found.name}.{name}", (*rows._beside, *rows._written)
-                if not any(isinstance(column, Array | Computed) for column in rows.columns):
+                column_of = rows._table._meta.get_column_by_name
+                kinds = [*rows.columns, *map(column_of, written)]
+                if not any(isinstance(column, Array | Computed) for column in kinds):
                     yield place, rows._upsert
                     yield place, rows._insert(*[None] * len(written)).sql
                 if set(rows._key) <= set(rows._written):

@@ -14,13 +14,13 @@ from app.domain.market import MarketKey, MarketStatus
 from app.domain.trading_controls import HeldProbability
 from app.trading.combinations import (
     CombinationRefused,
-    JointDistribution,
     LegProblem,
     PricedLeg,
     available,
     combine,
     odds_of,
 )
+from app.trading.joint_distribution import JointDistribution
 from app.trading.registry import RULES
 from app.trading.rules import parse_specifiers
 from scripts.bench.combinations import State, bet_on, states
