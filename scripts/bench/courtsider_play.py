@@ -23,6 +23,7 @@ from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
 from app.ingest import cs2log, log_update
+from app.trading.conditional_forecast import with_skill
 from app.trading.engine import react
 from app.trading.forecast import Forecast
 from app.trading.match_facts import facts_from_events
@@ -112,6 +113,11 @@ class Observation:
 
     def run(self, arriving: Iterable[Batch]) -> Tallies:
         """What the bets returned, by the product's own settlements."""
+        self.watch(arriving)
+        return self._settle()
+
+    def watch(self, arriving: Iterable[Batch]) -> None:
+        """Play the match, and place bets as rounds end."""
         second = None
         for batch in arriving:
             if second is not None and self._watching:
@@ -120,7 +126,6 @@ class Observation:
             self._pass_second(batch.second, batch.text)
             second = batch.second
         self._place_bets()
-        return self._settle()
 
     def _pass_second(self, second: int, text: str) -> None:
         now = self.begin + second * 1000
@@ -190,10 +195,14 @@ class Observation:
             for key, chance in accepted.items():
                 self.bets.append(Bet(lead, key, odds[key], occasion, odds[key] * chance - 1))
 
-    def _chances(self, second: Second, keys: Iterable[MarketKey]) -> dict[MarketKey, float]:
-        """What the product's model says of these markets, in a state of the match."""
+    def _chances(
+        self, second: Second, keys: Iterable[MarketKey], level: float | None = None
+    ) -> dict[MarketKey, float]:
+        """What the product's model says of these markets, in a state of the match; with `level` under that
+        skill."""
         facts = facts_from_events(second.match, self.events[: second.known])
         forecast = Forecast(facts, second.now)
+        forecast = forecast if level is None else with_skill(forecast, level)
         chances = {}
         for key in keys:
             rule, specifiers = RULES[key[0]], _specifiers(key[1])

@@ -36,12 +36,17 @@ def match_of(plan: MatchPlan) -> Match:
 
 
 def in_batches(
-    measure: Callable[[Sequence[int], float], T], maps: int, processes: int, share: float, minutes: float
+    measure: Callable[[Sequence[int], float], T],
+    maps: int,
+    processes: int,
+    share: float,
+    minutes: float,
+    first: int = 0,
 ) -> Iterator[T]:
-    """What `measure` finds on the maps of some seeds with this share, until it had so many maps, or for so
-    many minutes."""
-    until = time.monotonic() + 60 * minutes
-    seeds = [range(start, min(start + _BATCH, maps)) for start in range(0, maps, _BATCH)]
+    """What `measure` finds on the maps of some seeds, from `first` on, with this share, until it had so many
+    maps, or for so many minutes."""
+    until, end = time.monotonic() + 60 * minutes, first + maps
+    seeds = [range(start, min(start + _BATCH, end)) for start in range(first, end, _BATCH)]
     with ProcessPoolExecutor(processes) as pool:
         for found in pool.map(measure, seeds, repeat(share)):
             yield found

@@ -41,7 +41,7 @@ def play_map(
     """
     state = MapState(rng, log, map_profile, home, away, truth, home_side=rng.choice(SIDES), rounds=rounds)
     for team in state.teams:
-        team.form = rng.gauss(0, FORM)
+        team.form = truth.form[team.team] = rng.gauss(0, FORM)
     started_at = log.now
     load(state)
     yield from log.drain()

@@ -48,7 +48,8 @@ class MapTruth:
     """`knife` says whether a knife round came before.
 
     `voided` are rounds that were finished and then replayed; `anomalies` names what went
-    wrong on the way, in order.
+    wrong on the way, in order. `form`: how much better each team played than its points say, in logits of
+    a round.
     """
 
     name: str
@@ -58,6 +59,7 @@ class MapTruth:
     away_score: int = 0
     winner: Team | None = None
     voided: list[RoundTruth] = field(default_factory=list)
+    form: dict[Team, float] = field(default_factory=dict)
     anomalies: list[str] = field(default_factory=list)
 
 
