@@ -8,5 +8,5 @@ Invariants:
 - a combination never changes once it is stored: the same legs may be made again from its states, at any time,
   and what is left of it after voids is priced by the state at which the whole was;
 - legs of one match are priced together, by one state of the match, and matches as independent of each other;
-- a tenant is told of its own combinations only, and can combine what it may bet on alone.
+- a tenant sees its own combinations only, and can combine what it may bet on alone.
 """

@@ -31,7 +31,7 @@ from app.store import combinations
 from app.store.combinations import Place, PricedState
 from app.store.connections import Store
 from app.store.transaction import Tx
-from app.trading.combinations import combine
+from app.trading.combinations import combined_price
 
 
 class SettledCombination(msgspec.Struct, frozen=True):
@@ -118,5 +118,5 @@ def _combined(combination: Combination, places: Sequence[int], state: PricedStat
     book: Book = {market.key: market for market in state.markets}
     for leg in legs:
         book[leg.key] = replace(book[leg.key], odds=leg.odds)
-    made = combine(forecast_of(state), book, [leg.key for leg in legs])
+    made = combined_price(forecast_of(state), book, [leg.key for leg in legs])
     return Price(made.odds, made.probability)

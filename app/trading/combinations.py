@@ -60,6 +60,16 @@ def combine(forecast: Forecast, book: Book, legs: Sequence[MarketKey]) -> Combin
         problems = list(_problems_together(joint, legs))
     if problems:
         raise CombinationRefused(problems)
+    return _priced(joint, book, legs)
+
+
+def combined_price(forecast: Forecast, book: Book, legs: Sequence[MarketKey]) -> CombinedPrice:
+    """The price of legs that are left of a combination which was sold: whatever could be said against them,
+    they are paid."""
+    return _priced(JointDistribution(forecast), book, legs)
+
+
+def _priced(joint: JointDistribution, book: Book, legs: Sequence[MarketKey]) -> CombinedPrice:
     fair = joint.probability(legs)
     priced = tuple([PricedLeg(key, book[key].probability, book[key].odds) for key in legs])
     return CombinedPrice(fair, odds_of(fair, priced), priced)

@@ -99,8 +99,9 @@ class JointDistribution:
         return known
 
     def changes_nothing(self, whole: float, others: Collection[MarketKey]) -> bool:
-        """Whether legs of this probability win whenever the `others`, all but one of them, do."""
-        return whole >= self.probability(others) * (1 - _SURE)
+        """Whether legs of this probability are the same bet as the `others`, all but one of them."""
+        rest = self.probability(others)
+        return abs(whole - rest) <= _SURE * rest
 
     def goes_with(self, key: MarketKey, legs: Sequence[MarketKey]) -> bool:
         """Whether a further leg is possible and changes the probability, and each of `legs` still does."""

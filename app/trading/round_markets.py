@@ -121,7 +121,7 @@ def _of_first_kill(forecast: Forecast, specifiers: Specifiers) -> OfPlay:
     return OfPlay(*_round_key(specifiers), FIRST_KILL, home_won, home_lost)
 
 
-def _whoever_wins(about: str, price: Price, forecast: Forecast, specifiers: Specifiers) -> OfPlay:
+def _independent_of_winner(about: str, price: Price, forecast: Forecast, specifiers: Specifiers) -> OfPlay:
     """Something that is as likely whichever team wins the round."""
     chance = price(forecast, specifiers)
     return OfPlay(*_round_key(specifiers), about, chance, chance)
@@ -255,14 +255,14 @@ _HEADSHOT = _in_freeze_rule(
     "round_opening_headshot",
     _headshot_price,
     partial(_first_kill, lambda kill, specifiers: kill.headshot),
-    partial(_whoever_wins, HEADSHOT, _headshot_price),
+    partial(_independent_of_winner, HEADSHOT, _headshot_price),
 )
 _AWP = _in_freeze_rule(
     16,
     "round_awp_kill",
     _awp_price,
     partial(_occurs, _is_awp_kill, "AWP kill"),
-    partial(_whoever_wins, AWP_KILL, _awp_price),
+    partial(_independent_of_winner, AWP_KILL, _awp_price),
 )
 _PLANT = _in_freeze_rule(
     17,
@@ -280,7 +280,7 @@ _KILLS = Rule(
     price=_over_price,
     settle=_kill_total,
     subject=of_round,
-    proposition=partial(_whoever_wins, KILLS, _over_price),
+    proposition=partial(_independent_of_winner, KILLS, _over_price),
 )
 
 RULES = (

@@ -69,7 +69,7 @@ async def get_facade_available_selections(
     opt=_taking(_SELECTIONS),
     request_max_body_size=_BODY_BYTES,
 )
-async def calculate_facade_custom_bet(
+async def request_facade_custom_bet(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     combinations: NamedDependency[CombinationService],
@@ -88,7 +88,7 @@ async def calculate_facade_custom_bet(
     opt=_taking(_FILTER),
     request_max_body_size=_BODY_BYTES,
 )
-async def calculate_facade_filtered_custom_bet(
+async def request_facade_filtered_custom_bet(
     request: AuthenticatedRequest,
     facade: NamedDependency[FacadeDependencies],
     combinations: NamedDependency[CombinationService],

@@ -35,7 +35,7 @@ _CURSOR = r"^[0-9]{1,18}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
 @post("/cs2/v1/combinations", status_code=201, opt=_OPT, request_max_body_size=_BODY_BYTES)
-async def create_combination(
+async def request_combination(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     combinations: NamedDependency[CombinationService],

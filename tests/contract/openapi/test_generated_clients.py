@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.openapi.present import Json, followed, made, operations
 
-_METHOD = re.compile(r"(get|list|search|request|compare|create|calculate)(_[a-z0-9]+){1,4}")
+_METHOD = re.compile(r"(get|list|search|request|compare)(_[a-z0-9]+){1,4}")
 _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*(_[A-Z][A-Za-z0-9]*)?")
 _REFUSALS = {"#/components/schemas/Refused", "#/components/schemas/Problem"}
 #: Schemas of any JSON, by place, and why.

@@ -18,6 +18,7 @@ from app.trading.combinations import (
     PricedLeg,
     available,
     combine,
+    combined_price,
     odds_of,
 )
 from app.trading.joint_distribution import JointDistribution
@@ -193,6 +194,18 @@ def test_a_leg_that_follows_from_another_is_named() -> None:
         (0, "redundant", (1,)),
         (2, "redundant", (1,)),
     }
+
+
+def test_what_is_left_of_a_combination_is_priced_whatever_is_left() -> None:
+    """After a void leg there is no refusing the others: home's match and its third map are one bet."""
+    state, legs = before_play(), [(1, "team=home"), (6, "map=3|team=home")]
+    (problem,) = refused(state, legs)
+    assert (problem.leg, problem.code, problem.with_legs) == (1, "redundant", (0,))
+    left = combined_price(state.forecast, state.book, legs)
+    assert left.probability == pytest.approx(joint(0).probability(legs[:1]))
+    assert 1 < left.odds < 1 / Decimal(left.probability)
+    alone = combined_price(state.forecast, state.book, legs[:1])
+    assert alone.odds == state.book[1, "team=home"].odds
 
 
 def test_legs_that_cannot_be_sold_alone_are_named() -> None:
