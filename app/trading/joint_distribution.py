@@ -263,12 +263,15 @@ class JointDistribution:
     def _shares_of_round(self, number: int, demanded: Sequence[Proposition]) -> tuple[float, float]:
         """How much of a won, and of a lost, current round counts: the chance of what the legs demand of its
         play."""
-        won, lost = 1.0, 1.0
+        won, lost, seen = 1.0, 1.0, set[str]()
         ways: frozenset[str] | None = None
         for one in demanded:
             if isinstance(one, OfPlay | OfEnding):
                 self._check_current(one)
             if isinstance(one, OfPlay):
+                if one.about in seen:
+                    return 0.0, 0.0
+                seen.add(one.about)
                 won, lost = won * one.home_won, lost * one.home_lost
             elif isinstance(one, OfEnding):
                 ways = one.ways if ways is None else ways & one.ways

@@ -61,7 +61,8 @@ class OfEnding(NamedTuple):
 
 class OfPlay(NamedTuple):
     """Something in a round that does not depend on how the round ends, given who wins it: `about` is what,
-    `home_won` and `home_lost` its chance when home wins the round and when it does not."""
+    `home_won` and `home_lost` its chance when home wins the round and when it does not. Two about the same
+    exclude each other."""
 
     map: int
     round: int

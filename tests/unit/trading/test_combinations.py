@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from functools import lru_cache
+from itertools import combinations
 from random import Random
 
 import numpy as np
@@ -124,6 +125,16 @@ def test_the_markets_of_a_group_share_out_what_the_other_legs_have(place: int, s
         assert may_be_void(place, members)
         return
     assert total == pytest.approx(joint(place).probability(legs), rel=1e-9)
+
+
+@pytest.mark.parametrize("place", range(30))
+def test_the_markets_of_a_group_exclude_each_other(place: int) -> None:
+    state, groups = known()[place], dict[str, list[MarketKey]]()
+    for key in state.on_offer:
+        groups.setdefault(state.book[key].group, []).append(key)
+    for members in groups.values():
+        for one, two in combinations(members, 2):
+            assert joint(place).probability([one, two]) == pytest.approx(0.0, abs=1e-12), (one, two)
 
 
 @settings(max_examples=20, deadline=None)
