@@ -49,6 +49,7 @@ class Continuations:
         self.forecast, self.count, self._random = forecast, count, random
         weights = [case.weight for case in forecast.cases]
         self._case = random.choice(len(weights), count, p=np.array(weights) / sum(weights))
+        self._won_in_overtime: Bools = np.zeros(count, dtype=np.bool_)  #: the current round of an overtime
         self.maps = {number: self._map(number) for number in forecast.maps_left}
         self._score()
         self._kills: dict[tuple[int, int], Ints] = {}
@@ -138,6 +139,8 @@ class Continuations:
                             self._case
                         ]
                     won = self._random.random(self.count) < chance
+                    if inside and index == state.home + state.away:
+                        self._won_in_overtime = np.where(going, won, self._won_in_overtime)
                     new_home, new_away = new_home + (going & won), new_away + (going & ~won)
                 ends_level = new_home == new_away
                 accepted = waiting & ~ends_level if last else waiting
@@ -189,9 +192,9 @@ class Continuations:
         if played is not None:
             return np.full(self.count, played.winner == "home")
         one = self.maps[number]
-        if round_number - one.first >= len(one.home_rounds):  # the first round of an overtime
-            raise ValueError(f"round {round_number} is not of regulation")
         row = round_number - one.first
+        if row >= len(one.home_rounds):
+            return self._won_in_overtime
         return np.asarray(one.home_rounds[row] > one.home_rounds[row - 1])
 
     def ending(self, number: int, round_number: int) -> npt.NDArray[np.str_]:
