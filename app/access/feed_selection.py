@@ -11,13 +11,13 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain import catalogue, frame_types, types_off
+from app.domain import catalogue, frame_types, tenant_offer, types_off
 from app.domain.catalogue import MarketType
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, summarize
 from app.domain.tenant import Tenant
-from app.domain.types_off import TypeOff, markets_in_list, off_now
+from app.domain.types_off import TypeOff
 from app.kit.errors import Field, Invalid
 from app.store import audit, changes, markets, matches, recovery_queries, tenants
 from app.store.changes import BOOKING, SWITCH, ChangeDraft, Place
@@ -62,8 +62,7 @@ async def _listed(tx: Tx, tenant: Tenant, match_id: UUID, booked: bool) -> Seque
     those that the tenant has as active, suspended."""
     if not tenant.amqp:
         return ()
-    off = off_now(tenant.types_off)
-    shown = markets_in_list(await markets.open_of_match(tx, match_id), off)
+    shown = tenant.offer.now.markets_in_list(await markets.open_of_match(tx, match_id))
     if booked:
         return shown
     return [
@@ -162,7 +161,7 @@ def _ended(
 def _suspended(present: Mapping[UUID, Sequence[Market]]) -> dict[UUID, list[Market]]:
     """The active ones of these markets, suspended; matches without any are omitted."""
     found = {
-        match_id: [types_off.suspended(one) for one in own if one.status is MarketStatus.ACTIVE]
+        match_id: [tenant_offer.suspended(one) for one in own if one.status is MarketStatus.ACTIVE]
         for match_id, own in present.items()
     }
     return {match_id: own for match_id, own in found.items() if own}

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from app.domain.ids import match_number, match_urn, match_uuid
 from app.domain.selfcheck import QuoteDifference, Quotes, differences
-from app.domain.types_off import OffTypes, off_now
+from app.domain.tenant_offer import OfferRules
 from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
 from app.store import selfcheck_queries, tenants
@@ -48,10 +48,10 @@ async def compare(store: Store, tenant_id: UUID, digest: Digest, *, finished_onl
     async with store.snapshot() as tx:
         places = await _places(tx, tenant_id, named, finished_only=finished_only, everything=digest.complete)
         _refuse_twice(places, named)
-        intervals = await tenants.types_off_of(tx, tenant_id)
+        rules = (await tenants.offer_of(tx, tenant_id)).now
         places = await _with_own_messages(tx, tenant_id, places, named)
         unbooked = await _places(tx, tenant_id, named, finished_only=finished_only, unbooked=True)
-        markets, found = await _compared(tx, places, named, off_now(intervals))
+        markets, found = await _compared(tx, places, named, rules)
     found += await run_in_thread(_not_on_offer, places, unbooked, named)
     shown = tuple(difference_view(match, each, behind) for match, behind, each in found[:LISTED])
     kinds = Counter(each.kind.value for _, _, each in found)
@@ -63,10 +63,10 @@ async def expected_digest(store: Store, tenant_id: UUID, *, finished_only: bool)
     parts: list[bytes] = []
     async with store.snapshot() as tx:
         places = await _places(tx, tenant_id, {}, finished_only=finished_only, everything=True)
-        off = off_now(await tenants.types_off_of(tx, tenant_id))
+        rules = (await tenants.offer_of(tx, tenant_id)).now
         for start in range(0, len(places), _PAGE):
             page = places[start : start + _PAGE]
-            ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page], off)
+            ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page], rules)
             parts += await run_in_thread(_digest_of_page, page, ours)
     return b'{"complete":true,"matches":[' + b",".join(parts) + b"]}"
 
@@ -155,13 +155,13 @@ async def _with_own_messages(
 
 
 async def _compared(
-    tx: Tx, places: Sequence[MatchPosition], named: Named, off: OffTypes
+    tx: Tx, places: Sequence[MatchPosition], named: Named, rules: OfferRules
 ) -> tuple[int, list[Compared]]:
-    """How many markets of the service were compared, and the differences; these market types are `off`."""
+    """How many markets of the service were compared, and the differences, by these rules."""
     markets, found = 0, list[Compared]()
     for start in range(0, len(places), _PAGE):
         page = places[start : start + _PAGE]
-        ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page], off)
+        ours = await selfcheck_queries.open_quotes(tx, [place.id for place in page], rules)
         markets += sum(len(present) for present in ours.values())
         found += await run_in_thread(_of_page, page, named, ours)
     return markets, found

@@ -14,7 +14,7 @@ A live message and a replayed one differ in key, headers, ids and `request_id` o
 the same `MatchMessage`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from uuid import UUID
 
@@ -27,7 +27,8 @@ from app.domain.market import Market, market_type
 from app.domain.match import MatchSummary
 from app.domain.recovery import RecoveryRequest
 from app.domain.settlement import LedgerEntry
-from app.domain.types_off import NONE_OFF, Intervals, OffTypes, changed_market, off_at_seq, was_offered
+from app.domain.tenant_offer import STANDARD, OfferRules, TenantOffer
+from app.domain.types_off import was_offered
 from app.kit.logging import get_logger
 from app.store.changes import PUBLISHED, ChangeRow, decode_tenant_market, tenant_of
 from app.wire.xml import feed
@@ -121,25 +122,30 @@ class MatchMessage(msgspec.Struct, frozen=True):
 
 
 class MessageVariants:
-    """A message as few tenants receive it: with probabilities, or without the markets of types that are off
-    for them. Each variant is rendered when the first of them needs it, then shared. `plain` is what all
-    others receive; `make` makes the message with probabilities or without, and with these types off."""
+    """A message as tenants receive it that have more than the standard offer, or another: with probabilities,
+    with the odds of a profile, or without the markets of types that are off for them. Each variant is
+    rendered when the first of them needs it, then shared. `plain` is what all others receive; `make` makes
+    the message with probabilities or without, and by these rules."""
 
-    __slots__ = ("_make", "_rendered", "_rows")
+    __slots__ = ("_make", "_rendered", "_rows", "_type_ids")
 
     def __init__(
-        self, plain: Rendered, rows: Sequence[ChangeRow], make: Callable[[bool, OffTypes], AmqpMessage]
+        self, plain: Rendered, rows: Sequence[ChangeRow], make: Callable[[bool, OfferRules], AmqpMessage]
     ) -> None:
         self._make, self._rows = make, rows
-        self._rendered: dict[tuple[bool, tuple[tuple[int, int], ...]], Rendered] = {(False, ()): plain}
+        self._rendered: dict[Hashable, Rendered] = {(False, STANDARD.key()): plain}
+        self._type_ids: set[int] | None = None
 
-    def render(self, *, probabilities: bool, off: OffTypes = NONE_OFF) -> Rendered:
-        """The message for tenants that receive `probabilities`, or not, and for which these types are off."""
-        detailed = probabilities and any(row.entity != "settlement" for row in self._rows)
-        concerned = tuple(sorted((each, off[each]) for each in off.keys() & self._type_ids())) if off else ()
+    def render(self, *, probabilities: bool, rules: OfferRules = STANDARD) -> Rendered:
+        """The message for tenants that receive `probabilities`, or not, and for which these rules hold."""
+        with_odds = any(row.entity != "settlement" for row in self._rows)
+        detailed = probabilities and with_odds
+        if not with_odds:
+            rules = OfferRules(rules.off)
+        concerned = rules.key(self._types()) if rules.off else rules.key()
         rendered = self._rendered.get((detailed, concerned))
         if rendered is None:
-            message = self._make(detailed, dict(concerned))
+            message = self._make(detailed, rules)
             rendered = self._rendered[detailed, concerned] = message, marshal(message)
         return rendered
 
@@ -148,15 +154,18 @@ class MessageVariants:
         """About how many bytes of memory the rows take, which are cached to render further variants."""
         return sum([len(row.body) + _ROW_BYTES for row in self._rows])
 
-    def _type_ids(self) -> set[int]:
-        return {market_type(row.key) for row in self._rows if row.entity in ("market", "settlement")}
+    def _types(self) -> set[int]:
+        if self._type_ids is None:
+            of_market = (row for row in self._rows if row.entity in ("market", "settlement"))
+            self._type_ids = {market_type(row.key) for row in of_market}
+        return self._type_ids
 
 
 class Envelope(msgspec.Struct, frozen=True):
     """A live message, with its place in the change log. `seq` is the highest of its rows' numbers and
     `prev_seq` that of the match's envelope before it; `frames` are its bytes on the wire, none when it could
-    not be rendered. `variants` are the same message for tenants that receive probabilities, or for which
-    market types are off; None where it lists no markets. With a `tenant_id` it is for that tenant alone.
+    not be rendered. `variants` are the same message for tenants that receive probabilities or have an offer
+    of their own; None where it lists no markets. With a `tenant_id` it is for that tenant alone.
     `arrived_at`: when the log lines behind it arrived (Unix ms, 0 if none did)."""
 
     seq: int
@@ -177,13 +186,12 @@ class Envelope(msgspec.Struct, frozen=True):
         of_rows = self.variants.memory if self.variants else 0
         return len(self.frames) + len(self.message.body) + of_rows
 
-    def rendered_for(self, intervals: Intervals, *, probabilities: bool) -> Rendered:
-        """The message for a tenant for which market types were off in these intervals, and which receives
-        `probabilities` or not."""
+    def rendered_for(self, offer: TenantOffer, *, probabilities: bool) -> Rendered:
+        """The message for a tenant with this offer, which receives `probabilities` or not."""
         if self.variants is None:
             return self.message, self.frames
-        off = NONE_OFF if self.tenant_id else off_at_seq(intervals, self.seq)
-        return self.variants.render(probabilities=probabilities, off=off)
+        rules = STANDARD if self.tenant_id else offer.at(self.seq)
+        return self.variants.render(probabilities=probabilities, rules=rules)
 
 
 class EnvelopeRenderer(msgspec.Struct, frozen=True):
@@ -211,15 +219,15 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
     def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
         """The envelope of `rows`, which share match, message, timestamp and envelope_seq."""
         last = rows[-1]
-        message = self._live(rows, False, NONE_OFF)
+        message = self._live(rows, False, STANDARD)
         rendered = message, marshal(message)
         variants = None
         if any(row.entity in _OF_MARKET for row in rows):
             variants = MessageVariants(rendered, rows, lambda *variant: self._live(rows, *variant))
         return _envelope(last, *rendered, variants)
 
-    def _live(self, rows: Sequence[ChangeRow], probabilities: bool, off: OffTypes) -> AmqpMessage:
-        last, content = rows[-1], _match_message(rows, off)
+    def _live(self, rows: Sequence[ChangeRow], probabilities: bool, rules: OfferRules) -> AmqpMessage:
+        last, content = rows[-1], _match_message(rows, rules)
         return AmqpMessage(
             exchange=self.exchange,
             routing_key=live_key(content.name, last.number),
@@ -305,25 +313,25 @@ def _live_headers(row: ChangeRow) -> dict[str, int | str]:
     return headers | {"x-arrived-at": row.arrived_at} if row.arrived_at else headers
 
 
-def _match_message(rows: Sequence[ChangeRow], off: OffTypes) -> MatchMessage:
-    """The message of these rows for a tenant for which these types are `off`. Where nothing is left it is an
+def _match_message(rows: Sequence[ChangeRow], rules: OfferRules) -> MatchMessage:
+    """The message of these rows for a tenant for which these rules hold. Where nothing is left it is an
     `odds_change` without markets, so that its `x-seq` follows the one before."""
     row = rows[-1]
     name, number, at, seq = row.message or _ODDS, row.number, row.at, row.envelope_seq
     if name == _ODDS:
         summaries = [_decode_summary(each.body) for each in rows if each.entity == "match"]
-        markets = [market for each in rows if (market := _changed_market(each, off))]
+        markets = [market for each in rows if (market := _changed_market(each, rules))]
         return MatchMessage(name, number, at, seq, summaries[-1] if summaries else None, markets)
     if name == "fixture_change":
         return MatchMessage(name, number, at, seq, change_type=_decode_fixture(row.body).change_type)
     entries = [_decode_entry(each.body) for each in rows]
-    left = [one for one in entries if was_offered(off, one.type_id, one.first_opened_at)]
+    left = [one for one in entries if was_offered(rules.off, one.type_id, one.first_opened_at)]
     return MatchMessage(name if left else _ODDS, number, at, seq, entries=left)
 
 
-def _changed_market(row: ChangeRow, off: OffTypes) -> Market | None:
+def _changed_market(row: ChangeRow, rules: OfferRules) -> Market | None:
     if row.entity in PUBLISHED:
         return decode_tenant_market(row.body)
     if row.entity != "market":
         return None
-    return changed_market(_decode_market(row.body), off, row.frame)
+    return rules.changed_market(_decode_market(row.body), row.frame)

@@ -17,7 +17,7 @@ from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
 from app.amqp.publishers import FeedPublishers, RecentEnvelopes
 from app.amqp.tenant_channels import LiveDelay
 from app.amqp.tenant_publisher import TenantPublisher
-from app.domain.types_off import Intervals, last_switch
+from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.kit.background import wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
@@ -64,8 +64,8 @@ class Relay:
         self._lag_millis, self._clock = lag_millis, clock
         self._recent, self._pruned_to = RecentEnvelopes(0), 0
         self._history = 0
-        self._types_off: Mapping[UUID, Intervals] = {}
-        self._last_switch = 0
+        self._offers: Mapping[UUID, TenantOffer] = {}
+        self._last_offer_change = 0
         #: What is not published, by (tenant, match): the changes after one seq up to another.
         self._booking_gaps: Mapping[tuple[UUID, UUID], Sequence[tuple[int, int]]] = {}
         self._bookings_read = self._newest_bookings = 0
@@ -87,7 +87,7 @@ class Relay:
             self._history = tx.history
             self._pruned_to = await changes.oldest(tx) - 1
             self._recent = RecentEnvelopes(max(0, self._pruned_to, await changes.head(tx) - _READ_BACK))
-            await self._read_types_off(tx)
+            await self._read_offers(tx)
 
     def require_same_history(self, tx: Tx) -> None:
         """Raise `LeaseLost` when the database has failed over since `start`: our leases have ended, and what
@@ -115,7 +115,7 @@ class Relay:
         )
         if tenant.seq < self._pruned_to:
             publisher.skip_to(self._pruned_to)
-        publisher.types_off = self._types_off.get(tenant.tenant_id, ())
+        publisher.offer = self._offers.get(tenant.tenant_id, NO_CHANGES)
         self.publishers[tenant.tenant_id] = publisher
         return publisher
 
@@ -220,13 +220,13 @@ class Relay:
         return len(rows) >= _PAGE
 
     async def _read_rows(self, tx: Tx, after: int) -> list[ChangeRow]:
-        """The next page; where market types or bookings change in it, the publishers know of that before they
+        """The next page; where offers or bookings change in it, the publishers know of that before they
         take an envelope of it."""
         self.require_same_history(tx)
         rows = await changes.read(tx, after, _PAGE)
         entities = {row.entity for row in rows}
         if SWITCH in entities:
-            await self._read_types_off(tx)
+            await self._read_offers(tx)
         if BOOKING in entities:
             await self.read_bookings(tx)
         return rows
@@ -239,14 +239,14 @@ class Relay:
         if own > self._newest_bookings:
             self._booking_gaps, self._newest_bookings = found, own
 
-    async def _read_types_off(self, tx: Tx) -> None:
-        """Two reads may overlap: the later result is longer, and counts."""
-        found = await tenants.types_off(tx)
-        newest = max(map(last_switch, found.values()), default=0)
-        if newest >= self._last_switch:
-            self._types_off, self._last_switch = found, newest
+    async def _read_offers(self, tx: Tx) -> None:
+        """Two reads may overlap: the later result has the later changes, and counts."""
+        found = await tenants.offers(tx)
+        newest = max((one.last_change() for one in found.values()), default=0)
+        if newest >= self._last_offer_change:
+            self._offers, self._last_offer_change = found, newest
             for publisher in self.publishers.values():
-                publisher.types_off = found.get(publisher.tenant_id, ())
+                publisher.offer = found.get(publisher.tenant_id, NO_CHANGES)
 
     async def _share(self, rows: Sequence[ChangeRow]) -> None:
         """Publish the envelopes of `rows`; one that could not be rendered is skipped."""

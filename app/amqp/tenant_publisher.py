@@ -23,7 +23,7 @@ from app.amqp.loss_notice import DETECTION_MILLIS, LossNotice
 from app.amqp.publishers import RecentEnvelopes
 from app.amqp.tenant_channels import LiveDelay, TenantChannels
 from app.broker.management import ExchangeBinding
-from app.domain.types_off import Intervals
+from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated, message_delay, publish_delay
 from app.store.cursors import Checkpoint, LeasedTenant, TenantReport
@@ -99,7 +99,7 @@ class TenantPublisher:
         self.notice, self.bindings = notice, notice.bindings
         self.attached = asyncio.Event()
         self.releasing = self.served = False
-        self.types_off: Intervals = ()
+        self.offer: TenantOffer = NO_CHANGES
         self._window, self._lease, self._recent = window, lease, recent
         self._is_booked, self._request_backlog = is_booked, request_backlog
         self._cursor_moved = cursor_moved
@@ -341,8 +341,8 @@ class TenantPublisher:
         message, frames = envelope.message, envelope.frames
         if envelope.variants is not None:
             detailed = self._receives_probabilities(self.tenant_id)
-            if detailed or self.types_off:
-                message, frames = envelope.rendered_for(self.types_off, probabilities=detailed)
+            if detailed or self.offer:
+                message, frames = envelope.rendered_for(self.offer, probabilities=detailed)
         if connection.frame_max < FRAME_MAX:
             frames = marshal(message, connection.frame_max)
         self._published_at = time.monotonic()

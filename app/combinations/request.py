@@ -14,7 +14,6 @@ from app.domain.market import ACTIVE, Book, Market, MarketKey, market_name
 from app.domain.match import Match
 from app.domain.suspension_reasons import pause_reason
 from app.domain.tenant import Grant, Tenant
-from app.domain.types_off import markets_in_list, off_now
 from app.kit.background import run_in_thread
 from app.kit.clock import Clock
 from app.kit.errors import Conflict, Field, Invalid
@@ -174,7 +173,7 @@ class CombinationService(msgspec.Struct, frozen=True):
 def tenant_book(tenant: Tenant, found: Sequence[Market]) -> Book:
     """The open markets as this tenant is offered them: the only place that knows a tenant's odds of a
     leg."""
-    return {market.key: market for market in markets_in_list(found, off_now(tenant.types_off))}
+    return {market.key: market for market in tenant.offer.now.markets_in_list(found)}
 
 
 async def _by_match(tx: Tx, grant: Grant, legs: Sequence[WantedLeg]) -> list[_Legs]:

@@ -11,8 +11,7 @@ from msgspec import Meta
 
 from app.commands import match_commands as m
 from app.commands.match_commands import Command, Number, TeamName, Words
-from app.domain.market import MarketKey
-from app.domain.trading_controls import PricePhase
+from app.domain.market import MarketKey, PricePhase
 
 MarketSpecifiers = Annotated[str, Meta(max_length=200)]
 Group = Annotated[str, Meta(min_length=1, max_length=250)]

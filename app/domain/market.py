@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from enum import IntEnum, StrEnum
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +17,8 @@ class MarketStatus(IntEnum):
     CANCELLED = -4
 
 
+#: In which phase of a match a price was made. The last rounds are those of which each may end its map.
+PricePhase = Literal["before_play", "in_play", "last_rounds"]
 MarketKey = tuple[int, str]  #: a market within its match: the id of its type, its specifiers
 
 #: The members as module variables: to read one from its class takes several times as long as everything else
@@ -47,6 +50,9 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     to be settled again, by an operator only if it is `held`. `opened_at`, `priced_at`: Unix ms, and so are
     `offered_until`, when it last went off offer (0: it never did), and `first_opened_at`: `opened_at` is set
     again when its bets are void because the format changed (0: opened by a process that did not record it).
+
+    The last three are what a profile needs to make a price of its own (`domain.profiles`): the phase in which
+    this price was made, how many markets its group had, and by how much a trader has multiplied the margin.
     """
 
     type_id: int
@@ -64,6 +70,15 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     priced_at: int = 0
     offered_until: int = 0
     first_opened_at: int = 0
+    phase: PricePhase = "before_play"
+    group_size: int = 2
+    margin_factor: float = 1.0
+
+    @property
+    def family(self) -> str:
+        """What the types have in common whose markets form a group (`trading.rules.Rule.family`); "" for a
+        market that is priced alone."""
+        return self.group.partition(":")[0]
 
     @property
     def key(self) -> MarketKey:

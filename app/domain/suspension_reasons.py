@@ -10,7 +10,7 @@ never receive: it differs between servers and plugins.
 import re
 from functools import lru_cache
 
-from app.domain import types_off
+from app.domain import profiles, tenant_offer
 from app.domain.catalogue import Locale, Text, load
 from app.domain.doubts import (
     BY_OPERATOR,
@@ -108,7 +108,8 @@ _OF_TEXTS = {
     "a team surrendered, sides unknown": "unknown_sides",
     "the map ended in play that an operator does not count": "map_contradiction",
     OFF_OFFER: "not_on_offer",
-    types_off.REASON: "type_switched_off",
+    tenant_offer.REASON: "type_switched_off",
+    profiles.REASON: "below_lowest_odds",
     MARKET_SUSPENDED: "market_suspended_by_operator",
     TYPE_CLOSED: "type_closed_by_operator",
     LINE_WITHDRAWN: "line_withdrawn_by_operator",

@@ -6,6 +6,8 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.profiles import ProfileChange
+from app.domain.tenant_offer import TenantOffer
 from app.domain.types_off import TypeOff
 
 RATE_LIMIT_RPM = 600  #: unless the contract has another limit
@@ -21,8 +23,8 @@ _LARGEST_NUMBER = 2**31 - 1
 class Tenant(msgspec.Struct, frozen=True):
     """A business customer. `amqp` is true once its vhost has been provisioned; with `probabilities` it
     receives the model's probabilities with the odds. `types_off`: when which market types were switched off
-    for it. `max_queues`: how many queues it may have. `named_vhost`: the name of its vhost, where that is not
-    its slug."""
+    for it, `profiles`: by which profiles its odds were made since when. `max_queues`: how many queues it may
+    have. `named_vhost`: the name of its vhost, where that is not its slug."""
 
     id: UUID
     slug: str
@@ -33,6 +35,12 @@ class Tenant(msgspec.Struct, frozen=True):
     types_off: tuple[TypeOff, ...] = ()
     max_queues: int = MAX_QUEUES
     named_vhost: str = ""
+    profiles: tuple[ProfileChange, ...] = ()
+
+    @property
+    def offer(self) -> TenantOffer:
+        """What it was and is offered."""
+        return TenantOffer(self.types_off, self.profiles)
 
     @property
     def vhost(self) -> str:

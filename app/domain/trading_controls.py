@@ -10,10 +10,7 @@ from typing import Literal, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from app.domain.market import MarketKey
-
-#: When a margin applies: before play, in play, and while the map's next round may end it.
-PricePhase = Literal["before_play", "in_play", "last_rounds"]
+from app.domain.market import MarketKey, PricePhase
 
 #: Why a market is suspended, for clients: a trader's own text stays in the audit log.
 MARKET_SUSPENDED = "market suspended by an operator"

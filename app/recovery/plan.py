@@ -20,7 +20,7 @@ from app.domain.market import Market
 from app.domain.match import summarize
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.settlement import LedgerEntry, VoidWindow
-from app.domain.types_off import markets_in_list, off_now, offered_entries
+from app.domain.types_off import offered_entries
 from app.store import markets, recovery_queries, tenants
 from app.store.connections import Store
 from app.store.recovery_queries import TimestampedMatch
@@ -103,7 +103,7 @@ class RecoveryPlan:
         over. No market type is switched for the tenant meanwhile: the live message about a switch has an
         older timestamp, and what is read includes the switch, or it has a newer one."""
         async with self._store.transaction() as tx:
-            off = off_now(await tenants.lock_types_off(tx, self._tenant_id))
+            rules = (await tenants.lock_offer(tx, self._tenant_id)).now
             timestamped = await recovery_queries.assign_timestamps(tx, await self._booked(tx, match_ids), now)
             open_markets = await markets.open_of_matches(tx, [match.id for match in timestamped])
             over = [match.id for match in timestamped if match.over and self._request.after]
@@ -111,7 +111,7 @@ class RecoveryPlan:
         for match in timestamped:
             self._read_seq[match.id], self._numbers[match.id] = match.seq, match.number
         return [
-            _odds(match, markets_in_list((*open_markets.get(match.id, ()), *closed.get(match.id, ())), off))
+            _odds(match, rules.markets_in_list((*open_markets.get(match.id, ()), *closed.get(match.id, ()))))
             for match in timestamped
         ]
 
@@ -123,7 +123,7 @@ class RecoveryPlan:
                     self._read_seq[match.id], self._numbers[match.id] = match.seq, match.number
             known = {each: self._read_seq[each] for each in match_ids if each in self._read_seq}
             ledger = await recovery_queries.ledger(tx, known, self._request.after)
-            intervals = await tenants.types_off_of(tx, self._tenant_id)
+            intervals = (await tenants.offer_of(tx, self._tenant_id)).types_off
         found = [
             message
             for match_id, entries in ledger.items()

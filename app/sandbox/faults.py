@@ -244,7 +244,7 @@ async def _envelopes(
     renderer = EnvelopeRenderer(target.exchange, target.producer_id)
     mine = (None, tenant.id)
     return [
-        msgspec.structs.replace(each, message=each.rendered_for(tenant.types_off, probabilities=False)[0])
+        msgspec.structs.replace(each, message=each.rendered_for(tenant.offer, probabilities=False)[0])
         for each in renderer.envelopes(rows)
         if each.frames and each.match_id in booked and each.tenant_id in mine
     ]

@@ -19,7 +19,7 @@ from piccolo.querystring import QueryString
 from app.domain.market import Market, MarketKey, MarketStatus, market_name
 from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
-from app.domain.types_off import Intervals, off_at_seq, suspended
+from app.domain.tenant_offer import NO_CHANGES, TenantOffer, suspended
 from app.store.changes import TENANT_MARKET, ChangeRow, tenant_market_key
 from app.store.prepared import prepared, reading_optional_number
 from app.store.sql import TO_ONE_TENANT, any_of, booked_then, interval_columns, literals, offered
@@ -152,7 +152,7 @@ async def of_market(
     name, off = market_name(*key), interval_columns(tenant.types_off)
     names = [name, tenant_market_key(tenant.id, name)]
     rows = await tx.run(_of_market(match_id, names, before, key[0], *off, limit=limit))
-    return [MarketChange(row["seq"], row["at"], _seen(row, tenant.types_off)) for row in rows]
+    return [MarketChange(row["seq"], row["at"], _seen(row, tenant.offer)) for row in rows]
 
 
 async def all_of_market(
@@ -160,15 +160,19 @@ async def all_of_market(
 ) -> list[MarketChange]:
     """`of_market`, as operators see them: every change."""
     rows = await tx.run(_of_market(match_id, [market_name(*key)], before, key[0], limit=limit))
-    return [MarketChange(row["seq"], row["at"], _seen(row, ())) for row in rows]
+    return [MarketChange(row["seq"], row["at"], _seen(row, NO_CHANGES)) for row in rows]
 
 
-def _seen(row: Row, intervals: Intervals) -> Market | LedgerEntry:
+def _seen(row: Row, offer: TenantOffer) -> Market | LedgerEntry:
     if row["entity"] == "settlement":
         return _entry(row["body"])
-    market = _market(row["body"])
-    off = market.type_id in off_at_seq(intervals, row["seq"])
-    return suspended(market) if off and market.status is MarketStatus.ACTIVE else market
+    market, rules = _market(row["body"]), offer.at(row["seq"])
+    if row["entity"] == TENANT_MARKET:  # it is written as the tenant sees it
+        return market
+    market = rules.priced(market)
+    return (
+        suspended(market) if market.type_id in rules.off and market.status is MarketStatus.ACTIVE else market
+    )
 
 
 @reading_optional_number

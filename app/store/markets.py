@@ -8,7 +8,7 @@ from piccolo.query import Select
 from piccolo.querystring import QueryString
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus
-from app.domain.types_off import Intervals, markets_in_list, off_now
+from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.store.prepared import prepared, reading, reading_ids, reading_rows
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
@@ -79,14 +79,20 @@ def open_of_types(type_ids: Collection[int], /) -> Select[Any]:
     return _many().where(_OPEN, any_of(MarketTable.type_id, type_ids))
 
 
+@reading(_by_match)
+def open_by_match() -> Select[Any]:
+    """Every open market, by match."""
+    return _many().where(_OPEN)
+
+
 async def page_of_match(
-    tx: Tx, match_id: UUID, types_off: Intervals = (), *, after: MarketKey, limit: int
+    tx: Tx, match_id: UUID, offer: TenantOffer = NO_CHANGES, *, after: MarketKey, limit: int
 ) -> Sequence[Market]:
     """At most `limit` markets that the match ever had, after the one with that key, by type and
-    specifiers, as a tenant sees them for which types were off in these intervals."""
-    off = interval_columns(types_off)
+    specifiers, as a tenant with this offer sees them."""
+    off = interval_columns(offer.types_off)
     rows = await tx.run(_page_of_match(match_id, *after, *off, limit=limit))
-    return markets_in_list([_ROWS.read(row) for row in rows], off_now(types_off))
+    return offer.now.markets_in_list([_ROWS.read(row) for row in rows])
 
 
 async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:

@@ -9,14 +9,17 @@ from piccolo.custom_types import Combinable
 from piccolo.query import Select
 from piccolo.querystring import QueryString
 
+from app.domain.market import Market, market_name
 from app.domain.match import Status
 from app.domain.selfcheck import Quotes
-from app.domain.types_off import NONE_OFF, OffTypes, was_offered
+from app.domain.tenant_offer import STANDARD, OfferRules
+from app.domain.types_off import was_offered
+from app.store import markets
 from app.store.matches import MatchPosition
 from app.store.prepared import prepared
 from app.store.sql import OPEN_CODES, any_of, booked, exists
 from app.store.statements import reads
-from app.store.tables.match import Market
+from app.store.tables.match import Market as MarketTable
 from app.store.tables.match import Match as MatchTable
 from app.store.transaction import Tx
 
@@ -43,10 +46,20 @@ async def positions(
     return [MatchPosition(**row) for row in rows]
 
 
-async def open_quotes(tx: Tx, match_ids: Collection[UUID], off: OffTypes = NONE_OFF) -> dict[UUID, Quotes]:
-    """The open markets of these matches, to a tenant for which these types are off; a match without any is
-    omitted."""
+async def open_quotes(
+    tx: Tx, match_ids: Collection[UUID], rules: OfferRules = STANDARD
+) -> dict[UUID, Quotes]:
+    """The open markets of these matches, by these rules; a match without any is omitted."""
+    if rules.profile:
+        present = await markets.open_of_matches(tx, match_ids)
+        shown = {match_id: rules.markets_in_list(own) for match_id, own in present.items()}
+        return {
+            match_id: {market_name(*one.key): _quote(one) for one in own}
+            for match_id, own in shown.items()
+            if own
+        }
     found: dict[UUID, Quotes] = {}
+    off = rules.off
     for row in await tx.run(_open_quotes(list(match_ids), with_type=bool(off))):
         quote = row["quote"]
         if off and row["type_id"] in off:
@@ -64,6 +77,11 @@ async def newest_of_tenant(tx: Tx, tenant_id: UUID, match_ids: Collection[UUID])
     return {row["match_id"]: row["seq"] for row in rows}
 
 
+def _quote(market: Market) -> int:
+    """The odds of an open market in thousandths, with the sign of its status."""
+    return int(market.status) * int(market.odds * 1000)
+
+
 @prepared
 def _positions(
     tenant_id: UUID,
@@ -76,8 +94,8 @@ def _positions(
 ) -> Select[Any]:
     wanted: Combinable = any_of(MatchTable.number, numbers) | any_of(MatchTable.id, ids)
     if everything:
-        open_markets = Market.select(Market.match_id).where(
-            Market.match_id == MatchTable.id, Market.status.is_in(OPEN_CODES)
+        open_markets = MarketTable.select(MarketTable.match_id).where(
+            MarketTable.match_id == MatchTable.id, MarketTable.status.is_in(OPEN_CODES)
         )
         wanted = wanted | WhereRaw("{}", exists(open_markets))
     query = MatchTable.select(MatchTable.id, MatchTable.number, MatchTable.last_seq.as_alias("seq"))
@@ -91,9 +109,12 @@ def _positions(
 @prepared
 def _open_quotes(match_ids: Collection[UUID], *, with_type: bool) -> Select[Any]:
     """The codes of open markets are 1 and -1, the sign in `Quotes`; names are `market_name`s."""
-    name = QueryString("{} || ':' || {}", Market.type_id, Market.specifiers, alias="market")
-    quote = QueryString("{} * ({} * 1000)::int", Market.status, Market.odds, alias="quote")
-    query = Market.select(
-        Market.match_id, name, quote, *((Market.type_id, Market.first_opened_at) if with_type else ())
+    name = QueryString("{} || ':' || {}", MarketTable.type_id, MarketTable.specifiers, alias="market")
+    quote = QueryString("{} * ({} * 1000)::int", MarketTable.status, MarketTable.odds, alias="quote")
+    query = MarketTable.select(
+        MarketTable.match_id,
+        name,
+        quote,
+        *((MarketTable.type_id, MarketTable.first_opened_at) if with_type else ()),
     )
-    return query.where(any_of(Market.match_id, match_ids), Market.status.is_in(OPEN_CODES))
+    return query.where(any_of(MarketTable.match_id, match_ids), MarketTable.status.is_in(OPEN_CODES))

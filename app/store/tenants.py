@@ -9,7 +9,9 @@ import msgspec
 from piccolo.columns.combination import WhereRaw
 from piccolo.query import Delete, Insert, Select, Update
 
+from app.domain.profiles import ProfileChange, ProfileChanges
 from app.domain.tenant import Tenant
+from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
 from app.store import notifications
@@ -22,6 +24,7 @@ from app.store.transaction import Row, Statement, Tx
 
 _NO_END = 2**63 - 1
 _decode_intervals = msgspec.json.Decoder(tuple[TypeOff, ...]).decode
+_decode_profiles = msgspec.json.Decoder(tuple[ProfileChange, ...]).decode
 
 
 def decode_intervals(text: bytes) -> tuple[TypeOff, ...]:
@@ -29,12 +32,20 @@ def decode_intervals(text: bytes) -> tuple[TypeOff, ...]:
     return () if text == b"[]" else _decode_intervals(text)
 
 
+def decode_profiles(text: bytes) -> tuple[ProfileChange, ...]:
+    """A tenant's `profiles` as stored."""
+    return () if text == b"[]" else _decode_profiles(text)
+
+
 ROWS = RowMapping(
     TenantTable,
     Tenant,
     beside=("created_at",),
-    lasting=("slug", "types_off", "named_vhost"),
-    stored={"types_off": Stored(msgspec.json.encode, decode_intervals)},
+    lasting=("slug", "types_off", "named_vhost", "profiles"),
+    stored={
+        "types_off": Stored(msgspec.json.encode, decode_intervals),
+        "profiles": Stored(msgspec.json.encode, decode_profiles),
+    },
 )
 
 
@@ -94,36 +105,52 @@ def with_probabilities() -> Select[Any]:
     return TenantTable.select(TenantTable.id).where(holds(TenantTable.probabilities))
 
 
-@reading(lambda rows: {row["id"]: decode_intervals(row["types_off"]) for row in rows})
-def types_off() -> Select[Any]:
-    """When market types were switched off, for each tenant for which any was."""
-    query = TenantTable.select(TenantTable.id, TenantTable.types_off)
-    return query.where(WhereRaw("{}::text <> '[]'", TenantTable.types_off))
+_OFFER = (TenantTable.types_off, TenantTable.profiles)
 
 
-def _first_intervals(rows: Sequence[Row]) -> tuple[TypeOff, ...]:
-    return decode_intervals(rows[0]["types_off"]) if rows else ()
+def _offer(row: Row) -> TenantOffer:
+    return TenantOffer(decode_intervals(row["types_off"]), decode_profiles(row["profiles"]))
 
 
-@reading(_first_intervals)
-def types_off_of(tenant_id: UUID, /) -> Select[Any]:
-    """When market types were switched off for the tenant."""
-    return TenantTable.select(TenantTable.types_off).where(TenantTable.id == tenant_id)
+def _first_offer(rows: Sequence[Row]) -> TenantOffer:
+    return _offer(rows[0]) if rows else NO_CHANGES
 
 
-@reading(_first_intervals)
-def lock_types_off(tenant_id: UUID, /) -> Select[Any]:
-    """When market types were switched off for the tenant; none is switched until the transaction ends.
+@reading(lambda rows: {row["id"]: _offer(row) for row in rows})
+def offers() -> Select[Any]:
+    """What each tenant is offered for which anything was ever changed."""
+    query = TenantTable.select(TenantTable.id, *_OFFER)
+    return query.where(WhereRaw("{}::text <> '[]' OR {}::text <> '[]'", *_OFFER))
 
-    Key-share locks wait for `lock`, which a switch takes, and not for each other nor for the lock with which
+
+@reading(_first_offer)
+def offer_of(tenant_id: UUID, /) -> Select[Any]:
+    """What the tenant is offered."""
+    return TenantTable.select(*_OFFER).where(TenantTable.id == tenant_id)
+
+
+@reading(_first_offer)
+def lock_offer(tenant_id: UUID, /) -> Select[Any]:
+    """What the tenant is offered; it is not changed until the transaction ends.
+
+    Key-share locks wait for `lock`, which a change takes, and not for each other nor for the lock with which
     a recovery is accepted: a recovery that is held up must not delay the acceptance of another."""
-    query = TenantTable.select(TenantTable.types_off).where(TenantTable.id == tenant_id)
-    return query.lock_rows("KEY SHARE")
+    return TenantTable.select(*_OFFER).where(TenantTable.id == tenant_id).lock_rows("KEY SHARE")
 
 
 async def save_types_off(tx: Tx, tenant_id: UUID, intervals: Intervals) -> None:
     """Write when market types were switched off for a tenant."""
     await tx.change(_save_types_off(tenant_id, msgspec.json.encode(intervals)))
+    await _notify_offer(tx, tenant_id)
+
+
+async def save_profiles(tx: Tx, tenant_id: UUID, changes: ProfileChanges) -> None:
+    """Write by which profiles a tenant's odds were made since when."""
+    await tx.change(_save_profiles(tenant_id, msgspec.json.encode(changes)))
+    await _notify_offer(tx, tenant_id)
+
+
+async def _notify_offer(tx: Tx, tenant_id: UUID) -> None:
     await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
     await notifications.notify(tx, notifications.GRANTS, str(tenant_id))
 
@@ -212,6 +239,11 @@ async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:
 @prepared
 def _save_types_off(tenant_id: UUID, intervals: bytes) -> Update[Any]:
     return TenantTable.update({TenantTable.types_off: intervals}).where(TenantTable.id == tenant_id)
+
+
+@prepared
+def _save_profiles(tenant_id: UUID, changes: bytes) -> Update[Any]:
+    return TenantTable.update({TenantTable.profiles: changes}).where(TenantTable.id == tenant_id)
 
 
 @prepared

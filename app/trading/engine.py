@@ -22,14 +22,25 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.doubts import public_reason
-from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SETTLED, SUSPENDED, Book, Market, MarketKey
+from app.domain.market import (
+    ACTIVE,
+    CLOSED,
+    HELD,
+    OPEN,
+    SETTLED,
+    SUSPENDED,
+    Book,
+    Market,
+    MarketKey,
+    PricePhase,
+)
 from app.domain.match import Match, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.suspension_reasons import LATE_FACTS, OFF_OFFER, pause_reason
 from app.domain.trading_controls import CONTROL_REASONS
 from app.trading import void_bets
 from app.trading.forecast import Forecast
-from app.trading.market_controls import MarketControls, market_controls
+from app.trading.market_controls import MarketControls, market_controls, price_phase
 from app.trading.match_facts import MatchFacts, Past, Subject, collect_facts, events_alone
 from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
 from app.trading.pricing import PricingConfig
@@ -293,15 +304,16 @@ def _apply_offers(
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_player = [offer for offer in offers if offer.specifiers.player]
     of_map = [offer for offer in offers if not (offer.specifiers.round or offer.specifiers.player)]
+    phase = price_phase(forecast)
     for scope in (of_round, of_map, of_player):
         if every or has_moved(pricing.price_step, scope, after):
             for offer in scope:
-                after[offer.key] = _quoted_market(after.get(offer.key), offer, now)
+                after[offer.key] = _quoted_market(after.get(offer.key), offer, phase, now)
     return offers
 
 
-def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
-    """The market as offered; the same object when nothing about it differs."""
+def _quoted_market(known: Market | None, offer: Offer, phase: PricePhase, now: int) -> Market:
+    """The market as offered; the same object when nothing about it differs but the phase."""
     odds, probability = odds_of(offer.inverse_odds), round(offer.probability, 9)
     if known is None:
         return Market(
@@ -314,8 +326,12 @@ def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
             opened_at=now,
             priced_at=now,
             first_opened_at=now,
+            phase=phase,
+            group_size=offer.group_size,
+            margin_factor=offer.margin_factor,
         )
-    if known.probability == probability and known.odds == odds and known.status is ACTIVE:
+    same = known.probability == probability and known.odds == odds and known.status is ACTIVE
+    if same and known.margin_factor == offer.margin_factor:
         return known
     return replace(
         known,
@@ -325,4 +341,7 @@ def _quoted_market(known: Market | None, offer: Offer, now: int) -> Market:
         group=offer.group,
         reason="",
         priced_at=now,
+        phase=phase,
+        group_size=offer.group_size,
+        margin_factor=offer.margin_factor,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from app.domain.market import ACTIVE, Book, MarketKey
+from app.domain.market import ACTIVE, Book, MarketKey, PricePhase
 from app.domain.trading_controls import (
     CONTRADICTS_HELD,
     LINE_WITHDRAWN,
@@ -11,7 +11,6 @@ from app.domain.trading_controls import (
     MOVED_TOO_FAR,
     NO_CONTROLS,
     TYPE_CLOSED,
-    PricePhase,
 )
 from app.trading.forecast import Forecast
 from app.trading.offer_plan import PlannedGroup

@@ -78,13 +78,15 @@ FALLS = 3
 
 class Offer(msgspec.Struct, frozen=True):
     """A market to offer: its key, its group, the model's probability, and its inverse odds (with the
-    margin)."""
+    margin). `group_size` and `margin_factor` are as those of a `Market`."""
 
     key: MarketKey
     specifiers: Specifiers
     group: str
     probability: float
     inverse_odds: float
+    group_size: int = 2
+    margin_factor: float = 1.0
 
     @property
     def type_id(self) -> int:
@@ -100,7 +102,7 @@ def priced_offers(
     Nor, while a round is played, those whose favourite is at the lowest odds: the odds of its opponent would
     not move while its probability doubles or halves, and a bet by somebody who saw why would be accepted.
     """
-    margin, long_shots = pricing.margin, 0.0
+    margin, long_shots, factor = pricing.margin, 0.0, 1.0
     total = 1 + margin
     is_moving = forecast.phase.live
     certainty = Certainty(forecast, pricing.bet_delay_seconds) if is_moving else None
@@ -131,14 +133,16 @@ def priced_offers(
                 if controls.moves_too_far(group, probabilities, book):
                     continue
                 margin, long_shots = controls.margin(group)
+                factor = margin / pricing.margin if pricing.margin else 1.0
             shares = shares_of(probabilities, margin, long_shots)
         held = controls is not None and controls.holds(group)
         if not shares or (is_moving and max(shares) >= LOWEST_ODDS_SHARE and not held):
             continue
-        name = group.name
+        name, size = group.name, len(shares)
         priced = zip(group.markets, probabilities, shares, strict=True)
         offers += [
-            Offer(key, about, name, probability, share) for (key, _, about), probability, share in priced
+            Offer(key, about, name, probability, share, size, factor)
+            for (key, _, about), probability, share in priced
         ]
     return offers
 

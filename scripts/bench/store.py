@@ -39,7 +39,8 @@ MOST_RATIO = 1.05
 _MARKETS = 20
 _KEY = f"""
 SELECT k.hash, {", ".join(f"k.{name}" for name in Key.__struct_fields__)},
-    t.id, t.slug, t.name, t.amqp, t.active, t.probabilities, t.types_off, t.max_queues, t.named_vhost
+    t.id, t.slug, t.name, t.amqp, t.active, t.probabilities, t.types_off, t.max_queues, t.named_vhost,
+    t.profiles
 FROM api_key k JOIN tenant t ON t.id = k.tenant_id WHERE k.hash = $1
 """
 _STATE = "SELECT state, last_stamp, last_seq FROM match"

@@ -13,7 +13,8 @@ from app.amqp.envelope import Envelope as Rendered
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.ids import match_urn
 from app.domain.settlement import LedgerEntry, LedgerStatus
-from app.domain.types_off import Intervals, entry_offered, off_now
+from app.domain.tenant_offer import TenantOffer
+from app.domain.types_off import entry_offered
 from app.store import changes, history, tenants
 from app.store.changes import ChangeRow
 from app.store.connections import Store
@@ -75,15 +76,15 @@ class Collector(msgspec.Struct, frozen=True):
             ledger = {each: await history.ledger(tx, each) for each in ids}
             wrong = [text for each in sorted(ids) for text in (await audit_match(tx, each)).wrong]
             tenant_ids = [UUID(one.account.tenant_id) for one in clients]
-            intervals = [await tenants.types_off_of(tx, each) for each in tenant_ids]
+            offers = [await tenants.offer_of(tx, each) for each in tenant_ids]
             booked = [
                 {played[str(each)] for each in await tenants.booked(tx, tenant_id, ids)}
                 for tenant_id in tenant_ids
             ]
         envelopes = list(EnvelopeRenderer(self.exchange, self.product).envelopes(log))
         found = [
-            await self._tenant(one, played, envelopes, ledger, off, mine, since)
-            for one, off, mine in zip(clients, intervals, booked, strict=True)
+            await self._tenant(one, played, envelopes, ledger, offer, mine, since)
+            for one, offer, mine in zip(clients, offers, booked, strict=True)
         ]
         return Evidence(
             rows=tuple(map(_row, log)),
@@ -105,7 +106,7 @@ class Collector(msgspec.Struct, frozen=True):
         played: Mapping[str, str],
         envelopes: Sequence[Rendered],
         ledger: Mapping[UUID, Sequence[LedgerEntry]],
-        off: Intervals,
+        offer: TenantOffer,
         booked: Collection[str],
         since: int,
     ) -> Tenant:
@@ -117,7 +118,7 @@ class Collector(msgspec.Struct, frozen=True):
         return Tenant(
             slug=account.slug,
             envelopes=tuple(
-                _envelope(played[str(each.match_id)], each, off)
+                _envelope(played[str(each.match_id)], each, offer)
                 for each in envelopes
                 if each.tenant_id in (None, mine)
             ),
@@ -133,7 +134,7 @@ class Collector(msgspec.Struct, frozen=True):
                 for each in ledger
                 if played[str(each)] in rest
                 for entry in ledger[each]
-                if entry_offered(entry, off)
+                if entry_offered(entry, offer.types_off)
             ),
             settlements=frozenset(row["id"] for one in rest.values() for row in one["settlements"]),
             frames=tuple(
@@ -141,8 +142,8 @@ class Collector(msgspec.Struct, frozen=True):
                 for each in stream.frames
                 if not each.match or each.match in played
             ),
-            streamed={urn: _followed(one, off) for urn, one in stream.shown(dict(played)).items()},
-            rest={urn: _followed(_shown(one), off) for urn, one in rest.items()},
+            streamed={urn: _followed(one, offer) for urn, one in stream.shown(dict(played)).items()},
+            rest={urn: _followed(_shown(one), offer) for urn, one in rest.items()},
         )
 
     async def _rest(self, key: str, played: Mapping[str, str], since: int) -> dict[str, Rest]:
@@ -207,8 +208,8 @@ def _entry(urn: str, entry: LedgerEntry) -> Entry:
     return Entry(entry.id, urn, entry.key, state)
 
 
-def _envelope(urn: str, each: Rendered, off: Intervals) -> Envelope:
-    message, _ = each.rendered_for(off, probabilities=False)
+def _envelope(urn: str, each: Rendered, offer: TenantOffer) -> Envelope:
+    message, _ = each.rendered_for(offer, probabilities=False)
     return Envelope(each.seq, each.prev_seq, urn, each.name, each.at, message.body)
 
 
@@ -239,12 +240,12 @@ def _shown(rest: Rest) -> Shown:
     return Shown(markets, match_fields(rest["match"]))
 
 
-def _followed(shown: Shown, off: Intervals) -> Shown:
+def _followed(shown: Shown, offer: TenantOffer) -> Shown:
     """What the stream keeps equal to REST: of a market whose type is off only its status."""
     return msgspec.structs.replace(
         shown,
         markets={
-            name: {"status": market["status"]} if market["id"] in off_now(off) else market
+            name: {"status": market["status"]} if market["id"] in offer.now.off else market
             for name, market in shown.markets.items()
         },
     )

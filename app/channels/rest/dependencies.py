@@ -62,12 +62,12 @@ def options(*scopes: str) -> dict[str, Any]:
 
 
 def _cached_per(grant: Grant, form: Format) -> Hashable:
-    """What of a grant a response depends on. Bookings are part of XML and of the internal fields. Which types
-    are off is read with the grant, never with the response: what is cached is then right for its key."""
+    """What of a grant a response depends on. Bookings are part of XML and of the internal fields. What is
+    offered is read with the grant, never with the response: what is cached is then right for its key."""
     field_groups = groups(grant.scopes)
     booked = form is Format.XML or Group.INTERNALS in field_groups
     tenant = grant.tenant
-    own = (tenant.id if booked else None, tenant.probabilities, tenant.types_off)
+    own = (tenant.id if booked else None, tenant.probabilities, tenant.types_off, tenant.offer.now.key())
     return field_groups, grant.finished_only, *own
 
 

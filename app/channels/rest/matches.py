@@ -22,7 +22,7 @@ from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.match import Match, summarize
 from app.domain.tenant import Grant
-from app.domain.types_off import markets_in_list, off_now, offered_entries
+from app.domain.types_off import offered_entries
 from app.http import response
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import XML_SUFFIX, get, siblings
@@ -85,7 +85,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
         match,
         rounds=await history.rounds(tx, match.id) if detailed else (),
         events=await history.timeline(tx, match.id) if detailed else (),
-        markets=markets_in_list(found, off_now(grant.tenant.types_off)),
+        markets=grant.tenant.offer.now.markets_in_list(found),
         booked=booked,
         logos=logos.get(match.id),
     )
@@ -103,7 +103,7 @@ async def list_match_markets(
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         present = await markets.open_of_match(tx, match.id)
-    found = markets_in_list(present, off_now(request.auth.tenant.types_off))
+    found = request.auth.tenant.offer.now.markets_in_list(present)
     if response_format(request.scope) is Format.XML:
         head = summarize(match) if Group.READ in groups(request.auth.scopes) else None
         name = match_urn(match.number)

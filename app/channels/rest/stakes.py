@@ -11,7 +11,6 @@ from app.channels.rest.dependencies import RestDependencies, options, visible_ma
 from app.domain import scopes
 from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
-from app.domain.types_off import markets_in_list, off_now
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.store import entrants, markets
@@ -39,9 +38,7 @@ async def list_match_stakes(
         present = await markets.open_of_match(tx, match.id)
         liquidity = rest.liquidity_by_tier[await _tier(tx, match)]
     found = [
-        market
-        for market in markets_in_list(present, off_now(tenant.types_off))
-        if market.status is MarketStatus.ACTIVE
+        market for market in tenant.offer.now.markets_in_list(present) if market.status is MarketStatus.ACTIVE
     ]
     forecast = Forecast(collect_facts(match, ()), rest.clock())
     advisor = StakeAdvisor(forecast, liquidity, rest.bet_delay_seconds)

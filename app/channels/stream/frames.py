@@ -15,9 +15,11 @@ from websockets.frames import Opcode
 
 from app.channels.stream.updates import Update, market_data
 from app.domain import frame_types, scopes
-from app.domain.market import Market
+from app.domain.market import Market, MarketStatus
+from app.domain.profiles import Profile
 from app.domain.tenant import Grant
-from app.domain.types_off import Intervals, TypeOff, changed_market, entry_offered, off_at_seq, off_now
+from app.domain.tenant_offer import STANDARD, OfferRules, TenantOffer
+from app.domain.types_off import entry_offered
 from app.kit.clock import iso_millis
 from app.wire import fields
 from app.wire.fields import Group, Groups
@@ -39,36 +41,43 @@ GROUP_OF: dict[str, Group] = {
 
 class MatchVariant(msgspec.Struct, frozen=True):
     """What decides how the match resource looks. `tenant_id` is set only where it shows the tenant's own
-    bookings, `off` where it shows markets: types that are off, each with the time of `OffTypes`."""
+    bookings; where it shows markets, `off` are the types that are off, each with the time of `OffTypes`, and
+    `profile` is that of the odds."""
 
     groups: Groups
     tenant_id: UUID | None
     off: tuple[tuple[int, int], ...] = ()
+    profile: Profile | None = None
+
+    @property
+    def rules(self) -> OfferRules:
+        """By which its markets are shown."""
+        return OfferRules(dict(self.off), self.profile)
 
 
-class TenantTypes(msgspec.Struct, frozen=True):
-    """A tenant for which market types were switched off, and when."""
+class OwnOffer(msgspec.Struct, frozen=True):
+    """A tenant whose offer is or was another than the standard one."""
 
     tenant_id: UUID
-    intervals: tuple[TypeOff, ...]
+    offer: TenantOffer
 
 
 class Entitlements(msgspec.Struct, frozen=True):
-    """The stream scopes of a key, how matches look to it, and whether it sees finished ones only. `types` is
-    set for tenants for which market types were switched off: all others share what is rendered."""
+    """The stream scopes of a key, how matches look to it, and whether it sees finished ones only. `own` is
+    set for tenants with an offer of their own: all others share what is rendered."""
 
     stream_scopes: frozenset[str]
     variant: MatchVariant
     finished_only: bool
-    types: TenantTypes | None = None
+    own: OwnOffer | None = None
 
-    def with_types(self, tenant_id: UUID, intervals: Intervals) -> "Entitlements":
-        """The same for a tenant for which market types were off in these intervals."""
-        shows_markets = Group.MARKETS in self.variant.groups
-        off = tuple(sorted(off_now(intervals).items())) if shows_markets else ()
-        types = TenantTypes(tenant_id, tuple(intervals)) if intervals else None
-        variant = msgspec.structs.replace(self.variant, off=off)
-        return msgspec.structs.replace(self, variant=variant, types=types)
+    def with_offer(self, tenant_id: UUID, offer: TenantOffer) -> "Entitlements":
+        """The same for a tenant with this offer."""
+        rules = offer.now if Group.MARKETS in self.variant.groups else STANDARD
+        off = tuple(sorted(rules.off.items()))
+        variant = msgspec.structs.replace(self.variant, off=off, profile=rules.profile)
+        own = OwnOffer(tenant_id, offer) if offer else None
+        return msgspec.structs.replace(self, variant=variant, own=own)
 
     def frame_type(self, kind: str, frame: str) -> str:
         """The type of the frame that carries a change of an entity of this `kind` whose own frame is `frame`
@@ -98,29 +107,39 @@ def entitlements_of(grant: Grant) -> Entitlements:
     return Entitlements(stream_scopes, MatchVariant(groups, tenant_id), grant.finished_only)
 
 
-def offered(updates: Sequence[Update], types: TenantTypes | None) -> Iterator[Update]:
-    """The updates as this tenant is sent them, or all tenants without a switched market type (None): without
-    those of another tenant alone, and without what types that were off hide."""
-    if types is None:
-        return (one for one in updates if one.tenant_id is None)
-    return (seen for one in updates if (seen := _offered(one, types)))
+def offered(updates: Sequence[Update], own: OwnOffer | None) -> Iterator[Update]:
+    """The updates as this tenant is sent them, or all tenants with the standard offer (None): without those
+    of another tenant alone, and without what types that were off hide."""
+    if own is None:
+        return (one for one in updates if one.tenant_id is None and not one.same_odds)
+    return (seen for one in updates if (seen := _offered(one, own)))
 
 
-def _offered(update: Update, types: TenantTypes) -> Update | None:
+def _offered(update: Update, own: OwnOffer) -> Update | None:
     if update.tenant_id is not None:
-        return update if update.tenant_id == types.tenant_id else None
+        return update if update.tenant_id == own.tenant_id else None
     if update.about is None:
         return update
     if not isinstance(update.about, Market):
-        return update if entry_offered(update.about, types.intervals) else None
-    off = off_at_seq(types.intervals, update.seq)
-    shown = changed_market(update.about, off, update.frame)
-    if shown is None or shown is update.about:
+        return update if entry_offered(update.about, own.offer.types_off) else None
+    rules = own.offer.at(update.seq)
+    if rules.profile is None and update.same_odds:
+        return None
+    key = rules.key((update.about.type_id,))
+    if key not in update.variants:
+        update.variants[key] = _by_rules(update, update.about, rules)
+    return update.variants[key]
+
+
+def _by_rules(update: Update, market: Market, rules: OfferRules) -> Update | None:
+    """The update about a market by these rules; None: it is not sent."""
+    shown = rules.changed_market(market, update.frame)
+    if shown is None or shown is market:
         return update if shown else None
-    data = market_data(update.match_id, shown)
-    return msgspec.structs.replace(
-        update, frame=frame_types.MARKET_SUSPENDED, data=data, wire=b"", about=shown
-    )
+    stopped = shown.status is MarketStatus.SUSPENDED and market.status is MarketStatus.ACTIVE
+    frame = frame_types.MARKET_SUSPENDED if stopped or market.type_id in rules.off else update.frame
+    data = market_data(update.match_id, shown) if update.frame else None
+    return msgspec.structs.replace(update, frame=frame, data=data, wire=b"", about=shown, variants={})
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -184,7 +203,7 @@ def render(
     """The frames of these updates for these entitlements, in order. `sent` has the hash of each match as it
     was sent last: one that looks the same is not sent again, unless its client has put a round or an event
     into it since, which may be void by now."""
-    sent_to = offered(updates, entitlements.types)
+    sent_to = offered(updates, entitlements.own)
     typed = [(one, kind) for one in sent_to if (kind := entitlements.frame_type(one.kind, one.frame))]
     last = {one.match_id: one.seq for one, kind in typed if kind in _WHOLE_MATCH}
     internal = Group.INTERNALS in entitlements.variant.groups

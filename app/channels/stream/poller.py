@@ -18,8 +18,8 @@ from app.channels.stream.frames import (
     FrameBatch,
     MatchLookup,
     MatchVariant,
+    OwnOffer,
     RenderedMatch,
-    TenantTypes,
     alive_frame,
     content_hash,
     encode_frame,
@@ -31,7 +31,7 @@ from app.channels.stream.projection import ChangesExpired, Projection
 from app.channels.stream.updates import MatchState, Update, conflate, past_updates
 from app.domain import frame_types, scopes
 from app.domain.market import market_name
-from app.domain.types_off import last_switch, market_in_list, off_now
+from app.domain.tenant_offer import NO_CHANGES
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -76,7 +76,7 @@ def snapshot_frames(
         if scopes.STREAM_MARKETS in entitlements.stream_scopes and (
             state.finished or not entitlements.finished_only
         ):
-            found += _markets(state, entitlements.types, now)
+            found += _markets(state, entitlements.own, now)
     return sorted(found, key=lambda frame: frame.seq)
 
 
@@ -90,22 +90,22 @@ def _match(
         return
     seq = max((seq for kind, seq in state.seqs.items() if entitlements.shown_by_match(kind)), default=0)
     seq = seq or state.match.last_seq
-    if entitlements.types and entitlements.shown_by_match("market"):
-        seq = max(seq, last_switch(entitlements.types.intervals))
+    if entitlements.own and entitlements.shown_by_match("market"):
+        seq = max(seq, entitlements.own.offer.last_change())
     wire = encode_frame(frame_types.UPDATED, match.data, now, seq, hashed=match.hash, snapshot=True)
     yield Frame(seq, wire)
 
 
-def _markets(state: MatchState, types: TenantTypes | None, now: int) -> Iterator[Frame]:
-    intervals = types.intervals if types else ()
-    off = off_now(intervals)
+def _markets(state: MatchState, own: OwnOffer | None, now: int) -> Iterator[Frame]:
+    offer = own.offer if own else NO_CHANGES
+    rules = offer.now
     for market in state.markets.values():
-        shown = market_in_list(market, off)
+        shown = rules.market_in_list(market)
         if shown is None:
             continue
         seq = state.market_seqs.get(market_name(*market.key), state.match.last_seq)
-        if intervals:
-            seq = max(seq, last_switch(intervals, market.type_id))
+        if offer:
+            seq = max(seq, offer.last_change(market.type_id))
         data = _encode(market_frame(state.id, shown))
         yield Frame(seq, encode_frame(frame_types.MARKET_UPDATED, data, now, seq, snapshot=True))
 
@@ -219,24 +219,24 @@ class Poller:
 
     async def _advance(self) -> None:
         first, before = self._projection.seq < 0, self._projection.seq
-        types_off = self._projection.types_off
+        offers = self._projection.offers
         self._pending += await self._projection.advance()
         if self._projection.seq != before or self._projection.tenants:
             self._snapshots.clear()
-        if self._projection.types_off is not types_off:
+        if self._projection.offers is not offers:
             self._entitle_anew()
         self._advanced_at = asyncio.get_running_loop().time()
         if first:
             self._sent_seq = self._recent_floor = self._projection.seq
 
     def _entitle(self, connection: StreamConnection) -> None:
-        """Set a connection's entitlements to what the projection knows of its tenant's market types."""
+        """Set a connection's entitlements to what the projection knows of its tenant's offer."""
         tenant_id = connection.presented.grant.tenant.id
-        intervals = self._projection.types_off.get(tenant_id, ())
-        connection.entitlements = connection.entitlements.with_types(tenant_id, intervals)
+        offer = self._projection.offers.get(tenant_id, NO_CHANGES)
+        connection.entitlements = connection.entitlements.with_offer(tenant_id, offer)
 
     def _entitle_anew(self) -> None:
-        """Regroup the connections, because market types were switched. Each new group inherits the hashes of
+        """Regroup the connections, because an offer was changed. Each new group inherits the hashes of
         what was sent to its connections, so that pending matches are compared with those."""
         former, self._connections = self._connections, {}
         hashes, self._sent_hashes = self._sent_hashes, {}
@@ -306,7 +306,7 @@ class Poller:
             booked = self._projection.booked(match_id, variant.tenant_id)
             cached = self._rendered.get((match_id, variant))
             if cached is None or cached[:2] != (state.version, booked):
-                data = match_data(state.parts(booked, dict(variant.off)), variant.groups)
+                data = match_data(state.parts(booked, variant.rules), variant.groups)
                 cached = (state.version, booked, RenderedMatch(data, content_hash(data)))
                 self._rendered[match_id, variant] = cached
             return cached[2]

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.channels.stream.updates import MatchState, Update, apply_changes
 from app.domain.entrants import TeamLogos
 from app.domain.match import Match, Round, TimelineEvent
-from app.domain.types_off import Intervals
+from app.domain.tenant_offer import TenantOffer
 from app.store import changes, history, markets, match_entrants, matches, tenants
 from app.store.changes import FEED_MARKET, NO_MATCH, ChangeRow
 from app.store.connections import Store
@@ -45,8 +45,8 @@ class Projection:
         #: The matches that each tenant has not booked; read for those in `tenants` only.
         self.tenants: set[UUID] = set()
         self._unbooked: dict[UUID, set[UUID]] = {}
-        #: When market types were switched off, for each tenant for which any was.
-        self.types_off: Mapping[UUID, Intervals] = {}
+        #: What each tenant is offered for which anything was ever changed.
+        self.offers: Mapping[UUID, TenantOffer] = {}
 
     async def advance(self) -> list[Update]:
         """Bring the states up to the end of the log; the updates since the last call, none the first time.
@@ -60,11 +60,11 @@ class Projection:
             new = await self._read_new(tx) if initial is None else None
             unbooked = await self._read_unbooked(tx)
             switched = self.seq < 0 or await changes.switched(tx, self.seq)
-            types_off = await tenants.types_off(tx) if switched else self.types_off
+            offers = await tenants.offers(tx) if switched else self.offers
         if initial is not None:
             self.states = initial
         updates = self._apply(new) if new else []
-        self.seq, self._unbooked, self.types_off = head, unbooked, types_off
+        self.seq, self._unbooked, self.offers = head, unbooked, offers
         return updates
 
     def reset(self) -> None:

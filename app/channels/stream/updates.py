@@ -5,7 +5,7 @@ Every round, event and settlement is an update of its own. States are conflated:
 `scoreboard.frame` or `match.updated` of one entity only the newest is sent, and none that shows nothing new.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from uuid import UUID
@@ -19,7 +19,7 @@ from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.match_info import VideoStream
 from app.domain.settlement import LedgerEntry
-from app.domain.types_off import NONE_OFF, OffTypes, markets_in_list
+from app.domain.tenant_offer import STANDARD, OfferRules
 from app.store.changes import TENANT_MARKET, ChangeRow, decode_tenant_market, tenant_of
 from app.wire.views.frames import RoundStarted, event_frame, market_frame, round_frame, scoreboard_frame
 from app.wire.views.match import MatchParts
@@ -74,15 +74,14 @@ class MatchState:
         """Live, or with an open market: a snapshot shows something of it."""
         return self.live or bool(self.markets)
 
-    def parts(self, booked: bool, off: OffTypes = NONE_OFF) -> MatchParts:
-        """What the match resource is made of, in the order of REST; to a tenant for which these market types
-        are off."""
+    def parts(self, booked: bool, rules: OfferRules = STANDARD) -> MatchParts:
+        """What the match resource is made of, in the order of REST, by these rules."""
         present = [self.markets[key] for key in sorted(self.markets)]
         return MatchParts(
             self.match,
             rounds=[self.rounds[key] for key in sorted(self.rounds)],
             events=[self.events[key] for key in sorted(self.events)],
-            markets=markets_in_list(present, off),
+            markets=rules.markets_in_list(present),
             booked=booked,
             logos=self.logos,
         )
@@ -129,7 +128,8 @@ class Update(msgspec.Struct):
     `data` is that of the frame, encoded; None where it is the match, which looks different to each variant.
     A state is replaced by a newer one with the same `conflation_key`; None: never replaced. `wire` caches the
     encoded frame. `internal_data` encodes it for keys that see internals, where those see more: on first use,
-    since few such keys follow matches; `internal_wire` caches its frame.
+    since few such keys follow matches; `internal_wire` caches its frame. `same_odds`: nothing has changed for
+    tenants with the standard odds. `variants` caches the update by the rules of other tenants.
     """
 
     seq: int
@@ -144,6 +144,8 @@ class Update(msgspec.Struct):
     about: Market | LedgerEntry | None = None
     internal_data: Callable[[], bytes] | None = None
     internal_wire: bytes = b""
+    same_odds: bool = False
+    variants: dict[Hashable, "Update | None"] = {}
 
 
 def apply_changes(
@@ -158,7 +160,7 @@ def apply_changes(
         if state and row.entity != TENANT_MARKET:
             state.apply(row)
         update = _update(row, state)
-        if update is not None and not _nothing_new(row, before):
+        if update is not None and not _nothing_new(update, before):
             updates.append(update)
     return conflate(updates)
 
@@ -174,22 +176,35 @@ def past_updates(rows: Sequence[ChangeRow], states: MatchStates) -> list[Update]
     return conflate([one for row in rows if (one := _update(row, states.get(row.match_id)))])
 
 
+_REPLACEABLE = (frame_types.MARKET_UPDATED, frame_types.SCOREBOARD)
+
+
 def conflate(updates: Sequence[Update]) -> list[Update]:
-    """Without the states that a later update with the same key replaces."""
-    last = {one.conflation_key: one.seq for one in updates}
-    return [one for one in updates if not _replaced(one, last)]
+    """Without the states that a later update with the same key replaces; it then shows what they have
+    changed."""
+    last = {one.conflation_key: one for one in updates}
+    left: list[Update] = []
+    for one in updates:
+        newest = last[one.conflation_key]
+        if newest is one or one.frame not in _REPLACEABLE:
+            left.append(one)
+        else:
+            newest.same_odds = newest.same_odds and one.same_odds
+    return left
 
 
-def _replaced(update: Update, last: Mapping[str | None, int]) -> bool:
-    replaceable = update.frame in (frame_types.MARKET_UPDATED, frame_types.SCOREBOARD)
-    return replaceable and last[update.conflation_key] != update.seq
-
-
-def _nothing_new(row: ChangeRow, before: Market | None) -> bool:
-    """Whether only fields of the market have changed that no client sees."""
-    if row.frame != frame_types.MARKET_UPDATED or before is None:
+def _nothing_new(update: Update, before: Market | None) -> bool:
+    """Whether only fields of the market have changed that no client sees. The update says so where that holds
+    for the standard odds."""
+    if before is None or not isinstance(update.about, Market):
         return False
-    return market_view(before) == market_view(_decode_market(row.body))
+    update.same_odds = market_view(before) == market_view(update.about)
+    return update.same_odds and _made_of(before) == _made_of(update.about)
+
+
+def _made_of(market: Market) -> tuple[object, ...]:
+    """What a profile makes odds of."""
+    return market.probability, market.phase, market.group_size, market.margin_factor
 
 
 def _update(row: ChangeRow, state: MatchState | None) -> Update | None:

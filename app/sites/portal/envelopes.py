@@ -135,7 +135,7 @@ async def _envelope(
 
 def _published(found: Envelope, tenant: Tenant) -> AmqpMessage:
     """The message as this tenant receives it."""
-    return found.rendered_for(tenant.types_off, probabilities=tenant.probabilities)[0]
+    return found.rendered_for(tenant.offer, probabilities=tenant.probabilities)[0]
 
 
 async def _search(tx: Tx, tenant: Tenant, fields: dict[str, str]) -> EnvelopeSearch:

@@ -14,7 +14,6 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketKey, market_name
 from app.domain.match import Match
 from app.domain.tenant import Tenant
-from app.domain.types_off import market_in_list, off_now
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound
 from app.sites.pages.forms import NEWEST, Before
@@ -50,7 +49,7 @@ async def match_markets(
     async with portal.store.snapshot() as tx:
         match = await _match(tx, request, ref)
         found = await markets.page_of_match(
-            tx, match.id, request.auth.tenant.types_off, after=start, limit=_MARKETS + 1
+            tx, match.id, request.auth.tenant.offer, after=start, limit=_MARKETS + 1
         )
         names = await names_of(tx, texts_for(request), (each.key for each in found))
     shown = found[:_MARKETS]
@@ -123,7 +122,7 @@ async def _market(tx: Tx, tenant: Tenant, match: Match, name: str) -> Market:
     """The market as the tenant sees it now. Raises `NotFound`, also for one that was never offered to it."""
     key = key_of_name(name)
     found = await markets.get(tx, match.id, key) if key else None
-    shown = market_in_list(found, off_now(tenant.types_off)) if found else None
+    shown = tenant.offer.now.market_in_list(found) if found else None
     if shown is None:
         urn = match_urn(match.number)
         raise NotFound(f"{urn} has no market {name!r}.", code="no_market", match=urn, market=name)

@@ -111,6 +111,9 @@ class Market(Table, tablename="market", db=DIALECT):
     priced_at = BigInt()
     offered_until = BigInt()
     first_opened_at = BigInt()
+    phase = Text(default="before_play")
+    group_size = SmallInt(default=2)
+    margin_factor = DoublePrecision(default=1.0)
 
 
 class Round(Table, tablename="round", db=DIALECT):

@@ -10,7 +10,9 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     """A tenant. `broker_access_applied` is the access that was applied to the broker last; where it differs
     from `active`, it is to be applied again. `probabilities`: the model's are published with the odds.
     `types_off`: when which market types were switched off for it (`domain.types_off.TypeOff`); every reader
-    of a tenant needs them, and they are few. `named_vhost`: "" where its vhost is named by its slug."""
+    of a tenant needs them, and they are few. `profiles`: by which profiles its odds were made since when, as
+    `domain.profiles.ProfileChange`, as far back as the change log. `named_vhost`: "" where its vhost is named
+    by its slug."""
 
     id = UUID(primary_key=True)
     slug = Text(unique=True)
@@ -22,7 +24,19 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     types_off = Json(default=b"[]")
     max_queues = Integer(default=10)
     named_vhost = Text(default="")
+    profiles = Json(default=b"[]")
     created_at = BigInt()
+
+
+class Profile(Table, tablename="profile", db=DIALECT):
+    """A version of a profile, which is never changed; the key is the first two columns, the `body` a
+    `domain.profiles.Profile`."""
+
+    name = Text(primary_key=True)
+    version = Integer()
+    body = Json()
+    created_at = BigInt()
+    created_by = Text()
 
 
 class Unbooked(Table, tablename="unbooked", db=DIALECT):

@@ -6,6 +6,7 @@ import pytest
 
 from app.access import admin
 from app.domain.tenant import Tenant
+from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.kit.clock import system_clock
 from app.kit.errors import Invalid
 from app.store import changes, matches, tenants
@@ -29,8 +30,8 @@ async def test_intervals_follow_each_other(store: Store, tenant: Tenant) -> None
         await switch(store, on, ROUND_WINNER, MATCH_WINNER)
     async with store.autocommit() as tx:
         intervals = (await tenants.by_slug(tx, "acme")).types_off
-        assert await tenants.types_off(tx) == {tenant.id: intervals}
-        assert await tenants.types_off_of(tx, tenant.id) == intervals
+        assert await tenants.offers(tx) == {tenant.id: TenantOffer(intervals)}
+        assert await tenants.offer_of(tx, tenant.id) == TenantOffer(intervals)
     for kind in (ROUND_WINNER, MATCH_WINNER):
         first, second = (one for one in intervals if one.type_id == kind)
         assert first.on_seq is not None and first.on_at is not None and second.on_seq is None
@@ -72,10 +73,10 @@ async def test_a_switch_is_newer_than_what_was_published(store: Store, story: St
 
 async def test_a_switch_waits_for_a_step_of_a_recovery(store: Store, tenant: Tenant) -> None:
     async with store.transaction() as step:
-        assert await tenants.lock_types_off(step, tenant.id) == ()
+        assert await tenants.lock_offer(step, tenant.id) == NO_CHANGES
         switching = asyncio.create_task(switch(store, False))
         await eventually(lambda: waiting(store))
         assert not switching.done()
     await switching
     async with store.transaction() as step:
-        assert len(await tenants.lock_types_off(step, tenant.id)) == 1
+        assert len((await tenants.lock_offer(step, tenant.id)).types_off) == 1

@@ -45,7 +45,7 @@ def log_has(monkeypatch: pytest.MonkeyPatch, *, oldest: int, head: int) -> None:
 
     monkeypatch.setattr(changes, "oldest", returning(oldest))
     monkeypatch.setattr(changes, "head", returning(head))
-    monkeypatch.setattr(tenants, "types_off", returning({}))
+    monkeypatch.setattr(tenants, "offers", returning({}))
 
 
 @pytest.mark.parametrize(("cursor", "missed"), [(3500, 1), (4898, 1), (4899, 0), (5000, 0)])

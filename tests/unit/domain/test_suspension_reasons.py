@@ -23,6 +23,7 @@ from app.domain.catalogue import LOCALES, load
 from app.domain.lifecycle import suspend
 from app.domain.market import HELD, Market, MarketStatus
 from app.domain.match import Match, Status
+from app.domain.profiles import REASON as BELOW_LOWEST
 from app.domain.suspension_reasons import (
     LATE_FACTS,
     OFF_OFFER,
@@ -33,7 +34,7 @@ from app.domain.suspension_reasons import (
     pause_reason,
     pause_reason_of,
 )
-from app.domain.types_off import REASON as TYPE_OFF
+from app.domain.tenant_offer import REASON as TYPE_OFF
 from tests.unit.domain.play import Server, new_match
 
 SOURCES = Path(app.__file__).parent
@@ -97,7 +98,9 @@ def test_every_reason_that_suspends_a_match_has_a_code() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    sorted({*trading_controls.CONTROL_REASONS, OFF_OFFER, LATE_FACTS, TYPE_OFF, doubts.BY_OPERATOR}),
+    sorted(
+        {*trading_controls.CONTROL_REASONS, OFF_OFFER, LATE_FACTS, TYPE_OFF, BELOW_LOWEST, doubts.BY_OPERATOR}
+    ),
 )
 def test_every_reason_that_suspends_a_market_has_a_code_of_its_own(text: str) -> None:
     assert code_of(text) in CODES - {"other", "paused", "rolled_back"}

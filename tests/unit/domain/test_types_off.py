@@ -13,17 +13,14 @@ from msgspec.structs import replace
 from app.domain import frame_types
 from app.domain.market import Market, MarketStatus
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.domain.tenant_offer import OfferRules, TenantOffer, suspended
 from app.domain.types_off import (
     NONE_OFF,
     TypeOff,
-    changed_market,
     entry_offered,
     last_switch,
-    market_in_list,
-    markets_in_list,
     off_at_seq,
     off_now,
-    suspended,
 )
 
 TYPE, OTHER = 13, 1
@@ -67,7 +64,7 @@ class Seller:
 
     def change(self, number: int, market: Market, frame: str) -> None:
         self.markets[number] = market
-        if shown := changed_market(market, off_at_seq(self.intervals, self.seq), frame):
+        if shown := TenantOffer(tuple(self.intervals)).at(self.seq).changed_market(market, frame):
             self.received[number] = shown
 
     def switch(self) -> None:
@@ -126,8 +123,8 @@ def test_nothing_is_on_offer_while_the_type_is_off(moves: list[str], skew: int) 
     seller = played(moves, skew)
     off = off_now(seller.intervals)
     for number, market in seller.markets.items():
-        shown = market_in_list(market, off)
-        changed = changed_market(market, off, frame_types.MARKET_SUSPENDED)
+        shown = OfferRules(off).market_in_list(market)
+        changed = OfferRules(off).changed_market(market, frame_types.MARKET_SUSPENDED)
         if seller.on:
             assert shown is changed is market
             continue
@@ -142,7 +139,7 @@ def test_nothing_is_on_offer_while_the_type_is_off(moves: list[str], skew: int) 
 def test_live_messages_say_of_open_markets_what_lists_show(moves: list[str], skew: int) -> None:
     """Whichever clock is ahead."""
     seller = played(moves, skew)
-    shown = markets_in_list(list(seller.markets.values()), off_now(seller.intervals))
+    shown = TenantOffer(tuple(seller.intervals)).now.markets_in_list(list(seller.markets.values()))
     received = [one for one in seller.received.values() if one.open]
     assert {one.key: one.status for one in shown if one.open} == {one.key: one.status for one in received}
 
@@ -163,6 +160,7 @@ def test_other_types_are_left_alone() -> None:
     intervals = [TypeOff(TYPE, 100, 10)]
     other = Market(OTHER, "", ACTIVE, Decimal(2), 0.5, first_opened_at=200)
     off = off_at_seq(intervals, 11)
-    assert market_in_list(other, off) is changed_market(other, off, frame_types.MARKET_UPDATED) is other
+    rules = OfferRules(off)
+    assert rules.market_in_list(other) is rules.changed_market(other, frame_types.MARKET_UPDATED) is other
     assert off_at_seq(intervals, 9) == off_at_seq((), 11) == NONE_OFF
     assert (last_switch(intervals), last_switch(intervals, OTHER), last_switch(())) == (10, 0, 0)

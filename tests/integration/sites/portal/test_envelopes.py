@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from app.amqp.envelope import EnvelopeRenderer
 from app.domain.market import MarketStatus
 from app.domain.tenant import Role
+from app.domain.tenant_offer import NO_CHANGES
 from app.kit.clock import system_clock
 from app.settings import Settings
 from app.store import changes, tenants
@@ -128,7 +129,7 @@ async def test_the_body_is_the_one_that_is_published(
         rows = await changes.read(tx, 0, 1_000)
     renderer = EnvelopeRenderer(settings.exchange, settings.producer_id)
     before, envelope, after = list(renderer.envelopes(rows))[-3:]
-    message = envelope.rendered_for((), probabilities=probabilities)[0]
+    message = envelope.rendered_for(NO_CHANGES, probabilities=probabilities)[0]
     assert (b"probabilit" in message.body) is probabilities
     body = await person.get(f"{PAGE}/{envelope.seq}/body")
     assert body.content == message.body and body.headers["content-disposition"].startswith("attachment")

@@ -14,7 +14,7 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
 from app.domain.tenant import Role
-from app.domain.types_off import REASON
+from app.domain.tenant_offer import REASON
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support.clocks import ManualClock

@@ -1,0 +1,258 @@
+"""Profiles: publish a version, preview what it would change, and give a tenant one.
+
+A tenant's prices change at a place in the change log, as when a market type is switched (`feed_selection`):
+in one transaction the tenant is sent every open market whose odds change, and what comes later has the new
+odds. Publishing a version gives it to each tenant that has the profile, one transaction a tenant.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from app.domain.market import Market, MarketStatus
+from app.domain.profiles import (
+    HIGHEST_ODDS,
+    LOWEST_ODDS,
+    MOST_DELAY_SECONDS,
+    MOST_MARGIN,
+    MOST_MOVE,
+    MOST_STAKE_FACTOR,
+    Profile,
+    ProfileChange,
+    StakeRule,
+)
+from app.domain.tenant import Tenant
+from app.domain.tenant_offer import OfferRules
+from app.domain.trading_controls import MarginControl
+from app.kit.errors import Field, Invalid, NotFound
+from app.store import audit, changes, markets, profiles, recovery_queries, tenants
+from app.store.changes import SWITCH, Place
+from app.store.transaction import Tx
+from app.trading.registry import RULES
+
+FAMILIES = tuple(sorted({rule.family for rule in RULES.values()}))
+PHASES = ("before_play", "in_play", "last_rounds")
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
+_MOST_RULES = 200
+_EXAMPLES = 10  #: markets that a preview shows of a family
+
+
+class ProfileDraft(msgspec.Struct, frozen=True):
+    """The content of a version, as in `domain.profiles.Profile`."""
+
+    margins: tuple[MarginControl, ...]
+    min_odds: float = LOWEST_ODDS
+    max_odds: float = HIGHEST_ODDS
+    min_move: float = 0.0
+    stakes: tuple[StakeRule, ...] = ()
+
+
+class Published(NamedTuple):
+    """A version, and whether it is new: one equal to the newest is not stored again."""
+
+    profile: Profile
+    new: bool
+
+
+class MarketPreview(NamedTuple):
+    """The odds of a market, and those that it would have; None: it would be suspended."""
+
+    match_id: UUID
+    market: Market
+    after: Market
+
+
+class FamilyPreview(NamedTuple):
+    """What would change for the open markets of a family: how many there are, how many have other odds, how
+    many more would be suspended, the mean of their inverse odds over their probabilities less 1 now and then,
+    and those that would change most."""
+
+    family: str
+    markets: int
+    changed: int
+    suspended: int
+    margin_now: float
+    margin_then: float
+    examples: Sequence[MarketPreview]
+
+
+def checked(name: str, draft: ProfileDraft, version: int) -> Profile:
+    """The version of this content; raises `Invalid` with all that is wrong with it."""
+    wrong = list(_problems(name, draft))
+    if wrong:
+        raise Invalid(*wrong)
+    fields = {field: getattr(draft, field) for field in ProfileDraft.__struct_fields__}
+    return Profile(name, version, **fields)
+
+
+async def publish(tx: Tx, name: str, draft: ProfileDraft, *, by: str, now: int) -> Published:
+    """Store another version of a profile; it is in force for a tenant once `assign` has given it to the
+    tenant. Raises `Invalid`, and `Conflict` if somebody else publishes one at the same time."""
+    known = await profiles.newest(tx, name)
+    if known and known.profile == checked(name, draft, known.profile.version):
+        return Published(known.profile, new=False)
+    profile = checked(name, draft, known.profile.version + 1 if known else 1)
+    await profiles.add(tx, profile, by, now)
+    details = {"version": profile.version, "profile": msgspec.to_builtins(draft)}
+    await audit.add(tx, audit.AuditRecord(now, by, "profile.publish", name, None, details))
+    return Published(profile, new=True)
+
+
+async def tenants_with(tx: Tx, name: str) -> list[Tenant]:
+    """The tenants that have this profile, in any version, by slug."""
+    return [one for one in await tenants.listing(tx) if (own := profile_of(one)) and own.name == name]
+
+
+def profile_of(tenant: Tenant) -> Profile | None:
+    """The profile that a tenant has; None: standard odds."""
+    return tenant.offer.now.profile
+
+
+async def assign(tx: Tx, slug: str, name: str | None, *, by: str, now: int) -> Tenant:
+    """Give a tenant the newest version of a profile, or with None the standard odds; nothing changes where
+    it has that already.
+
+    It appends to the change log, so it must be called once in a transaction, as its last statement. Raises
+    `NotFound` for an unknown tenant or profile.
+    """
+    wanted = None if name is None else await _newest(tx, name)
+    tenant = await tenants.lock(tx, slug)
+    known = profile_of(tenant)
+    if (known and known.key) == (wanted and wanted.key):
+        return tenant
+    details = {"profile": wanted and wanted.name, "version": wanted and wanted.version}
+    await audit.add(tx, audit.AuditRecord(now, by, "tenant.profile", slug, tenant.id, details))
+    return await _switch(tx, tenant, wanted, now)
+
+
+async def _newest(tx: Tx, name: str) -> Profile:
+    found = await profiles.newest(tx, name)
+    if found is None:
+        raise NotFound(f"There is no profile {name!r}: publish it first.")
+    return found.profile
+
+
+async def _switch(tx: Tx, tenant: Tenant, profile: Profile | None, now: int) -> Tenant:
+    """A fresh timestamp makes the messages about the switch newer than all before them, as in
+    `feed_selection`."""
+    await recovery_queries.assign_timestamps(tx, list(await markets.open_by_match(tx)), now)
+    seq = await changes.take_place(tx)
+    oldest = await changes.oldest(tx)
+    history = (*_needed(tenant.profiles, oldest), ProfileChange(seq, now, profile))
+    after = msgspec.structs.replace(tenant, profiles=history)
+    changed = _changed(await markets.open_by_match(tx), tenant.offer.now, after.offer.now)
+    await tenants.save_profiles(tx, tenant.id, history)
+    await changes.append_for_tenant(tx, Place(seq, SWITCH), tenant.id, changed, now)
+    return after
+
+
+def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileChange]:
+    """What is still needed of a tenant's profiles: those that held at a change which the log has."""
+    past = [place for place, one in enumerate(history) if one.seq < oldest]
+    return history[past[-1] :] if past else history
+
+
+def _changed(
+    present: Mapping[UUID, Sequence[Market]], before: OfferRules, after: OfferRules
+) -> dict[UUID, list[Market]]:
+    """The markets that look different to the tenant, as it sees them then, by match."""
+    found = {
+        match_id: [
+            shown
+            for one in own
+            if (shown := after.market_in_list(one)) and shown != before.market_in_list(one)
+        ]
+        for match_id, own in present.items()
+    }
+    return {match_id: own for match_id, own in found.items() if own}
+
+
+async def preview(tx: Tx, name: str, draft: ProfileDraft, before: Profile | None) -> Iterator[FamilyPreview]:
+    """What would change for a tenant that has the profile `before` (None: standard odds), by family. Raises
+    `Invalid`."""
+    after = checked(name, draft, 0)
+    by_family: dict[str, list[MarketPreview]] = defaultdict(list)
+    old, new = OfferRules(profile=before), OfferRules(profile=after)
+    for match_id, own in (await markets.open_by_match(tx)).items():
+        for market in own:
+            by_family[market.family].append(MarketPreview(match_id, old.priced(market), new.priced(market)))
+    return (_of_family(family, found) for family, found in sorted(by_family.items()))
+
+
+def _of_family(family: str, found: Sequence[MarketPreview]) -> FamilyPreview:
+    changed = [one for one in found if one.market != one.after]
+    stopped = [one for one in changed if _on_offer(one.market) and not _on_offer(one.after)]
+    return FamilyPreview(
+        family=family,
+        markets=len(found),
+        changed=len(changed),
+        suspended=len(stopped),
+        margin_now=_mean_margin(one.market for one in found),
+        margin_then=_mean_margin(one.after for one in found),
+        examples=sorted(changed, key=_ratio, reverse=True)[:_EXAMPLES],
+    )
+
+
+def _on_offer(market: Market) -> bool:
+    return market.status is MarketStatus.ACTIVE
+
+
+def _mean_margin(found: Iterable[Market]) -> float:
+    paid = [1 / (float(one.odds) * one.probability) - 1 for one in found if one.probability]
+    return sum(paid) / len(paid) if paid else 0.0
+
+
+def _ratio(one: MarketPreview) -> float:
+    """By which factor the odds would change, upwards or downwards."""
+    ratio = float(one.market.odds / one.after.odds)
+    return max(ratio, 1 / ratio)
+
+
+def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:
+    if not _NAME.fullmatch(name):
+        what = "A profile's name has 1 to 30 characters of a-z, 0-9 and -, and begins with a letter."
+        yield Field(("name",), what, "name", name)
+    if ("", "") not in {one.key for one in draft.margins}:
+        what = "One margin must be for every family and phase: one without `family` and `phase`."
+        yield Field(("body", "margins"), what, "default_margin", None)
+    yield from _problems_of_rules("margins", draft.margins)
+    yield from _problems_of_rules("stakes", draft.stakes)
+    for place, margin in enumerate(draft.margins):
+        yield from _outside(("margins", place, "margin"), margin.margin, 0, MOST_MARGIN)
+        yield from _outside(("margins", place, "long_shots"), margin.long_shots, 0, 1)
+    for place, rule in enumerate(draft.stakes):
+        yield from _outside(("stakes", place, "factor"), rule.factor, 0, MOST_STAKE_FACTOR)
+        yield from _outside(("stakes", place, "delay_seconds"), rule.delay_seconds, 0, MOST_DELAY_SECONDS)
+    yield from _outside(("min_odds",), draft.min_odds, LOWEST_ODDS, HIGHEST_ODDS)
+    yield from _outside(("max_odds",), draft.max_odds, LOWEST_ODDS, HIGHEST_ODDS)
+    yield from _outside(("min_move",), draft.min_move, 0, MOST_MOVE)
+    if not draft.min_odds < draft.max_odds:
+        yield Field(
+            ("body", "max_odds"), "The highest odds must be above the lowest.", "max_odds", draft.max_odds
+        )
+
+
+def _problems_of_rules(field: str, rules: Sequence[MarginControl | StakeRule]) -> Iterator[Field]:
+    if len(rules) > _MOST_RULES:
+        yield Field(("body", field), f"At most {_MOST_RULES} are possible.", "too_many", len(rules))
+    known: set[tuple[str, str]] = set()
+    for place, rule in enumerate(rules):
+        where = ("body", field, place)
+        if rule.family and rule.family not in FAMILIES:
+            what = f"There is no family {rule.family!r}: there are {', '.join(FAMILIES)}."
+            yield Field((*where, "family"), what, "family", rule.family)
+        if rule.phase and rule.phase not in PHASES:
+            what = f"There is no phase {rule.phase!r}: there are {', '.join(PHASES)}."
+            yield Field((*where, "phase"), what, "phase", rule.phase)
+        if rule.key in known:
+            yield Field(where, "This family and phase are named twice.", "twice", " ".join(rule.key))
+        known.add(rule.key)
+
+
+def _outside(where: tuple[str | int, ...], value: float, least: float, most: float) -> Iterator[Field]:
+    if not least <= value <= most:
+        yield Field(("body", *where), f"It must be {least:g} to {most:g}.", "out_of_range", value)

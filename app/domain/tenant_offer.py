@@ -1,0 +1,113 @@
+"""What a tenant receives of a market: which types are switched off for it, and by which profile its odds are
+made. A place in the change log decides about both, so that every channel, live or later, gives the same.
+
+    when a type is switched off      an open market that was active is suspended, once
+    while it is off                  a market that was first opened before: nothing but its results, voids and
+                                     rollbacks; one that was first opened later: nothing, except where the
+                                     clock that opened it was behind: it is then suspended from the start
+    from when it is switched on      every market that is open then, and every later one
+    when its profile changes         every open market whose odds change by that, once
+"""
+
+from collections.abc import Collection, Hashable, Sequence
+
+import msgspec
+
+from app.domain import frame_types
+from app.domain.market import Market, MarketStatus
+from app.domain.profiles import Profile, ProfileChange, profile_at
+from app.domain.types_off import NONE_OFF, OffTypes, TypeOff, last_switch, off_at_seq, off_now, was_offered
+
+REASON = "this market type is switched off"
+
+
+class OfferRules(msgspec.Struct, frozen=True):
+    """What holds for a tenant at one place in the change log. They are false where nothing differs from the
+    standard offer."""
+
+    off: OffTypes = NONE_OFF
+    profile: Profile | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.off) or self.profile is not None
+
+    def key(self, type_ids: Collection[int] | None = None) -> Hashable:
+        """Equal for rules by which markets of these types (None: of any) look the same."""
+        off = self.off if type_ids is None else {one: self.off[one] for one in self.off.keys() & type_ids}
+        return tuple(sorted(off.items())), self.profile and self.profile.key
+
+    def priced(self, market: Market) -> Market:
+        """The market with the tenant's odds."""
+        return self.profile.priced(market) if self.profile else market
+
+    def market_in_list(self, market: Market) -> Market | None:
+        """A market as lists of present markets show it: never active while its type is off, and None if it
+        was not offered before."""
+        if market.type_id not in self.off:
+            return self.priced(market)
+        if not was_offered(self.off, market.type_id, market.first_opened_at):
+            return None
+        market = self.priced(market)
+        return suspended(market) if market.status is MarketStatus.ACTIVE else market
+
+    def markets_in_list(self, markets: Sequence[Market]) -> Sequence[Market]:
+        """`market_in_list` of each, without those that are left out."""
+        if not self:
+            return markets
+        return [shown for market in markets if (shown := self.market_in_list(market))]
+
+    def changed_market(self, market: Market, frame: str) -> Market | None:
+        """A market that has changed, as a live message lists it; None: the tenant is not notified. `frame` is
+        the type of the frame about the change, and says which change it was.
+
+        While its type is off, the tenant is notified of its result. It receives the market, suspended, when a
+        rollback has opened it again, or when it is new and counts as opened before the switch: lists show it
+        from then on."""
+        if market.type_id not in self.off:
+            return self.priced(market)
+        if not was_offered(self.off, market.type_id, market.first_opened_at):
+            return None
+        if not market.open:
+            return self.priced(market)
+        opened_again = market.settled_by and frame != frame_types.MARKET_UPDATED
+        return self.market_in_list(market) if opened_again or frame == frame_types.MARKET_CREATED else None
+
+
+STANDARD = OfferRules()
+
+
+class TenantOffer(msgspec.Struct, frozen=True):
+    """What a tenant was and is offered: the intervals in which types were off, and its profiles."""
+
+    types_off: tuple[TypeOff, ...] = ()
+    profiles: tuple[ProfileChange, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.types_off or self.profiles)
+
+    def at(self, seq: int) -> OfferRules:
+        """What held at the change `seq`."""
+        return (
+            OfferRules(off_at_seq(self.types_off, seq), profile_at(self.profiles, seq)) if self else STANDARD
+        )
+
+    @property
+    def now(self) -> OfferRules:
+        """What holds."""
+        if not self:
+            return STANDARD
+        profile = self.profiles[-1].profile if self.profiles else None
+        return OfferRules(off_now(self.types_off), profile)
+
+    def last_change(self, type_id: int | None = None) -> int:
+        """The seq of the last change that concerns markets of this type, or of any; 0 without one."""
+        own = self.profiles[-1].seq if self.profiles else 0
+        return max(own, last_switch(self.types_off, type_id))
+
+
+NO_CHANGES = TenantOffer()  #: of tenants that have had the standard offer throughout
+
+
+def suspended(market: Market) -> Market:
+    """An active market as a tenant sees it whose type is off."""
+    return msgspec.structs.replace(market, status=MarketStatus.SUSPENDED, reason=REASON)

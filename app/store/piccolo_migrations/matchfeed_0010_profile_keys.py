@@ -1,0 +1,25 @@
+"""What Piccolo cannot express about profiles: a key of two columns, and a new `json` column with a default."""
+
+from piccolo.apps.migrations.auto.migration_manager import MigrationManager
+
+from app.store.piccolo_conf import DB
+
+ID = "2031-02-01T00:00:10:000000"
+VERSION = "1.38.0"
+DESCRIPTION = "the key of profiles, and which of them tenants had"
+
+STATEMENTS = (
+    "ALTER TABLE profile DROP CONSTRAINT profile_pkey, ADD PRIMARY KEY (name, version)",
+    "ALTER TABLE tenant ADD COLUMN profiles json NOT NULL DEFAULT '[]'",
+)
+
+
+async def _complete() -> None:
+    for statement in STATEMENTS:
+        await DB.run_ddl(statement)
+
+
+async def forwards() -> MigrationManager:
+    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
+    manager.add_raw(_complete)
+    return manager
