@@ -1,4 +1,4 @@
-"""What Piccolo cannot express about profiles: a key of two columns, and a new `json` column with a default."""
+"""What Piccolo cannot express about profiles: a key of two columns, and a `json` column with a default."""
 
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 
