@@ -16,6 +16,7 @@ import msgspec
 from app.domain.market import Market, MarketStatus
 from app.domain.profiles import (
     HIGHEST_ODDS,
+    LEAST_MOVE,
     LOWEST_ODDS,
     MOST_DELAY_SECONDS,
     MOST_MARGIN,
@@ -229,7 +230,8 @@ def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:
         yield from _outside(("stakes", place, "delay_seconds"), rule.delay_seconds, 0, MOST_DELAY_SECONDS)
     yield from _outside(("min_odds",), draft.min_odds, LOWEST_ODDS, HIGHEST_ODDS)
     yield from _outside(("max_odds",), draft.max_odds, LOWEST_ODDS, HIGHEST_ODDS)
-    yield from _outside(("min_move",), draft.min_move, 0, MOST_MOVE)
+    if draft.min_move:
+        yield from _outside(("min_move",), draft.min_move, LEAST_MOVE, MOST_MOVE)
     if not draft.min_odds < draft.max_odds:
         yield Field(
             ("body", "max_odds"), "The highest odds must be above the lowest.", "max_odds", draft.max_odds

@@ -22,7 +22,7 @@ from app.domain.trading_controls import MarginControl
 REASON = "its odds would be below the lowest of the profile"
 LOWEST_ODDS, HIGHEST_ODDS = 1.01, 50.0  #: that any profile may have
 MOST_MARGIN = 0.5
-MOST_MOVE = 0.25
+LEAST_MOVE, MOST_MOVE = 0.001, 0.25  #: of a `min_move` that is not 0: odds have three decimals
 MOST_STAKE_FACTOR, MOST_DELAY_SECONDS = 10.0, 60
 _THOUSANDTH = Decimal("0.001")
 _TINY = 1e-9  #: so that a quotient that is a whole number but for rounding counts as one
@@ -99,7 +99,7 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
         return _decimal(self._on_ladder(min(found, self.max_odds)))
 
     def _on_ladder(self, odds: float) -> float:
-        if not self.min_move:
+        if self.min_move < LEAST_MOVE:
             return odds
         step = math.log1p(self.min_move)
         steps = math.floor(math.log(odds / self.min_odds) / step + _TINY)

@@ -2,15 +2,19 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import AMQPError
 from msgspec.structs import replace
 
+from app.access import profiles
 from app.access.feed_selection import set_booked, set_market_types
+from app.access.profiles import ProfileDraft
 from app.broker.connection import open_connection
 from app.domain.match import Match
 from app.domain.tenant import Tenant
+from app.domain.trading_controls import MarginControl
 from app.kit.clock import system_clock
 from app.store import tenants
 from app.store.connections import Store
@@ -23,6 +27,19 @@ async def switch(store: Store, on: bool, *types: int, slug: str = "acme", now: i
     async with store.transaction() as tx:
         at = system_clock() if now is None else now
         await set_market_types(tx, slug, types or (ROUND_WINNER,), on, by="test", now=at)
+
+
+async def give_profile(
+    store: Store, margin: float | None, *, slug: str = "acme", name: str = "own", **fields: Any
+) -> None:
+    """Publish a version of a profile with this margin and give it to the tenant; None: standard odds."""
+    if margin is not None:
+        draft = ProfileDraft((MarginControl(margin), *fields.pop("margins", ())), **fields)
+        async with store.transaction() as tx:
+            await profiles.publish(tx, name, draft, by="test", now=system_clock())
+    async with store.transaction() as tx:
+        wanted = None if margin is None else name
+        await profiles.assign(tx, slug, wanted, by="test", now=system_clock())
 
 
 async def book(

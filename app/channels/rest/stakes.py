@@ -3,14 +3,18 @@
 The advice changes with time, so it is computed for each request and never cached.
 """
 
+import math
+
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from app.channels.rest.dependencies import RestDependencies, options, visible_match
 from app.domain import scopes
 from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
+from app.domain.profiles import Profile
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.store import entrants, markets
@@ -42,6 +46,7 @@ async def list_match_stakes(
     ]
     forecast = Forecast(collect_facts(match, ()), rest.clock())
     advisor = StakeAdvisor(forecast, liquidity, rest.bet_delay_seconds)
+    profile = tenant.offer.now.profile
     age = advisor.reference_age_seconds
     return Single(
         StakesView(
@@ -53,11 +58,25 @@ async def list_match_stakes(
             round_seconds=round(advisor.round_seconds, _DECIMALS),
             reference_age_seconds=None if age is None else round(age, _DECIMALS),
             markets=tuple(
-                _stake_view(market, advisor.advise(market), probabilities=tenant.probabilities)
+                _stake_view(
+                    market,
+                    _by_profile(profile, market, advisor.advise(market)),
+                    probabilities=tenant.probabilities,
+                )
                 for market in found
             ),
         )
     )
+
+
+def _by_profile(profile: Profile | None, market: Market, advice: StakeAdvice) -> StakeAdvice:
+    """The advice with what the tenant's profile changes about it, beside the odds that it rests on."""
+    if profile is None:
+        return advice
+    rule = profile.stake_rule(market)
+    stake = math.floor(advice.max_stake * rule.factor * 100) / 100
+    delay = advice.bet_delay_seconds + rule.delay_seconds
+    return replace(advice, max_stake=stake, bet_delay_seconds=delay)
 
 
 async def _tier(tx: Tx, match: Match) -> str:
