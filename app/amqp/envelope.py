@@ -133,7 +133,7 @@ class MessageVariants:
         self, plain: Rendered, rows: Sequence[ChangeRow], make: Callable[[bool, OfferRules], AmqpMessage]
     ) -> None:
         self._make, self._rows = make, rows
-        self._rendered: dict[Hashable, Rendered] = {(False, STANDARD.key()): plain}
+        self._rendered: dict[Hashable, Rendered] = {(False, STANDARD.key): plain}
         self._type_ids: set[int] | None = None
 
     def render(self, *, probabilities: bool, rules: OfferRules = STANDARD) -> Rendered:
@@ -142,7 +142,7 @@ class MessageVariants:
         detailed = probabilities and with_odds
         if not with_odds:
             rules = OfferRules(rules.off)
-        concerned = rules.key(self._types()) if rules.off else rules.key()
+        concerned = rules.key_for(self._types()) if rules.off else rules.key
         rendered = self._rendered.get((detailed, concerned))
         if rendered is None:
             message = self._make(detailed, rules)

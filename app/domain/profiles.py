@@ -11,7 +11,8 @@ A profile is immutable: another version of it has another number. Without one, a
 
 import math
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
+from functools import cached_property, lru_cache
 from typing import Literal, TypeVar
 
 import msgspec
@@ -24,8 +25,7 @@ LOWEST_ODDS, HIGHEST_ODDS = 1.01, 50.0  #: that any profile may have
 MOST_MARGIN = 0.5
 LEAST_MOVE, MOST_MOVE = 0.001, 0.25  #: of a `min_move` that is not 0: odds have three decimals
 MOST_STAKE_FACTOR, MOST_DELAY_SECONDS = 10.0, 60
-_THOUSANDTH = Decimal("0.001")
-_TINY = 1e-9  #: so that a quotient that is a whole number but for rounding counts as one
+_TINY = 1e-6  #: so that a quotient that is a whole number but for rounding counts as one
 
 
 class StakeRule(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,7 +45,19 @@ class StakeRule(msgspec.Struct, frozen=True, omit_defaults=True):
 R = TypeVar("R", MarginControl, StakeRule)
 
 
-class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
+class _Margins(dict[tuple[str, str], tuple[float, float]]):
+    """Margin and long-shot part by family and phase, each looked for once."""
+
+    def __init__(self, rules: Sequence[MarginControl]) -> None:
+        self._rules = rules
+
+    def __missing__(self, key: tuple[str, str]) -> tuple[float, float]:
+        rule = _rule_of(self._rules, *key) or MarginControl(0.0)
+        found = self[key] = rule.margin, rule.long_shots
+        return found
+
+
+class Profile(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     """One version of a profile.
 
     `margins`: the one for a market's family and phase counts before that for its family, that before the one
@@ -69,11 +81,20 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def margin(self, market: Market) -> MarginControl:
         """The margin of a market, without what a trader has changed on its match."""
-        return _rule_of(self.margins, market) or MarginControl(0.0)
+        return _rule_of(self.margins, market.family, market.phase) or MarginControl(0.0)
 
     def stake_rule(self, market: Market) -> StakeRule:
         """What changes for the advice on a market."""
-        return _rule_of(self.stakes, market) or StakeRule()
+        return _rule_of(self.stakes, market.family, market.phase) or StakeRule()
+
+    @cached_property
+    def _margins(self) -> _Margins:
+        return _Margins(self.margins)
+
+    @cached_property
+    def _ladder(self) -> float:
+        """The logarithm of a step of the ladder; 0 without one."""
+        return math.log1p(self.min_move) if self.min_move >= LEAST_MOVE else 0.0
 
     def priced(self, market: Market) -> Market:
         """The market with this profile's odds."""
@@ -82,40 +103,39 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
         odds = self.odds(market)
         if odds is not None:
             return market if odds == market.odds else msgspec.structs.replace(market, odds=odds)
-        lowest = _decimal(self.min_odds)
+        lowest = _decimal(round(self.min_odds * 1000))
         if market.status is not ACTIVE:
             return msgspec.structs.replace(market, odds=lowest)
         return msgspec.structs.replace(market, odds=lowest, status=SUSPENDED, reason=REASON)
 
     def odds(self, market: Market) -> Decimal | None:
-        """Odds with three decimals; None where they would be below the lowest."""
-        rule = self.margin(market)
-        margin = rule.margin * market.margin_factor
-        equal = margin * rule.long_shots
-        share = market.probability * (1 + margin - equal) + equal / market.group_size
-        found = 1 / share
+        """Odds with three decimals, rounded down: never better than the margin says. None where they would be
+        below the lowest."""
+        margin, long_shots = self._margins[market.group.partition(":")[0], market.phase]
+        margin *= market.margin_factor
+        equal = margin * long_shots
+        found = 1 / (market.probability * (1 + margin - equal) + equal / market.group_size)
         if found < self.min_odds - _TINY:
             return None
-        return _decimal(self._on_ladder(min(found, self.max_odds)))
-
-    def _on_ladder(self, odds: float) -> float:
-        if self.min_move < LEAST_MOVE:
-            return odds
-        step = math.log1p(self.min_move)
-        steps = math.floor(math.log(odds / self.min_odds) / step + _TINY)
-        return self.min_odds * math.exp(step * steps)
+        if found > self.max_odds:
+            found = self.max_odds
+        if step := self._ladder:
+            steps = math.floor(math.log(found / self.min_odds) / step + _TINY)
+            found = self.min_odds * math.exp(step * steps)
+        return _decimal(int(found * 1000 + _TINY))
 
 
-def _rule_of(rules: Sequence[R], market: Market) -> R | None:
-    """The rule that counts for a market: the most specific one, by family before phase."""
-    wanted = ((market.family, market.phase), (market.family, ""), ("", market.phase), ("", ""))
+def _rule_of(rules: Sequence[R], family: str, phase: str) -> R | None:
+    """The rule that counts for a family in a phase: the most specific one, by family before phase."""
+    wanted = ((family, phase), (family, ""), ("", phase), ("", ""))
     known = {rule.key: rule for rule in rules}
     return next((known[key] for key in wanted if key in known), None)
 
 
-def _decimal(odds: float) -> Decimal:
-    """Three decimals, rounded down: never better than the margin says."""
-    return Decimal(repr(round(odds, 9))).quantize(_THOUSANDTH, ROUND_FLOOR)
+@lru_cache(maxsize=50_000)
+def _decimal(thousandths: int) -> Decimal:
+    """Odds with three decimals."""
+    return Decimal(f"{thousandths / 1000:.3f}")
 
 
 class ProfileChange(msgspec.Struct, frozen=True, omit_defaults=True):

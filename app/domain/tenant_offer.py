@@ -10,6 +10,7 @@ made. A place in the change log decides about both, so that every channel, live 
 """
 
 from collections.abc import Collection, Hashable, Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -21,7 +22,7 @@ from app.domain.types_off import NONE_OFF, OffTypes, TypeOff, last_switch, off_a
 REASON = "this market type is switched off"
 
 
-class OfferRules(msgspec.Struct, frozen=True):
+class OfferRules(msgspec.Struct, frozen=True, dict=True):
     """What holds for a tenant at one place in the change log. They are false where nothing differs from the
     standard offer."""
 
@@ -31,10 +32,15 @@ class OfferRules(msgspec.Struct, frozen=True):
     def __bool__(self) -> bool:
         return bool(self.off) or self.profile is not None
 
-    def key(self, type_ids: Collection[int] | None = None) -> Hashable:
-        """Equal for rules by which markets of these types (None: of any) look the same."""
-        off = self.off if type_ids is None else {one: self.off[one] for one in self.off.keys() & type_ids}
-        return tuple(sorted(off.items())), self.profile and self.profile.key
+    @cached_property
+    def key(self) -> Hashable:
+        """Equal for rules by which all markets look the same."""
+        return self.key_for(self.off)
+
+    def key_for(self, type_ids: Collection[int]) -> Hashable:
+        """Equal for rules by which markets of these types look the same."""
+        off = sorted((one, self.off[one]) for one in self.off.keys() & type_ids)
+        return tuple(off), self.profile and self.profile.key
 
     def priced(self, market: Market) -> Market:
         """The market with the tenant's odds."""
@@ -76,7 +82,7 @@ class OfferRules(msgspec.Struct, frozen=True):
 STANDARD = OfferRules()
 
 
-class TenantOffer(msgspec.Struct, frozen=True):
+class TenantOffer(msgspec.Struct, frozen=True, dict=True):
     """What a tenant was and is offered: the intervals in which types were off, and its profiles."""
 
     types_off: tuple[TypeOff, ...] = ()
@@ -87,17 +93,21 @@ class TenantOffer(msgspec.Struct, frozen=True):
 
     def at(self, seq: int) -> OfferRules:
         """What held at the change `seq`."""
-        return (
-            OfferRules(off_at_seq(self.types_off, seq), profile_at(self.profiles, seq)) if self else STANDARD
-        )
+        if seq > self._last_change:
+            return self.now
+        return OfferRules(off_at_seq(self.types_off, seq), profile_at(self.profiles, seq))
 
-    @property
+    @cached_property
     def now(self) -> OfferRules:
         """What holds."""
         if not self:
             return STANDARD
         profile = self.profiles[-1].profile if self.profiles else None
         return OfferRules(off_now(self.types_off), profile)
+
+    @cached_property
+    def _last_change(self) -> int:
+        return self.last_change()
 
     def last_change(self, type_id: int | None = None) -> int:
         """The seq of the last change that concerns markets of this type, or of any; 0 without one."""

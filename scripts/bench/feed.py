@@ -10,8 +10,8 @@ when it lies in the tenant's queue. Uses the servers that the settings lead to, 
 import argparse
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -30,6 +30,7 @@ from app.amqp.publishers import FeedPublishers, RecentEnvelopes
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address, parse
 from app.broker.management import Management
+from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.store.cursors import LeasedTenant
 from scripts import services
 from scripts.lab.own_data import vhost
@@ -53,8 +54,21 @@ class Figure(msgspec.Struct, frozen=True):
 Publish = Callable[[int], Awaitable[None]]  #: publish so many envelopes to every tenant, until all confirmed
 
 
+def plain_envelope(seq: int) -> Envelope:
+    """An envelope with the body that all ways publish."""
+    headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": seq - 1}
+    message = AmqpMessage(EXCHANGE, KEY, BODY, f"mf-{seq}", time.time_ns() // 1_000_000, headers)
+    return Envelope(seq, seq - 1, MATCH, 0, "odds_change", message, marshal(message))
+
+
 @asynccontextmanager
-async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
+async def ours(
+    broker: Address,
+    vhosts: list[str],
+    envelope: Callable[[int], Envelope] = plain_envelope,
+    offers: Sequence[TenantOffer] = (NO_CHANGES,),
+) -> AsyncIterator[Publish]:
+    """Our publishers; the tenants have these offers in turn."""
     feed, recent, lease = FeedPublishers(EXCHANGE), RecentEnvelopes(0), LeaseDeadline(3_600_000)
     lease.renewed(lease.now())
     confirmed = asyncio.Event()
@@ -80,16 +94,14 @@ async def ours(broker: Address, vhosts: list[str]) -> AsyncIterator[Publish]:
         for each in leased
     ]
     connections = [await connect(broker, each.slug, "bench", EXCHANGE, each) for each in publishers]
-    for publisher, connection in zip(publishers, connections, strict=True):
+    for place, (publisher, connection) in enumerate(zip(publishers, connections, strict=True)):
+        publisher.offer = offers[place % len(offers)]
         publisher.attach(connection)
 
     async def publish(count: int) -> None:
         for _ in range(count):
             seq = recent.head + 1
-            headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": seq - 1}
-            message = AmqpMessage(EXCHANGE, KEY, BODY, f"mf-{seq}", time.time_ns() // 1_000_000, headers)
-            envelope = Envelope(seq, seq - 1, MATCH, 0, "odds_change", message, marshal(message))
-            await feed.live(envelope, recent)
+            await feed.live(envelope(seq), recent)
             for publisher in publishers:
                 publisher.pump()
             while any(publisher.sent < seq - 64 for publisher in publishers):
@@ -172,10 +184,11 @@ def in_flight(senders: list, send: Callable) -> Publish:  # type: ignore[type-ar
     return publish
 
 
-WAYS = {"ours": ours, "faststream": faststream, "aio-pika": aiopika}
+Way = Callable[[Address, list[str]], AbstractAsyncContextManager[Publish]]
+WAYS: dict[str, Way] = {"ours": ours, "faststream": faststream, "aio-pika": aiopika}
 
 
-async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> Figure:
+async def measure(name: str, way: Way, broker: Address, vhosts: list[str], copies: int) -> Figure:
     """One way's figure; raises when a copy is missing at the end."""
     async with AsyncExitStack() as stack:
         queues = []
@@ -185,7 +198,7 @@ async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> 
             queue = await channel.declare_queue(exclusive=True)
             await queue.bind(EXCHANGE, "#")
             queues.append((channel, queue.name))
-        publish = await stack.enter_async_context(WAYS[way](broker, vhosts))
+        publish = await stack.enter_async_context(way(broker, vhosts))
         each = max(1, copies // len(vhosts))
         began, cpu = time.perf_counter(), time.process_time()
         await publish(each)
@@ -196,10 +209,10 @@ async def measure(way: str, broker: Address, vhosts: list[str], copies: int) -> 
         ]
     if depths != [each] * len(vhosts):
         raise SystemExit(
-            f"{way}: {sum(depth or 0 for depth in depths)} copies arrived of {each * len(vhosts)}"
+            f"{name}: {sum(depth or 0 for depth in depths)} copies arrived of {each * len(vhosts)}"
         )
     total = each * len(vhosts)
-    return Figure(way, len(vhosts), total / seconds, used / total * 1e6)
+    return Figure(name, len(vhosts), total / seconds, used / total * 1e6)
 
 
 def draw(everything: list[Figure], path: Path) -> None:
@@ -227,7 +240,7 @@ async def main(tenants: list[int], copies: int, plot: Path | None) -> None:
         print(f"{'tenants':>8} {'way':>12} {'copies/s':>10} {'us of CPU a copy':>18} {'to ours':>8}")
         everything: list[Figure] = []
         for count in tenants:
-            figures = [await measure(way, broker, vhosts[:count], copies) for way in WAYS]
+            figures = [await measure(name, way, broker, vhosts[:count], copies) for name, way in WAYS.items()]
             everything += figures
             for figure in figures:
                 told_as = f"{count:>8} {figure.way:>12} {figure.rate:>10.0f} {figure.cpu:>18.1f}"

@@ -67,7 +67,7 @@ def _cached_per(grant: Grant, form: Format) -> Hashable:
     field_groups = groups(grant.scopes)
     booked = form is Format.XML or Group.INTERNALS in field_groups
     tenant = grant.tenant
-    own = (tenant.id if booked else None, tenant.probabilities, tenant.types_off, tenant.offer.now.key())
+    own = (tenant.id if booked else None, tenant.probabilities, tenant.types_off, tenant.offer.now.key)
     return field_groups, grant.finished_only, *own
 
 

@@ -125,7 +125,7 @@ def _offered(update: Update, own: OwnOffer) -> Update | None:
     rules = own.offer.at(update.seq)
     if rules.profile is None and update.same_odds:
         return None
-    key = rules.key((update.about.type_id,))
+    key = rules.key_for((update.about.type_id,))
     if key not in update.variants:
         update.variants[key] = _by_rules(update, update.about, rules)
     return update.variants[key]

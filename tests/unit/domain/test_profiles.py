@@ -143,4 +143,4 @@ def test_both_rules_hold_at_once() -> None:
     assert shown == suspended(profile(0.1).priced(market(first_opened_at=3)))
     assert offer.now.market_in_list(market(first_opened_at=11)) is None
     assert offer.last_change() == offer.last_change(13) == 7 and offer.at(6) == OfferRules({13: 10})
-    assert offer.at(6).key((1,)) == OfferRules().key() != offer.now.key((1,))
+    assert offer.at(6).key_for((1,)) == OfferRules().key != offer.now.key_for((1,))

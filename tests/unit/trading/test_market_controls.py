@@ -1,6 +1,7 @@
 """What traders have set on a match decides what is on offer, and at which price. `Trader` checks the book
 after each reaction."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import groupby
@@ -13,6 +14,7 @@ from app.domain.changes import ControlsChanged, MapFinished, RoundsVoided
 from app.domain.doubts import PRICE, raise_doubt
 from app.domain.market import Market, MarketStatus
 from app.domain.match import MapPlay, Team
+from app.domain.profiles import Profile
 from app.domain.suspension_reasons import OFF_OFFER
 from app.domain.trading_controls import (
     CONTRADICTS_HELD,
@@ -333,3 +335,25 @@ def test_taking_back_a_change_leaves_other_changes() -> None:
     assert taken_back(now, before, after) == replace(now, max_move=0.0, margins=())
     assert taken_back(replace(now, max_move=0.3), before, after) is None
     assert taken_back(before, after, before) == after
+
+
+def test_a_market_has_what_a_profile_needs(desk: Desk) -> None:
+    """With the margin that a trader left alone, a profile of the standard margin makes the standard odds; and
+    what the trader changes about a margin multiplies the profile's."""
+    standard = Profile("standard", 1, (MarginControl(PRICING.margin),))
+    desk.set(margins=(MarginControl(2 * PRICING.margin, family="map_winner"),))
+    desk.rounds(*["home"] * 11)
+    active = [one for one in desk.trader.book.values() if one.status is MarketStatus.ACTIVE]
+    assert {one.phase for one in active if one.specifiers.startswith("map=1")} == {"in_play"}
+    groups = Counter(one.group for one in active)
+    for one in active:
+        assert one.group_size == groups[one.group]
+        assert one.margin_factor == (2 if one.family == "map_winner" else 1)
+        if all(1.02 < each.odds < 49 for each in active if each.group == one.group):
+            assert standard.odds(one) == pytest.approx(one.odds, abs=Decimal("0.0011"))
+    desk.rounds("home")
+    assert desk.of(13, ROUND.format(13, "home")).phase == "last_rounds"
+    desk.set(margins=())
+    assert {one.margin_factor for one in desk.trader.book.values() if one.status is MarketStatus.ACTIVE} == {
+        1
+    }
