@@ -340,10 +340,11 @@ def test_taking_back_a_change_leaves_other_changes() -> None:
 def test_a_market_has_what_a_profile_needs(desk: Desk) -> None:
     """With the margin that a trader left alone, a profile of the standard margin makes the standard odds; and
     what the trader changes about a margin multiplies the profile's."""
+    desk.trader.checking = False
     standard = Profile("standard", 1, (MarginControl(PRICING.margin),))
     desk.set(margins=(MarginControl(2 * PRICING.margin, family="map_winner"),))
     desk.rounds(*["home"] * 11)
-    active = [one for one in desk.trader.book.values() if one.status is MarketStatus.ACTIVE]
+    active = desk.trader.active()
     assert {one.phase for one in active if one.specifiers.startswith("map=1")} == {"in_play"}
     groups = Counter(one.group for one in active)
     for one in active:
