@@ -4,7 +4,7 @@
 
 Each envelope is rendered from its rows of the change log, once a profile, and published with confirms to
 every tenant's vhost, in turn, in one run; a copy counts when it lies in the tenant's queue. Ratios are to one
-profile.
+profile. Then: how long the change log is locked while one tenant gets another profile, by open matches.
 """
 
 import argparse
@@ -15,23 +15,31 @@ from contextlib import AsyncExitStack
 from decimal import Decimal
 from functools import partial
 from statistics import median
+from uuid import uuid4
 
 import msgspec
 
 from app import settings as configuration
+from app.access import admin, profiles
+from app.access.profiles import ProfileDraft
 from app.amqp.envelope import Envelope, EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.management import Management
 from app.domain.market import Market, MarketStatus, market_name
+from app.domain.match import Match, Status
 from app.domain.profiles import Profile, ProfileChange
 from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.domain.trading_controls import MarginControl
+from app.settings import Settings
+from app.store import markets, matches
 from app.store.changes import ChangeRow
+from app.store.connections import open_store
 from scripts import services
 from scripts.bench.feed import EXCHANGE, MATCH, Figure, measure, ours
-from scripts.lab.own_data import vhost
+from scripts.lab.own_data import database, vhost
 
 _MARKETS = 72
+_SWITCHED_MARKETS, _OPEN_MATCHES = 150, (10, 40, 160)
 _STANDARD, _ONE = "standard odds", "1 profile"
 _encode = msgspec.json.Encoder().encode
 
@@ -93,6 +101,26 @@ def _microseconds() -> float:
     return (time.process_time() - began) / rounds / _MARKETS * 1e6
 
 
+async def _switch(loaded: Settings, open_matches: int) -> float:
+    """Seconds that a tenant's change of profile takes, most of them under the change log's lock."""
+    async with (
+        database(loaded) as settings,
+        await open_store(settings.database_url, 2) as store,
+    ):
+        book = [_market(number) for number in range(_SWITCHED_MARKETS)]
+        async with store.transaction() as tx:
+            tenant = await admin.create_tenant(tx, "bench", "Bench", by="bench", now=1)
+            await profiles.publish(tx, "bench", ProfileDraft((MarginControl(0.08),)), by="bench", now=1)
+            for number in range(1, open_matches + 1):
+                match = Match(uuid4(), number, "Northwind", "Harbour", "Bench Cup", status=Status.LIVE)
+                await matches.insert(tx, match)
+                await tx.write(markets.save_statements(match.id, book))
+        began = time.perf_counter()
+        async with store.transaction() as tx:
+            await profiles.assign(tx, tenant.slug, "bench", by="bench", now=2)
+        return time.perf_counter() - began
+
+
 async def main(tenants: int, copies: int, runs: int) -> None:
     loaded = configuration.load()
     broker = parse(loaded.rabbitmq_url)
@@ -110,6 +138,12 @@ async def main(tenants: int, copies: int, runs: int) -> None:
                 found[name].append(await measure(name, way, broker, vhosts, copies))
         _report(found)
     print(f"odds of a market by a profile: {_microseconds():.1f} us")
+    for count in _OPEN_MATCHES:
+        seconds = median([await _switch(loaded, count) for _ in range(runs)])
+        print(
+            f"another profile, {count} matches of {_SWITCHED_MARKETS} open markets: {seconds:.2f} s",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
