@@ -41,6 +41,8 @@ def cash_out_share(probability: float, odds: Decimal) -> float:
     bookmaker would buy back what its own odds sell cheaper. It is never above the probability, and 0 where
     the opposite costs the whole payout.
     """
+    if probability <= 0:
+        return 0.0
     with_margin = max(1.0, 1 / (float(odds) * probability))
     return max(0.0, 1 - (1 - probability) * with_margin)
 
