@@ -47,11 +47,12 @@ async def list_match_probabilities(
     specifiers: Annotated[
         str | None, QueryParameter(max_length=200, description="As the market has them.")
     ] = None,
+    closed: Annotated[bool, QueryParameter(description="Whether to list markets with a result.")] = True,
 ) -> Single[ProbabilitiesView]:
     """The probability of each market without margin, the reason why it is suspended, or its result. Markets
     with a result are for keys with the scope `cs2:markets:settlements`."""
     grant = request.auth
-    with_closed = scopes.SETTLEMENTS in grant.scopes
+    with_closed = closed and scopes.SETTLEMENTS in grant.scopes
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, grant, match_id)
         shown = await _shown(tx, match)

@@ -38,6 +38,7 @@ class ParameterDoc(msgspec.Struct, frozen=True):
 #: In paths and queries. A description in the route itself takes precedence.
 PARAMETERS = {
     "after": ParameterDoc(example=0, schema={"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999}),
+    "closed": ParameterDoc(example=False),
     "combination_id": ParameterDoc("The combination, by its id.", _UUID),
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),

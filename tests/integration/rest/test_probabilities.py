@@ -108,8 +108,11 @@ async def test_markets_with_a_result_are_as_the_ledger_says(
         results = {name: one.get("result") for name, one in (await shown(client, match, fair)).items()}
         settled = {name: str(entry.result) for name, entry in latest.items() if entry.result}
         assert {name: result for name, result in results.items() if result} == settled and settled
-        hidden = await shown(client, match, open_only)
-        assert set(hidden) == {name for name in results if name not in settled}
+        for hidden in (
+            await shown(client, match, open_only),
+            await shown(client, match, fair, "?closed=false"),
+        ):
+            assert set(hidden) == {name for name in results if name not in settled}
 
 
 async def test_a_filter_by_market(client: httpx.AsyncClient, live: Match, fair: Headers) -> None:
