@@ -194,6 +194,7 @@ class CashoutOutcome(msgspec.Struct, frozen=True, kw_only=True):
         odds: The price; left out unless the market is active.
         probabilities: The probability without margin; 1 when it has happened, 0 when it has not. Left out
             while the market is suspended, and when it is void.
+        refund_probabilities: 1 when the market is void: the probability that the stake is returned.
         void_factor: 1 when the market is void: the whole stake is returned.
         active: Whether bets on this outcome may be taken.
     """
@@ -201,6 +202,7 @@ class CashoutOutcome(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     odds: Decimal | None = None
     probabilities: Decimal | None = None
+    refund_probabilities: Decimal | None = None
     void_factor: Decimal | None = None
     active: bool
 
@@ -525,12 +527,18 @@ def render_cashout_market(node: CashoutMarket) -> str:
         leaf_probabilities = (
             "" if leaf.probabilities is None else f' probabilities="{plain(leaf.probabilities)}"'
         )
+        leaf_refund_probabilities = (
+            ""
+            if leaf.refund_probabilities is None
+            else f' refund_probabilities="{plain(leaf.refund_probabilities)}"'
+        )
         leaf_void_factor = "" if leaf.void_factor is None else f' void_factor="{plain(leaf.void_factor)}"'
         x_outcome += (
             "<outcome"
             f' id="{escaped[leaf.id]}"'
             f"{leaf_odds}"
             f"{leaf_probabilities}"
+            f"{leaf_refund_probabilities}"
             f"{leaf_void_factor}"
             f' active="{"1" if leaf.active else "0"}"'
             "/>"

@@ -18,7 +18,7 @@ from app.wire.generated import common, facade
 from app.wire.xml import feed
 
 BETS_TAKEN, NO_BETS, OVER = 1, 2, 3  #: betting statuses, as the catalogue has them
-_WHOLE_STAKE = Decimal(1)
+_CERTAIN = _WHOLE_STAKE = Decimal(1)
 
 
 def cashout(
@@ -57,11 +57,13 @@ def betting_status(match: Match, markets: Iterable[Market]) -> int:
 def _market(market: Market) -> facade.CashoutMarket:
     active = market.status is ACTIVE
     fair = market.fair_probability
+    void = market.status is CANCELLED
     outcome = facade.CashoutOutcome(
         id=feed.OUTCOME,
         odds=market.odds if active else None,
         probabilities=None if fair is None else feed.as_decimal(fair),
-        void_factor=_WHOLE_STAKE if market.status is CANCELLED else None,
+        refund_probabilities=_CERTAIN if void else None,
+        void_factor=_WHOLE_STAKE if void else None,
         active=active,
     )
     return facade.CashoutMarket(

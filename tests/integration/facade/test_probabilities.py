@@ -67,6 +67,8 @@ async def test_each_market_with_its_probability_or_how_it_ended(
         LOST.specifiers: (CLOSED, "0.000000", None),
         VOID.specifiers: (CLOSED, None, "1"),
     }
+    refunded = {key for key, one in found.items() if one.get("outcome.refund_probabilities") == "1"}
+    assert refunded == {VOID.specifiers}
     assert {key for key, one in found.items() if one["outcome.active"] == "1"} == {ACTIVE.specifiers}
     assert {key for key, one in found.items() if "outcome.odds" in one} == {ACTIVE.specifiers}
     named = {str(one.id): one.code for one in load().suspension_reasons}
