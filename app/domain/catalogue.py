@@ -70,9 +70,18 @@ class VoidReason(msgspec.Struct, frozen=True):
 
 
 class SuspensionReason(msgspec.Struct, frozen=True):
-    """Why offers are suspended: a code that never changes, described for people."""
+    """Why offers are suspended: a code that never changes, described for people. `id` is the same for clients
+    that know reasons by number, and never given to another reason."""
 
+    id: int
     code: str
+    description: Text
+
+
+class BettingStatus(msgspec.Struct, frozen=True):
+    """How betting on a match stands, for clients that know this by number."""
+
+    id: int
     description: Text
 
 
@@ -104,6 +113,7 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):
     statuses: tuple[MatchStatus, ...]
     void_reasons: tuple[VoidReason, ...]
     suspension_reasons: tuple[SuspensionReason, ...]
+    betting_statuses: tuple[BettingStatus, ...]
     maps: tuple[MapInfo, ...]
 
     @cached_property
@@ -127,6 +137,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     status: list[MatchStatus]
     void_reason: list[VoidReason]
     suspension_reason: list[SuspensionReason]
+    betting_status: list[BettingStatus]
     map: list[MapInfo]
 
 
@@ -154,6 +165,7 @@ def load() -> Catalogue:
         statuses=tuple(raw.status),
         void_reasons=tuple(raw.void_reason),
         suspension_reasons=tuple(raw.suspension_reason),
+        betting_statuses=tuple(raw.betting_status),
         maps=tuple(raw.map),
     )
 

@@ -95,6 +95,14 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return self.status in CLOSED
 
     @property
+    def fair_probability(self) -> float | None:
+        """The probability that a bet on it wins, without margin: 1 or 0 once it is settled. None while it is
+        not on offer, for it may be of an earlier state, and when it is void."""
+        if self.status is ACTIVE:
+            return self.probability
+        return float(self.result is Result.WON) if self.status is SETTLED else None
+
+    @property
     def held(self) -> bool:
         """An operator rolled its settlement back and has not settled, voided or released it yet."""
         return self.open and self.settled_by == HELD

@@ -1,7 +1,8 @@
 """The API key of a request, and the rights that a route requires.
 
 A route declares in its `opt` what it requires: `open` (no key at all), `operator` (operator keys only),
-`sport` (a namespace), `scopes` (one of these is enough). Every route that is not `open` needs a key.
+`sport` (a namespace), `scopes` (one of these is enough), `probabilities` (tenants that receive them). Every
+route that is not `open` needs a key.
 """
 
 from collections.abc import Iterable
@@ -50,3 +51,10 @@ def authorize(grant: Grant, required: dict[str, Any]) -> None:
         raise Forbidden(
             f"This key lacks the scope {' or '.join(scopes)}. Ask your account manager to add it."
         )
+    if required.get("probabilities") and not grant.tenant.probabilities:
+        raise Forbidden("You do not receive probabilities. Ask your account manager to switch them on.")
+
+
+def require_scope(grant: Grant, scope: str) -> None:
+    """Raise `Forbidden` unless the grant has the scope: for what a handler finds only when it looks."""
+    authorize(grant, {"scopes": (scope,)})

@@ -9,6 +9,8 @@ from piccolo.querystring import QueryString
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.tenant_offer import NO_CHANGES, TenantOffer
+from app.domain.types_off import Intervals, entry_offered
+from app.store import history
 from app.store.prepared import prepared, reading, reading_ids, reading_rows
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
@@ -93,6 +95,38 @@ async def page_of_match(
     off = interval_columns(offer.types_off)
     rows = await tx.run(_page_of_match(match_id, *after, *off, limit=limit))
     return offer.now.markets_in_list([_ROWS.read(row) for row in rows])
+
+
+async def seen_of_match(
+    tx: Tx, match_id: UUID, offer: TenantOffer = NO_CHANGES, *, with_closed: bool
+) -> list[Market]:
+    """The match's open markets as a tenant with this offer sees them, and `with_closed` those of which a
+    result was published to it; by type and specifiers."""
+    found = list(offer.now.markets_in_list(await open_of_match(tx, match_id)))
+    if with_closed:
+        closed = (await closed_of_matches(tx, [match_id])).get(match_id, [])
+        found += await _published(tx, match_id, closed, offer.types_off)
+    return sorted(found, key=lambda market: market.key)
+
+
+async def seen(tx: Tx, match_id: UUID, key: MarketKey, offer: TenantOffer = NO_CHANGES) -> Market | None:
+    """The open or closed market with that key as such a tenant sees it."""
+    market = await get(tx, match_id, key)
+    if market is None or market.open:
+        return market and offer.now.market_in_list(market)
+    published = await _published(tx, match_id, [market] if market.closed else [], offer.types_off)
+    return published[0] if published else None
+
+
+async def _published(
+    tx: Tx, match_id: UUID, closed: Sequence[Market], types_off: Intervals
+) -> Sequence[Market]:
+    """Those of the closed markets of which the result was published to the tenant."""
+    if not (closed and types_off):
+        return closed
+    entries = await history.ledger(tx, match_id)
+    latest = {entry.key: entry for entry in entries if entry.void_window is None}
+    return [one for one in closed if one.key in latest and entry_offered(latest[one.key], types_off)]
 
 
 async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:

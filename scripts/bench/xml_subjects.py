@@ -17,6 +17,7 @@ from xsdata.formats.dataclass.serializers.writers import LxmlEventWriter, XmlEve
 
 from app.domain.market import Market, MarketStatus
 from app.domain.match import MapPlay, MatchSummary, Status
+from app.wire.generated import common
 from app.wire.generated import feed as models
 from app.wire.xml import feed
 
@@ -102,7 +103,7 @@ def build_with_lxml(node: models.OddsChange) -> bytes:
     return document
 
 
-def _status_with_lxml(root: Any, status: models.EventStatus) -> None:
+def _status_with_lxml(root: Any, status: common.EventStatus) -> None:
     element = etree.SubElement(root, "sport_event_status")
     element.set("status", str(int(status.status)))
     element.set("match_status", str(int(status.match_status)))

@@ -7,12 +7,22 @@ from uuid import UUID
 
 import msgspec
 
-from app.domain.catalogue import MarketType, MatchStatus, Specifier, Text, VoidReason
+from app.domain.catalogue import (
+    BettingStatus,
+    MarketType,
+    MatchStatus,
+    Specifier,
+    SuspensionReason,
+    Text,
+    VoidReason,
+)
 from app.domain.entrants import Competitor, Player, Tournament
 from app.domain.ids import match_urn
+from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import Match
 from app.domain.match_info import VideoStream
 from app.domain.tenant import Grant, Tenant
-from app.wire.xml import custom_bet, dictionaries, entrants, responses, sport_events
+from app.wire.xml import cash_out, custom_bet, dictionaries, entrants, responses, sport_events
 from app.wire.xml.custom_bet import CalculatedPrice
 from tests.golden.feed_samples import CANCELLED, FINISHED, LIVE, UPCOMING
 
@@ -79,6 +89,23 @@ STATUSES = (MatchStatus(0, Text("Not started", "Не начался")), MatchSta
 REASONS = (VoidReason(4, "Not played", Text("It did not take place.", "Не состоялось.")),)
 TAKEN_ON = responses.Acknowledgement("77", f"Replay of {match_urn(4711)}", APRIL_2031)
 
+STOPS = (
+    SuspensionReason(2, "silent_source", Text("The server is silent.", "Сервер молчит.")),
+    SuspensionReason(37, "other", Text("Another reason.")),
+)
+BETTING = (BettingStatus(1, Text("Bets are taken.", "Ставки принимаются.")), BettingStatus(3, Text("Over.")))
+LIVE_MATCH = Match(
+    id=UUID(int=4711), number=4711, home="A", away="B", event="E", best_of=3, last_stamp=APRIL_2031
+)
+STOPPED_MATCH = msgspec.structs.replace(LIVE_MATCH, suspended="a restart was announced")
+PRICED = (
+    Market(1, "team=home", MarketStatus.ACTIVE, Decimal("1.85"), 0.5123456789),
+    Market(1, "team=away", MarketStatus.SUSPENDED, Decimal("1.9"), 0.48, reason="facts came late"),
+    Market(6, "map=1|team=home", MarketStatus.SETTLED, Decimal("1.01"), 0.99, result=Result.WON),
+    Market(6, "map=1|team=away", MarketStatus.SETTLED, Decimal("12.5"), 0.01, result=Result.LOST),
+    Market(6, "map=3|team=home", MarketStatus.CANCELLED, Decimal("1.9"), 0.5, result=Result.VOID),
+    Market(13, "map=2|round=4|team=home", MarketStatus.SUSPENDED, Decimal("2.1"), 0.4, reason="a referee"),
+)
 SELECTABLE = ((1, "team=home"), (8, "map=1|threshold=21.5"), (10, ""))
 SAMPLES: dict[str, Callable[[], bytes]] = {
     "sports": lambda: dictionaries.sports("https://img.example/categories/cs2.svg"),
@@ -128,6 +155,16 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
         CalculatedPrice(Decimal("3.215"), 0.2871),
         [(4711, {SELECTABLE[1]: True, SELECTABLE[0]: False}), (4712, {})],
     ),
+    "cashout": lambda: cash_out.cashout(
+        "od:match:4711", 1, LIVE_MATCH, LIVE, PRICED, betting_status=cash_out.BETS_TAKEN
+    ),
+    "cashout_suspended": lambda: cash_out.cashout(
+        "od:match:4711", 1, STOPPED_MATCH, None, PRICED[1:2], betting_status=cash_out.NO_BETS
+    ),
+    "betstop_reasons_descriptions": lambda: dictionaries.betstop_reasons_descriptions(STOPS, "en"),
+    "betstop_reasons_descriptions_ru": lambda: dictionaries.betstop_reasons_descriptions(STOPS, "ru"),
+    "betting_status_descriptions": lambda: dictionaries.betting_status_descriptions(BETTING, "en"),
+    "betting_status_descriptions_ru": lambda: dictionaries.betting_status_descriptions(BETTING, "ru"),
     "producers": lambda: dictionaries.producers([PRODUCER]),
     "bookmaker_details": lambda: responses.bookmaker_details(GRANT),
     "response_accepted": lambda: responses.recovery_accepted(TAKEN_ON),

@@ -45,6 +45,11 @@ PATHS: dict[str, tuple[str, tuple[str, ...]]] = {
     "/v1/sports/{locale}/schedules/" + DATE + "/schedule": ("schedule", ("cs2:matches:list",)),
     "/v1/sports/{locale}/fixtures/changes": ("fixture_changes", ("cs2:matches:list",)),
     "/v1/custombet/{event}/available_selections": ("available_selections", ("cs2:markets:read",)),
+    "/v1/probabilities/{event}": ("cashout", ("cs2:markets:read",)),
+    "/v1/descriptions/{locale}/betstop_reasons": ("betstop_reasons_descriptions", ()),
+    "/v1/descriptions/betstop_reasons.xml": ("betstop_reasons_descriptions", ()),
+    "/v1/descriptions/{locale}/betting_status": ("betting_status_descriptions", ()),
+    "/v1/descriptions/betting_status.xml": ("betting_status_descriptions", ()),
     "/v1/descriptions/{locale}/markets": ("market_descriptions", ()),
     "/v1/descriptions/{locale}/markets/1/variants/way:two": ("market_descriptions", ()),
     "/v1/descriptions/{locale}/match_status": ("match_status_descriptions", ()),
@@ -65,6 +70,8 @@ CODED = {
     "void_reasons_descriptions",
     "void_reasons",
     "producers",
+    "betstop_reasons_descriptions",
+    "betting_status_descriptions",
 }
 
 

@@ -56,12 +56,15 @@ async def answers(client: httpx.AsyncClient) -> bool:
 
 
 def issuing(store: Store, secret: str) -> IssueKey:
-    """A function that issues a key with the given properties to tenant `acme`, or to another `slug`."""
+    """A function that issues a key with the given properties to tenant `acme`, or to another `slug`, which
+    receives `probabilities` from then on if they are wanted."""
 
-    async def issue(slug: str = "acme", **properties: Any) -> str:
+    async def issue(slug: str = "acme", *, probabilities: bool = False, **properties: Any) -> str:
         by: dict[str, Any] = {"by": "tester", "now": 1}
         async with store.transaction() as tx:
             await admin.create_tenant(tx, slug, slug.title(), **by)
+            if probabilities:
+                await admin.set_probabilities(tx, slug, True, **by)
             issued = await admin.issue_key(tx, slug, KeyProperties(**properties), secret=secret, **by)
         return issued.raw
 

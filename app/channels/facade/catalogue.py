@@ -1,5 +1,5 @@
 """What clients read once: who their key is, the category's icon, and catalogues: sports, producers, market
-types, match statuses, void reasons.
+types, match statuses, reasons of voids and suspensions.
 
 None of the catalogues changes while the process runs.
 """
@@ -105,6 +105,38 @@ async def get_facade_localised_void_reasons(
 async def get_facade_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language and look for the root `void_reasons`."""
     return facade.respond(dictionaries.void_reasons(catalogue.load().void_reasons), NOTHING)
+
+
+@get("/v1/descriptions/{locale:str}/betstop_reasons", opt=_ANY_KEY)
+async def get_facade_localised_betstop_reasons(
+    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+) -> RenderedResponse[Any]:
+    """The reasons why offers are suspended."""
+    language, entries = parse_locale(locale), catalogue.load().suspension_reasons
+    return facade.respond(dictionaries.betstop_reasons_descriptions(entries, language), NOTHING)
+
+
+@get("/v1/descriptions/betstop_reasons.xml", opt=_ANY_KEY)
+async def get_facade_betstop_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+    """The same in English, for clients that name no language."""
+    entries = catalogue.load().suspension_reasons
+    return facade.respond(dictionaries.betstop_reasons_descriptions(entries, "en"), NOTHING)
+
+
+@get("/v1/descriptions/{locale:str}/betting_status", opt=_ANY_KEY)
+async def get_facade_localised_betting_statuses(
+    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+) -> RenderedResponse[Any]:
+    """How betting on a match may stand."""
+    language, entries = parse_locale(locale), catalogue.load().betting_statuses
+    return facade.respond(dictionaries.betting_status_descriptions(entries, language), NOTHING)
+
+
+@get("/v1/descriptions/betting_status.xml", opt=_ANY_KEY)
+async def get_facade_betting_statuses(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+    """The same in English, for clients that name no language."""
+    entries = catalogue.load().betting_statuses
+    return facade.respond(dictionaries.betting_status_descriptions(entries, "en"), NOTHING)
 
 
 def icon_url(public_url: str, own: str) -> str:

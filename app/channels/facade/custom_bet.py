@@ -35,7 +35,7 @@ _FILTER = (
 
 def _cached_per(grant: Grant) -> Hashable:
     """What of a grant the selections depend on; the tenant decides whether the match is booked."""
-    return grant.finished_only, grant.tenant.id, grant.tenant.types_off
+    return grant.finished_only, grant.tenant.id, grant.tenant.types_off, grant.tenant.offer.now.key
 
 
 def _taking(example: str) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class ParameterDoc(msgspec.Struct, frozen=True):
 #: In paths and queries. A description in the route itself takes precedence.
 PARAMETERS = {
     "after": ParameterDoc(example=0, schema={"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999}),
+    "closed": ParameterDoc(example=False),
     "combination_id": ParameterDoc("The combination, by its id.", _UUID),
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
@@ -54,10 +55,19 @@ PARAMETERS = {
     "market_id": ParameterDoc("The market's type in the catalogue.", "1"),
     "consent_id": ParameterDoc("The request's number, as in the list of requests for consent.", 1),
     "alert_id": ParameterDoc("The alert's number, as in the list of alerts.", 1),
+    "market": ParameterDoc("The market's type in the catalogue.", 1),
     "match": ParameterDoc(f"Those of one match: {_MATCHES}", "od:match:1", _MATCH),
     "match_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "name": ParameterDoc("The file's name.", "feed.xsd"),
     "node_id": ParameterDoc(example="7", schema=_DIGITS),
+    "odds": ParameterDoc(
+        example="2.105",
+        schema={
+            "type": "string",
+            "pattern": r"^(1\.([1-9][0-9]{0,2}|0[1-9][0-9]?|00[1-9])|"
+            r"([2-9]|[1-9][0-9]{1,3})(\.[0-9]{1,3})?)$",
+        },
+    ),
     "opponent_id": ParameterDoc(f"The other team: {_NUMBERED}", "mf:competitor:12", _TEAM),
     "player_id": ParameterDoc(f"The player: {_NUMBERED}", "1101", _ENTRANT),
     "product": ParameterDoc("The producer, by its id, its scope or its name."),
@@ -69,6 +79,14 @@ PARAMETERS = {
     "since_id": ParameterDoc(example=0),
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
+    "specifiers": ParameterDoc("The market's specifiers.", "team=home"),
+    "stake": ParameterDoc(
+        example="12.50",
+        schema={
+            "type": "string",
+            "pattern": r"^(0\.(0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,8}(\.[0-9]{1,2})?)$",
+        },
+    ),
     "start": ParameterDoc(example=0),
     "status": ParameterDoc(example="live"),
     "team_id": ParameterDoc(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),

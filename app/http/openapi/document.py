@@ -24,6 +24,7 @@ LICENCE = {"name": "None is granted yet: the owner of matchfeed chooses it"}
 EXAMPLES = Path(__file__).with_name("examples.json")  #: recorded by `nox -s documents`
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
+_PROBABILITIES = " For tenants that receive probabilities."
 _TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
 Examples = Mapping[str, Any]  #: recorded responses by content type
 _BODY_EXAMPLES: dict[str, Any] = {
@@ -191,7 +192,7 @@ def access(route: Route) -> str:
         return "Needs an operator key."
     scopes = " or ".join(f"`{scope}`" for scope in opt.get("scopes", ()))
     needs = f"a key with the scope {scopes}" if scopes else "any valid key"
-    return f"Needs {needs}{_sport(opt)}."
+    return f"Needs {needs}{_sport(opt)}.{_PROBABILITIES if opt.get('probabilities') else ''}"
 
 
 def _sport(opt: Mapping[str, Any]) -> str:

@@ -4,6 +4,32 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
+from app.wire.text import escaped
+
+
+class MarketStatus(IntEnum):
+    """What may be done with a market. No other status is ever sent."""
+
+    #: Bets may be taken at the odds shown.
+    ACTIVE = 1
+    #: Not on offer, neither settled nor void.
+    INACTIVE = 0
+    #: Stop taking bets at once; it may come back.
+    SUSPENDED = -1
+    #: Decided; a bet_settlement tells the result.
+    SETTLED = -3
+    #: Void; a bet_cancel tells why.
+    CANCELLED = -4
+
+
+MARKET_STATUS_TEXT = {
+    MarketStatus.ACTIVE: "1",
+    MarketStatus.INACTIVE: "0",
+    MarketStatus.SUSPENDED: "-1",
+    MarketStatus.SETTLED: "-3",
+    MarketStatus.CANCELLED: "-4",
+}
+
 
 class PeriodType(StrEnum):
     """What a period of a match is."""
@@ -137,3 +163,51 @@ def render_period_scores(node: PeriodScores) -> str:
     content = f"{x_period_score}"
     end = f">{content}</period_scores>" if content else "/>"
     return f"<period_scores{end}"
+
+
+class EventStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a match.
+
+    Attributes:
+        status: Where the match is in its life.
+        match_status: The same, as an id of the match status dictionary.
+        home_score: Maps won by home.
+        away_score: Maps won by away.
+        winner_id: The competitor that won; sent once the match is closed.
+        scoreboard_available: Whether a scoreboard follows.
+        period_scores: The score by map.
+        scoreboard: The map being played, while one is.
+    """
+
+    status: StatusCode
+    match_status: StatusCode
+    home_score: int
+    away_score: int
+    winner_id: str | None = None
+    scoreboard_available: bool | None = None
+    period_scores: PeriodScores | None = None
+    scoreboard: Scoreboard | None = None
+
+
+def render_event_status(node: EventStatus) -> str:
+    """The element `<sport_event_status>`."""
+    x_winner_id = "" if node.winner_id is None else f' winner_id="{escaped[node.winner_id]}"'
+    x_scoreboard_available = (
+        ""
+        if node.scoreboard_available is None
+        else f' scoreboard_available="{"1" if node.scoreboard_available else "0"}"'
+    )
+    x_period_scores = "" if node.period_scores is None else render_period_scores(node.period_scores)
+    x_scoreboard = "" if node.scoreboard is None else render_scoreboard(node.scoreboard)
+    content = f"{x_period_scores}{x_scoreboard}"
+    end = f">{content}</sport_event_status>" if content else "/>"
+    return (
+        f"<sport_event_status"
+        f' status="{STATUS_CODE_TEXT[node.status]}"'
+        f' match_status="{STATUS_CODE_TEXT[node.match_status]}"'
+        f' home_score="{node.home_score}"'
+        f' away_score="{node.away_score}"'
+        f"{x_winner_id}"
+        f"{x_scoreboard_available}"
+        f"{end}"
+    )

@@ -2,19 +2,41 @@
 
 from datetime import date
 from decimal import Decimal
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 import msgspec
 
 from app.wire.generated.common import (
+    MARKET_STATUS_TEXT,
     STATUS_CODE_TEXT,
+    EventStatus,
+    MarketStatus,
     PeriodScores,
     Scoreboard,
     StatusCode,
+    render_event_status,
     render_period_scores,
     render_scoreboard,
 )
 from app.wire.text import escaped, plain, utc
+
+
+class CashoutStatus(IntEnum):
+    """Whether a bet on a market can be bought back now."""
+
+    #: The market is active, and its probability is that of now.
+    AVAILABLE = 1
+    #: The market is suspended; it may come back.
+    UNAVAILABLE = -1
+    #: The market is settled or void.
+    CLOSED = -2
+
+
+CASHOUT_STATUS_TEXT = {
+    CashoutStatus.AVAILABLE: "1",
+    CashoutStatus.UNAVAILABLE: "-1",
+    CashoutStatus.CLOSED: "-2",
+}
 
 
 class LiveOdds(StrEnum):
@@ -120,6 +142,32 @@ class AllowedSport(msgspec.Struct, frozen=True, kw_only=True):
     slug: str
 
 
+class BetstopReason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why offers are suspended.
+
+    Attributes:
+        id: The reason, as betstop_reason names it.
+        name: Its code, the same as in JSON; it never changes.
+        description: What it means, in the language asked for.
+    """
+
+    id: int
+    name: str
+    description: str
+
+
+class BettingStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How betting on a match may stand.
+
+    Attributes:
+        id: The status, as betting_status names it.
+        description: What it means, in the language asked for.
+    """
+
+    id: int
+    description: str
+
+
 class Calculation(msgspec.Struct, frozen=True, kw_only=True):
     """The price of a combination.
 
@@ -136,6 +184,27 @@ class Calculation(msgspec.Struct, frozen=True, kw_only=True):
 def render_calculation(node: Calculation) -> str:
     """The element `<calculation>`."""
     return f'<calculation odds="{plain(node.odds)}" probability="{plain(node.probability)}"/>'
+
+
+class CashoutOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What may happen, and what a bet on it is worth.
+
+    Attributes:
+        id: The outcome, by its id in the market catalogue; a Counter-Strike market has one, 1.
+        odds: The price; left out unless the market is active.
+        probabilities: The probability without margin; 1 when it has happened, 0 when it has not. Left out
+            while the market is suspended, and when it is void.
+        refund_probabilities: 1 when the market is void: the probability that the stake is returned.
+        void_factor: 1 when the market is void: the whole stake is returned.
+        active: Whether bets on this outcome may be taken.
+    """
+
+    id: str
+    odds: Decimal | None = None
+    probabilities: Decimal | None = None
+    refund_probabilities: Decimal | None = None
+    void_factor: Decimal | None = None
+    active: bool
 
 
 class Category(msgspec.Struct, frozen=True, kw_only=True):
@@ -360,6 +429,129 @@ def render_allowed_sports(node: AllowedSports) -> str:
     content = f"{x_sport}"
     end = f">{content}</sport_allowlist>" if content else "/>"
     return f"<sport_allowlist{end}"
+
+
+class BetstopReasonsDescriptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Why offers are suspended, in the language asked for.
+
+    Attributes:
+        response_code: OK.
+        generated_at: When this content was made. (Unix ms)
+        betstop_reason: One reason.
+    """
+
+    response_code: ResponseCode
+    generated_at: int | None = None
+    betstop_reason: tuple[BetstopReason, ...] = ()
+
+
+def write_betstop_reasons_descriptions(node: BetstopReasonsDescriptions) -> bytes:
+    """The document `<betstop_reasons_descriptions>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_betstop_reason = ""
+    for leaf in node.betstop_reason:
+        x_betstop_reason += (
+            "<betstop_reason"
+            f' id="{leaf.id}"'
+            f' name="{escaped[leaf.name]}"'
+            f' description="{escaped[leaf.description]}"'
+            "/>"
+        )
+    content = f"{x_betstop_reason}"
+    end = f">{content}</betstop_reasons_descriptions>" if content else "/>"
+    return (
+        f"<betstop_reasons_descriptions"
+        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
+        f"{x_generated_at}"
+        f"{end}"
+    ).encode()
+
+
+class BettingStatusDescriptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How betting on a match may stand, in the language asked for.
+
+    Attributes:
+        response_code: OK.
+        generated_at: When this content was made. (Unix ms)
+        betting_status: One status.
+    """
+
+    response_code: ResponseCode
+    generated_at: int | None = None
+    betting_status: tuple[BettingStatus, ...] = ()
+
+
+def write_betting_status_descriptions(node: BettingStatusDescriptions) -> bytes:
+    """The document `<betting_status_descriptions>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_betting_status = ""
+    for leaf in node.betting_status:
+        x_betting_status += f'<betting_status id="{leaf.id}" description="{escaped[leaf.description]}"/>'
+    content = f"{x_betting_status}"
+    end = f">{content}</betting_status_descriptions>" if content else "/>"
+    return (
+        f"<betting_status_descriptions"
+        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
+        f"{x_generated_at}"
+        f"{end}"
+    ).encode()
+
+
+class CashoutMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """A market, and what bets on it are worth.
+
+    Attributes:
+        id: The market's type: an id of the market catalogue.
+        specifiers: What the market is about.
+        status: What may be done with it.
+        cashout_status: Whether a bet on it can be bought back.
+        betstop_reason: Why it is suspended: an id of the list of reasons.
+        outcome: One outcome.
+    """
+
+    id: int
+    specifiers: str | None = None
+    status: MarketStatus
+    cashout_status: CashoutStatus
+    betstop_reason: int | None = None
+    outcome: tuple[CashoutOutcome, ...]
+
+
+def render_cashout_market(node: CashoutMarket) -> str:
+    """The element `<market>`."""
+    x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    x_betstop_reason = "" if node.betstop_reason is None else f' betstop_reason="{node.betstop_reason}"'
+    x_outcome = ""
+    for leaf in node.outcome:
+        leaf_odds = "" if leaf.odds is None else f' odds="{plain(leaf.odds)}"'
+        leaf_probabilities = (
+            "" if leaf.probabilities is None else f' probabilities="{plain(leaf.probabilities)}"'
+        )
+        leaf_refund_probabilities = (
+            ""
+            if leaf.refund_probabilities is None
+            else f' refund_probabilities="{plain(leaf.refund_probabilities)}"'
+        )
+        leaf_void_factor = "" if leaf.void_factor is None else f' void_factor="{plain(leaf.void_factor)}"'
+        x_outcome += (
+            "<outcome"
+            f' id="{escaped[leaf.id]}"'
+            f"{leaf_odds}"
+            f"{leaf_probabilities}"
+            f"{leaf_refund_probabilities}"
+            f"{leaf_void_factor}"
+            f' active="{"1" if leaf.active else "0"}"'
+            "/>"
+        )
+    return (
+        f"<market"
+        f' id="{node.id}"'
+        f"{x_specifiers}"
+        f' status="{MARKET_STATUS_TEXT[node.status]}"'
+        f' cashout_status="{CASHOUT_STATUS_TEXT[node.cashout_status]}"'
+        f"{x_betstop_reason}"
+        f">{x_outcome}</market>"
+    )
 
 
 class Competitor(msgspec.Struct, frozen=True, kw_only=True):
@@ -906,6 +1098,30 @@ def write_bookmaker_details(node: BookmakerDetails) -> bytes:
     ).encode()
 
 
+class CashoutOdds(msgspec.Struct, frozen=True, kw_only=True):
+    """The markets of a match that were asked for.
+
+    Attributes:
+        betting_status: How betting on the match stands: an id of the list of betting statuses.
+        betstop_reason: Why the whole match is suspended: an id of the list of reasons. Left out while it is
+            not.
+        market: One market.
+    """
+
+    betting_status: int
+    betstop_reason: int | None = None
+    market: tuple[CashoutMarket, ...] = ()
+
+
+def render_cashout_odds(node: CashoutOdds) -> str:
+    """The element `<odds>`."""
+    x_betstop_reason = "" if node.betstop_reason is None else f' betstop_reason="{node.betstop_reason}"'
+    x_market = "".join([render_cashout_market(item) for item in node.market])
+    content = f"{x_market}"
+    end = f">{content}</odds>" if content else "/>"
+    return f'<odds betting_status="{node.betting_status}"{x_betstop_reason}{end}'
+
+
 class CompetitorProfile(msgspec.Struct, frozen=True, kw_only=True):
     """One team.
 
@@ -1099,6 +1315,44 @@ def render_selectable_markets(node: SelectableMarkets) -> str:
     """The element `<markets>`."""
     x_market = "".join([render_selectable_market(item) for item in node.market])
     return f"<markets>{x_market}</markets>"
+
+
+class Cashout(msgspec.Struct, frozen=True, kw_only=True):
+    """What bets on a match are worth: the probabilities of its markets without margin, or how they ended.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match.
+        timestamp: The stamp of the latest message about the match: it has been so since then.
+        generated_at: When this content was made. (Unix ms)
+        sport_event_status: The state of the match; for keys that may read matches.
+        odds: The markets.
+        response: In the place of the content, when there is no such thing.
+    """
+
+    product: int | None = None
+    event_id: str | None = None
+    timestamp: int | None = None
+    generated_at: int | None = None
+    sport_event_status: EventStatus | None = None
+    odds: CashoutOdds | None = None
+    response: NotFound | None = None
+
+
+def write_cashout(node: Cashout) -> bytes:
+    """The document `<cashout>`."""
+    x_product = "" if node.product is None else f' product="{node.product}"'
+    x_event_id = "" if node.event_id is None else f' event_id="{escaped[node.event_id]}"'
+    x_timestamp = "" if node.timestamp is None else f' timestamp="{node.timestamp}"'
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_sport_event_status = (
+        "" if node.sport_event_status is None else render_event_status(node.sport_event_status)
+    )
+    x_odds = "" if node.odds is None else render_cashout_odds(node.odds)
+    x_response = "" if node.response is None else render_not_found(node.response)
+    content = f"{x_sport_event_status}{x_odds}{x_response}"
+    end = f">{content}</cashout>" if content else "/>"
+    return (f"<cashout{x_product}{x_event_id}{x_timestamp}{x_generated_at}{end}").encode()
 
 
 class DescribedMarket(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,15 @@ from typing import Literal
 
 import msgspec
 
-from app.domain.catalogue import OUTCOME_ID, Locale, MarketType, MatchStatus, VoidReason
+from app.domain.catalogue import (
+    OUTCOME_ID,
+    BettingStatus,
+    Locale,
+    MarketType,
+    MatchStatus,
+    SuspensionReason,
+    VoidReason,
+)
 from app.wire.generated import common, facade
 from app.wire.xml.dialect import SPECIFICATION, Dialect
 from app.wire.xml.entrants import sport_element
@@ -69,6 +77,27 @@ def void_reasons(reasons: Iterable[VoidReason]) -> bytes:
     """The reasons in English under another root, for the path without a locale."""
     return facade.write_void_reasons(
         facade.VoidReasons(response_code=_OK, void_reason=_void_reasons(reasons, "en"))
+    )
+
+
+def betstop_reasons_descriptions(reasons: Iterable[SuspensionReason], locale: Locale) -> bytes:
+    """The reasons why offers are suspended."""
+    rows = [
+        facade.BetstopReason(id=reason.id, name=reason.code, description=reason.description.get(locale))
+        for reason in reasons
+    ]
+    return facade.write_betstop_reasons_descriptions(
+        facade.BetstopReasonsDescriptions(response_code=_OK, betstop_reason=tuple(rows))
+    )
+
+
+def betting_status_descriptions(statuses: Iterable[BettingStatus], locale: Locale) -> bytes:
+    """How betting on a match may stand."""
+    rows = [
+        facade.BettingStatus(id=status.id, description=status.description.get(locale)) for status in statuses
+    ]
+    return facade.write_betting_status_descriptions(
+        facade.BettingStatusDescriptions(response_code=_OK, betting_status=tuple(rows))
     )
 
 

@@ -17,7 +17,7 @@ Value = TypeVar("Value", bound=Hashable)
 OUTCOME = str(OUTCOME_ID)
 VOID_REASON = 4  #: what a void carries when its entry names no other reason
 _RESULT: dict[Result | None, feed.Result] = {Result.WON: feed.Result.WON, Result.LOST: feed.Result.LOST}
-_STATUS = {status: feed.MarketStatus(status) for status in MarketStatus}
+_STATUS = {status: common.MarketStatus(status) for status in MarketStatus}
 
 
 def odds_change(
@@ -163,15 +163,16 @@ def odds_market(market: Market, *, probabilities: bool = False) -> feed.OddsMark
     outcome = feed.OddsOutcome(
         id=OUTCOME,
         odds=market.odds if market.open else None,
-        probabilities=_decimal(market.probability) if probabilities and market.open else None,
-        active=status is feed.MarketStatus.ACTIVE,
+        probabilities=as_decimal(market.probability) if probabilities and market.open else None,
+        active=status is common.MarketStatus.ACTIVE,
     )
     return feed.OddsMarket(
         id=market.type_id, specifiers=market.specifiers or None, status=status, outcome=(outcome,)
     )
 
 
-def _decimal(probability: float) -> Decimal:
+def as_decimal(probability: float) -> Decimal:
+    """A probability as documents have it."""
     return Decimal(f"{probability:.6f}")
 
 
@@ -207,11 +208,11 @@ def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMark
     )
 
 
-def event_status(head: MatchSummary) -> feed.EventStatus:
+def event_status(head: MatchSummary) -> common.EventStatus:
     """The state of a match as the feed publishes it."""
     code = common.StatusCode(head.status.code)
     board = match_state.scoreboard(head)
-    return feed.EventStatus(
+    return common.EventStatus(
         status=code,
         match_status=code,
         home_score=head.score_home,
@@ -247,7 +248,9 @@ _offers = MarkupCache[Market](lambda market: feed.render_odds_market(odds_market
 _offers_with_probabilities = MarkupCache[Market](
     lambda market: feed.render_odds_market(odds_market(market, probabilities=True)), entries=16_384
 )
-_states = MarkupCache[MatchSummary](lambda head: feed.render_event_status(event_status(head)), entries=1_024)
+_states = MarkupCache[MatchSummary](
+    lambda head: common.render_event_status(event_status(head)), entries=1_024
+)
 
 
 def clear_caches() -> None:

@@ -22,6 +22,7 @@ NotFoundRoot = Literal[
     "match_summary",
     "market_descriptions",
     "available_selections",
+    "cashout",
 ]
 
 _MARK = facade.NotFound(response_code=facade.ResponseCode.NOT_FOUND)
@@ -36,6 +37,7 @@ _NOT_FOUND: dict[NotFoundRoot, bytes] = {
         facade.MarketDescriptions(response_code=facade.ResponseCode.NOT_FOUND, response=_MARK)
     ),
     "available_selections": facade.write_available_selections(facade.AvailableSelections(response=_MARK)),
+    "cashout": facade.write_cashout(facade.Cashout(response=_MARK)),
 }
 
 

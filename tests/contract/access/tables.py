@@ -22,6 +22,8 @@ CS2: dict[str, tuple[str, ...]] = {
     f"{_MATCH}/markets": (MARKETS,),
     f"{_MATCH}/markets.xml": (MARKETS,),
     f"{_MATCH}/stakes": (MARKETS,),
+    f"{_MATCH}/probabilities": (MARKETS,),
+    f"{_MATCH}/cashout": (MARKETS,),
     f"{_MATCH}/rounds": (DETAIL,),
     f"{_MATCH}/timeline": (DETAIL,),
     f"{_MATCH}/prematch": (DETAIL,),
@@ -68,6 +70,13 @@ CS2: dict[str, tuple[str, ...]] = {
     "/v1/custombet/{event_id}/available_selections": (MARKETS,),
     "/v1/custombet/calculate": (MARKETS,),
     "/v1/custombet/calculate-filter": (MARKETS,),
+    "/v1/descriptions/{locale}/betstop_reasons": (),
+    "/v1/descriptions/betstop_reasons.xml": (),
+    "/v1/descriptions/{locale}/betting_status": (),
+    "/v1/descriptions/betting_status.xml": (),
+    "/v1/probabilities/{event_id}": (MARKETS,),
+    "/v1/probabilities/{event_id}/{market_id}": (MARKETS,),
+    "/v1/probabilities/{event_id}/{market_id}/{specifiers}": (MARKETS,),
     "/v1/{product}/recovery/initiate_request": (RECOVERY,),
     "/v1/{product}/odds/events/{event_id}/initiate_request": (RECOVERY,),
     "/v1/{product}/stateful_messages/events/{event_id}/initiate_request": (RECOVERY,),
@@ -77,6 +86,10 @@ SOCCER: dict[str, tuple[str, ...]] = {
     "/soccer/v1/competitors/{competitor_id}": (),
     "/soccer/v1/tournaments": (),
     "/soccer/v1/tournaments/{tournament_id}": (),
+}
+#: Of these, what only tenants receive who receive probabilities.
+PROBABILITIES = {f"{_MATCH}/probabilities", f"{_MATCH}/cashout"} | {
+    f"/v1/probabilities/{{event_id}}{rest}" for rest in ("", "/{market_id}", "/{market_id}/{specifiers}")
 }
 #: For any key, whatever its sports.
 _META = ("alive", "alive.xml", "whoami", "whoami.xml", "users/whoami", "health", "ready", "sports")

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from app.store.connections import Store
-from tests.contract.access.tables import OPEN, SPORTS
+from tests.contract.access.tables import OPEN, PROBABILITIES, SPORTS
 from tests.contract.access.test_rights import SCOPES
 from tests.contract.openapi.present import Json, followed, made, operations
 from tests.support import world
@@ -68,8 +68,9 @@ async def test_every_address_requires_its_scope_in_every_format(
         needed = next((table[path] for table in SPORTS.values() if path in table), ())
         if not needed:
             continue
-        keys = {"without": await issue(scopes=tuple(sorted(SCOPES - set(needed))), rate_limit_rpm=RATE)}
-        keys |= {one: await issue(scopes=(one,), rate_limit_rpm=RATE) for one in needed}
+        rights: dict[str, Any] = {"rate_limit_rpm": RATE, "probabilities": True}
+        keys = {"without": await issue(scopes=tuple(sorted(SCOPES - set(needed))), **rights)}
+        keys |= {one: await issue(scopes=(one,), **rights) for one in needed}
         for kind in formats(document, path, method):
             headers = {"Accept": kind}
             refused = await client.request(method, **how, headers=headers | {"X-API-Key": keys["without"]})
@@ -80,6 +81,20 @@ async def test_every_address_requires_its_scope_in_every_format(
             for one in needed:
                 let_in = await client.request(method, **how, headers=headers | {"X-API-Key": keys[one]})
                 assert let_in.status_code in (200, 201, 202, 404, 409), (path, kind, one, let_in.text)
+
+
+async def test_probabilities_are_for_tenants_that_receive_them(
+    client: httpx.AsyncClient, populated: World, issue: IssueKey, document: Json
+) -> None:
+    """At the addresses that the table lists, and no others, whatever the key's scopes."""
+    raw = await issue("plain", scopes=tuple(SCOPES), sports=("cs2", "soccer"), rate_limit_rpm=RATE)
+    for path, method, how in example_requests(document):
+        described = "receive probabilities" in document["paths"][path][method]["description"]
+        assert described == (path in PROBABILITIES), path
+        for kind in formats(document, path, method):
+            answer = await client.request(method, **how, headers={"Accept": kind, "X-API-Key": raw})
+            assert (answer.status_code == 403) == (path in PROBABILITIES), (path, kind, answer.text)
+            assert answer.status_code != 403 or "account manager" in answer.json()["detail"]
 
 
 async def test_every_address_requires_its_sport(
@@ -123,9 +138,10 @@ async def test_xml_by_accept_is_what_the_sibling_answers(
 ) -> None:
     """Byte for byte, whatever the key may see."""
     siblings = 0
+    alone = "/v1/alive.xml", "/v1/descriptions/betstop_reasons.xml", "/v1/descriptions/betting_status.xml"
     keys = [await issue(scopes=scopes, rate_limit_rpm=RATE) for scopes in _some_scopes()]
     for path, method, how in example_requests(document):
-        if not path.endswith(".xml") or path == "/v1/alive.xml":
+        if not path.endswith(".xml") or path in alone:
             continue
         siblings += 1
         for raw in keys:
@@ -149,7 +165,7 @@ async def test_a_finished_only_key_gets_no_other_match_anywhere(
     traces = [rf"od:match:{match.number}\b" for match in hidden] + [str(match.id) for match in hidden]
     others = re.compile("|".join(traces))
     limited: dict[str, Any] = {"sports": ("cs2", "soccer"), "finished_only": True, "rate_limit_rpm": RATE}
-    raw = await issue("limited", scopes=tuple(SCOPES), **limited)
+    raw = await issue("limited", scopes=tuple(SCOPES), probabilities=True, **limited)
     seen = 0
     for match in (populated.live, populated.upcoming, populated.cancelled, populated.finished):
         ref = f"od:match:{match.number}"

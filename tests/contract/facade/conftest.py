@@ -19,5 +19,5 @@ async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def key(issue: IssueKey) -> dict[str, str]:
     """Headers with a bookmaker's key without a rate limit."""
-    raw = await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000)
+    raw = await issue(bundles=("cs2.odds.basic",), rate_limit_rpm=1_000_000, probabilities=True)
     return {"x-access-token": raw}

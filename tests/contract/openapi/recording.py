@@ -148,7 +148,7 @@ async def examples(settings: Settings, documents: Mapping[str, Json]) -> dict[st
         await world.made(store)
         issue = issuing(store, settings.secret_key)
         keys = {
-            "public": await issue(TENANT, bundles=_BUNDLES, sports=_SPORTS),
+            "public": await issue(TENANT, bundles=_BUNDLES, sports=_SPORTS, probabilities=True),
             "operators": await issue(OPERATOR, bundles=("cs2.operator",), sports=_SPORTS),
         }
         headers = {"X-API-Key": keys["operators"]}

@@ -51,7 +51,7 @@ class Served(msgspec.Struct, frozen=True):
     async def key(self, slug: str, **properties: Any) -> str:
         async with await open_store(self.settings.database_url, 1) as store:
             issue = issuing(store, self.settings.secret_key)
-            return await issue(slug, rate_limit_rpm=RATE, **properties)
+            return await issue(slug, rate_limit_rpm=RATE, probabilities=True, **properties)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from tests.support.web import IssueKey
 
 @pytest.fixture
 async def basic(issue: IssueKey) -> dict[str, str]:
-    """Headers with a bookmaker's key."""
-    return {"x-access-token": await issue(bundles=("cs2.odds.basic",))}
+    """Headers with the key of a bookmaker who receives probabilities."""
+    return {"x-access-token": await issue(bundles=("cs2.odds.basic",), probabilities=True)}
 
 
 @pytest.fixture

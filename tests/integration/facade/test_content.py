@@ -312,7 +312,9 @@ async def test_a_document_is_made_once_until_it_changes(
     """Schedules once for all who book the same; `generated_at` shows it."""
     slugs = ("alpha", "beta")
     readers = [
-        Reader(ticking, {"X-API-Key": await issue(slug, bundles=("cs2.odds.basic",))}, world)
+        Reader(
+            ticking, {"X-API-Key": await issue(slug, bundles=("cs2.odds.basic",), probabilities=True)}, world
+        )
         for slug in slugs
     ]
 

@@ -19,6 +19,9 @@ SINGLE = {
     "/v1/sports/{locale}/sport_events/{id}/fixture": "fixtures_fixture",
     "/v1/descriptions/{locale}/markets/{id}/variants/way:two": "market_descriptions",
     "/v1/custombet/{id}/available_selections": "available_selections",
+    "/v1/probabilities/{id}": "cashout",
+    "/v1/probabilities/{id}/1": "cashout",
+    "/v1/probabilities/{id}/1/team=home": "cashout",
 }
 UNKNOWN = ("404404", "0", "-1", "x", "mf:competitor:", "od:match:404404", "9" * 40, "3.0", "%00", "١")
 

@@ -1,0 +1,124 @@
+"""What bets on a match are worth, under /cs2/v1/matches: the probabilities of its markets, and a price at
+which to buy a bet back ("cash-out")."""
+
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Annotated, Any
+from uuid import UUID
+
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from app.channels.rest.dependencies import RestDependencies, visible_match
+from app.domain import scopes
+from app.domain.market import MarketKey, market_name
+from app.domain.match import Match
+from app.domain.settlement import standing_windows
+from app.domain.tenant import Grant
+from app.domain.types_off import offered_entries
+from app.http.auth import AuthenticatedRequest, require_scope
+from app.http.handlers import get
+from app.kit.errors import Field, Invalid, NotFound
+from app.store import combinations, markets, matches
+from app.store.transaction import Tx
+from app.trading.cash_out import bet_value
+from app.wire.views.meta import Single
+from app.wire.views.probabilities import (
+    CashOutView,
+    ProbabilitiesView,
+    ShownMatch,
+    cash_out_view,
+    probabilities_view,
+)
+
+_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MARKETS,), "probabilities": True}
+_ODDS = re.compile(r"[1-9][0-9]{0,3}(\.[0-9]{1,3})?", re.ASCII)
+_STAKE = re.compile(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?", re.ASCII)
+_TYPE = "A market type of the catalogue."
+
+
+@get("/cs2/v1/matches/{match_id:str}/probabilities", opt=_OPT)
+async def list_match_probabilities(
+    request: AuthenticatedRequest,
+    rest: NamedDependency[RestDependencies],
+    match_id: FromPath[str],
+    market: Annotated[int | None, QueryParameter(ge=1, le=2**31 - 1, description=_TYPE)] = None,
+    specifiers: Annotated[
+        str | None, QueryParameter(max_length=200, description="As the market has them.")
+    ] = None,
+    closed: Annotated[bool, QueryParameter(description="Whether to list markets with a result.")] = True,
+) -> Single[ProbabilitiesView]:
+    """The probability of each market without margin, the reason why it is suspended, or its result. Markets
+    with a result are for keys with the scope `cs2:markets:settlements`."""
+    grant = request.auth
+    with_closed = closed and scopes.SETTLEMENTS in grant.scopes
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, grant, match_id)
+        shown = await _shown(tx, match)
+        found = await markets.seen_of_match(tx, match.id, grant.tenant.offer, with_closed=with_closed)
+    wanted = [one for one in found if market in (None, one.type_id) and specifiers in (None, one.specifiers)]
+    return Single(probabilities_view(shown, wanted))
+
+
+@get("/cs2/v1/matches/{match_id:str}/cashout", opt=_OPT)
+async def get_match_cashout(
+    request: AuthenticatedRequest,
+    rest: NamedDependency[RestDependencies],
+    match_id: FromPath[str],
+    market: Annotated[int, QueryParameter(ge=1, le=2**31 - 1, description=_TYPE)],
+    odds: Annotated[str, QueryParameter(description="The odds at which the bet was taken.")],
+    stake: Annotated[str, QueryParameter(description="Its stake, in any currency.")],
+    specifiers: Annotated[str, QueryParameter(max_length=200, description="As the market has them.")],
+    placed_at: Annotated[
+        datetime | None,
+        QueryParameter(description="When it was placed, UTC: a void that is about some bets alone counts."),
+    ] = None,
+) -> Single[CashOutView]:
+    """What a bet is worth, and what to offer for it: its fair value, less by the margin of the odds that you
+    are offered. Of a bet with a result, what it pays; while its market is suspended, nothing but the
+    reason."""
+    grant, key = request.auth, (market, specifiers)
+    taken, amount = _amounts(odds, stake)
+    async with rest.store.snapshot() as tx:
+        match = await visible_match(tx, grant, match_id)
+        shown = await _shown(tx, match)
+        found = await markets.seen(tx, match.id, key, grant.tenant.offer)
+        void = placed_at is not None and await _is_void(tx, grant, match.id, key, placed_at)
+    if found is None or not (found.open or found.closed):
+        raise NotFound(f"This match has no market {market_name(*key)!r} that was offered to you.")
+    bet = bet_value(amount, taken, found, void=void)
+    if bet.result is not None:
+        require_scope(grant, scopes.SETTLEMENTS)
+    return Single(cash_out_view(shown, found, bet))
+
+
+def _amounts(odds: str, stake: str) -> tuple[Decimal, Decimal]:
+    """Odds and stake as numbers; raises `Invalid`."""
+    wrong = []
+    if not _ODDS.fullmatch(odds) or Decimal(odds) <= 1:
+        what = "Odds are a number above 1 and below 10,000 with three decimals at most: 2.105."
+        wrong.append(Field(("query", "odds"), what, "odds", odds))
+    if not _STAKE.fullmatch(stake) or Decimal(stake) <= 0:
+        what = "A stake is an amount above 0 and below 1,000,000,000 with two decimals at most: 12.50."
+        wrong.append(Field(("query", "stake"), what, "stake", stake))
+    if wrong:
+        raise Invalid(*wrong)
+    return Decimal(odds), Decimal(stake)
+
+
+async def _shown(tx: Tx, match: Match) -> ShownMatch:
+    """Outside of live rounds nothing changes because time passes."""
+    live = match.current is not None and match.current.phase == "live"
+    valid_until = await matches.reprice_at(tx, match.id) if live else None
+    return ShownMatch(match.id, match.number, match.last_seq, valid_until)
+
+
+async def _is_void(tx: Tx, grant: Grant, match_id: UUID, key: MarketKey, placed_at: datetime) -> bool:
+    """Whether the bets of a window are void in which this one was placed."""
+    aware = placed_at if placed_at.tzinfo else placed_at.replace(tzinfo=UTC)
+    at = int(aware.timestamp() * 1000)
+    ledger = await combinations.ledger_of(tx, [(match_id, key)])
+    entries = offered_entries(ledger.get((match_id, key), ()), grant.tenant.types_off)
+    windows = [entry.void_window for entry in standing_windows(entries)]
+    return any(window is not None and window.start_time <= at <= window.end_time for window in windows)

@@ -1,0 +1,51 @@
+"""What a bet is worth now, and what a bookmaker pays to buy it back."""
+
+from decimal import ROUND_DOWN, Decimal
+
+from app.domain.bet_value import BetValue
+from app.domain.market import ACTIVE, Market, Result
+
+_CENT = Decimal("0.01")
+
+
+def bet_value(stake: Decimal, odds: Decimal, market: Market, *, void: bool = False) -> BetValue:
+    """The value of a bet that was taken at `odds` on a market, which has the odds that the tenant is offered
+    now. A settled bet is worth what it pays, and one that is `void`, alone or with its market, its stake.
+    Amounts are rounded down."""
+    payout = stake * odds
+    result = Result.VOID if void else market.result if market.closed else None
+    fair: Decimal | None = None
+    offer: Decimal | None = None
+    if result is not None:
+        fair = offer = {Result.WON: payout, Result.LOST: Decimal(0), Result.VOID: stake}[result]
+    elif market.status is ACTIVE:
+        fair = payout * Decimal(str(market.probability))
+        offer = min(fair, payout * Decimal(str(cash_out_share(market.probability, market.odds))))
+    return BetValue(
+        stake,
+        odds,
+        _cents(payout),
+        None if fair is None else _cents(fair),
+        None if offer is None else _cents(offer),
+        result,
+    )
+
+
+def cash_out_share(probability: float, odds: Decimal) -> float:
+    """The share of its payout at which a bet is bought back, from the fair probability and the odds that the
+    tenant's customers are offered.
+
+    Odds have a margin m: 1/odds = probability * (1 + m). Whoever holds the bet is sure of a part of its
+    payout by betting on the opposite, at odds with the same margin: that costs (1 - probability) * (1 + m) of
+    the payout, and the rest is left whatever happens. That rest is the price of the bet: for more the
+    bookmaker would buy back what its own odds sell cheaper. It is never above the probability, and 0 where
+    the opposite costs the whole payout.
+    """
+    if probability <= 0:
+        return 0.0
+    with_margin = max(1.0, 1 / (float(odds) * probability))
+    return max(0.0, 1 - (1 - probability) * with_margin)
+
+
+def _cents(amount: Decimal) -> Decimal:
+    return amount.quantize(_CENT, ROUND_DOWN)
