@@ -12,6 +12,7 @@ from app.domain.profiles import StakeRule
 from app.domain.trading_controls import MarginControl
 from app.store.connections import Store
 from tests.integration.rest.test_combinations import HOME, ROUNDS, made, read
+from tests.integration.rest.test_probabilities import worth
 from tests.integration.rest.test_selfcheck import check
 from tests.support import stored
 from tests.support.eventually import eventually
@@ -123,3 +124,18 @@ async def test_combinations_have_its_margins(
     book = await stored.book(store, live)
     for key, leg in zip((HOME, ROUNDS), stored_legs, strict=True):
         assert float(leg) == pytest.approx(1 / book[key].probability, abs=0.001)
+
+
+async def test_what_a_bet_is_bought_back_for_follows_its_odds(
+    client: httpx.AsyncClient, store: Store, live: Match, issue: IssueKey
+) -> None:
+    """The fair value is that of every tenant; without a margin the bet is bought back for it."""
+    fair = {"X-API-Key": await issue(bundles=("cs2.odds.basic",), probabilities=True)}
+    before = await odds(client, live, fair)
+    market = (await stored.book(store, live))[HOME]
+    standard = await worth(client, live, market, fair)
+    await give_profile(store, 0.0)
+    await in_force(client, live, fair, before)
+    own = await worth(client, live, market, fair)
+    assert own["fair_value"] == standard["fair_value"] > standard["cash_out"]
+    assert own["cash_out"] == pytest.approx(own["fair_value"], rel=0.002)
