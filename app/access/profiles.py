@@ -1,4 +1,4 @@
-"""Profiles: publish a version, preview what it would change, and give a tenant one.
+"""Profiles: publish a version, and give a tenant one. `profile_previews` says what it would change.
 
 A tenant's prices change at a place in the change log, as when a market type is switched (`feed_selection`):
 in one transaction the tenant is sent every open market whose odds change, and what comes later has the new
@@ -6,14 +6,14 @@ odds. Publishing a version gives it to each tenant that has the profile, one tra
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
 
-from app.domain.market import Market, MarketStatus
+from app.domain.market import Market
 from app.domain.profiles import (
     HIGHEST_ODDS,
     LOWEST_ODDS,
@@ -28,7 +28,8 @@ from app.domain.profiles import (
 from app.domain.tenant import Tenant
 from app.domain.tenant_offer import OfferRules
 from app.domain.trading_controls import MarginControl
-from app.kit.errors import Field, Invalid, NotFound
+from app.kit.clock import Clock
+from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, changes, markets, profiles, recovery_queries, tenants
 from app.store.changes import SWITCH, Place
 from app.store.transaction import Tx
@@ -38,7 +39,7 @@ FAMILIES = tuple(sorted({rule.family for rule in RULES.values()}))
 PHASES = ("before_play", "in_play", "last_rounds")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _MOST_RULES = 200
-_EXAMPLES = 10  #: markets that a preview shows of a family
+Transactions = Callable[[], AbstractAsyncContextManager[Tx]]
 
 
 class ProfileDraft(msgspec.Struct, frozen=True):
@@ -58,26 +59,36 @@ class Published(NamedTuple):
     new: bool
 
 
-class MarketPreview(NamedTuple):
-    """The odds of a market, and those that it would have; None: it would be suspended."""
-
-    match_id: UUID
-    market: Market
-    after: Market
+class MarginRule(MarginControl, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The margin, a fraction, for the markets of one `family` ("": all) in one `phase` ("": all).
+    `long_shots` is the part of it, from 0 to 1, that is spread over a group's markets equally and not in
+    proportion to their probability: the less likely result bears more."""
 
 
-class FamilyPreview(NamedTuple):
-    """What would change for the open markets of a family: how many there are, how many have other odds, how
-    many more would be suspended, the mean of their inverse odds over their probabilities less 1 now and then,
-    and those that would change most."""
+class StakeChange(StakeRule, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """For the markets of one `family` ("": all) in one `phase` ("": all): what advised maximum stakes are
+    multiplied by, and the seconds that are added to advised bet delays."""
 
-    family: str
-    markets: int
-    changed: int
-    suspended: int
-    margin_now: float
-    margin_then: float
-    examples: Sequence[MarketPreview]
+
+class ProfileContent(ProfileDraft, frozen=True, forbid_unknown_fields=True):
+    """The content of a version as operators write it. One of `margins` is for every family and phase; the one
+    for a market's family and phase counts before that for its family, and that before the one for its phase.
+    Odds above `max_odds` are lowered to it; a market with odds below `min_odds` is suspended. With a
+    `min_move`, a fraction, odds have steps so far apart, and change with smaller moves rarely."""
+
+    margins: tuple[MarginRule, ...]
+    min_odds: float = LOWEST_ODDS
+    max_odds: float = HIGHEST_ODDS
+    min_move: float = 0.0
+    stakes: tuple[StakeChange, ...] = ()
+
+
+class InForce(NamedTuple):
+    """A version, whether it is `new`, and the tenants that were given it."""
+
+    profile: Profile
+    new: bool
+    moved: Sequence[str]
 
 
 def checked(name: str, draft: ProfileDraft, version: int) -> Profile:
@@ -85,21 +96,59 @@ def checked(name: str, draft: ProfileDraft, version: int) -> Profile:
     wrong = list(_problems(name, draft))
     if wrong:
         raise Invalid(*wrong)
-    fields = {field: getattr(draft, field) for field in ProfileDraft.__struct_fields__}
-    return Profile(name, version, **fields)
+    return msgspec.convert({"name": name, "version": version} | msgspec.to_builtins(draft), Profile)
 
 
-async def publish(tx: Tx, name: str, draft: ProfileDraft, *, by: str, now: int) -> Published:
+def content_of(profile: Profile) -> ProfileContent:
+    """What a version was made of."""
+    fields = {name: getattr(profile, name) for name in ProfileContent.__struct_fields__}
+    return msgspec.convert(msgspec.to_builtins(fields), ProfileContent)
+
+
+async def publish(
+    tx: Tx, name: str, draft: ProfileDraft, *, by: str, now: int, based_on: int | None = None
+) -> Published:
     """Store another version of a profile; it is in force for a tenant once `assign` has given it to the
-    tenant. Raises `Invalid`, and `Conflict` if somebody else publishes one at the same time."""
+    tenant. `based_on` is the version that was changed (0: none), if the newest must still be that one.
+    Raises `Invalid`, and `Conflict` if somebody else has published one since, or does so at the same time."""
     known = await profiles.newest(tx, name)
-    if known and known.profile == checked(name, draft, known.profile.version):
+    newest = known.profile.version if known else 0
+    if known and known.profile == checked(name, draft, newest):
         return Published(known.profile, new=False)
-    profile = checked(name, draft, known.profile.version + 1 if known else 1)
+    profile = checked(name, draft, newest + 1)
+    if based_on is not None and based_on != newest:
+        raise Conflict(
+            f"The newest version of {name!r} is {newest}, not {based_on}: look at it, and send yours again.",
+            code="profile_moved_on",
+            name=name,
+            newest=newest,
+        )
     await profiles.add(tx, profile, by, now)
     details = {"version": profile.version, "profile": msgspec.to_builtins(draft)}
     await audit.add(tx, audit.AuditRecord(now, by, "profile.publish", name, None, details))
     return Published(profile, new=True)
+
+
+async def put_in_force(
+    transaction: Transactions,
+    name: str,
+    draft: ProfileDraft,
+    *,
+    by: str,
+    clock: Clock,
+    based_on: int | None = None,
+) -> InForce:
+    """Publish a version and give the newest to each tenant that has the profile, one transaction a tenant.
+    Repeated after a failure, it gives it to the rest. Raises as `publish`."""
+    async with transaction() as tx:
+        version, new = await publish(tx, name, draft, by=by, now=clock(), based_on=based_on)
+        owners = await tenants_with(tx, name)
+    moved = []
+    for slug in [one.slug for one in owners]:
+        async with transaction() as tx:
+            if await _renew(tx, slug, name, by=by, now=clock()):
+                moved.append(slug)
+    return InForce(version, new, moved)
 
 
 async def tenants_with(tx: Tx, name: str) -> list[Tenant]:
@@ -119,17 +168,30 @@ async def assign(tx: Tx, slug: str, name: str | None, *, by: str, now: int) -> T
     It appends to the change log, so it must be called once in a transaction, as its last statement. Raises
     `NotFound` for an unknown tenant or profile.
     """
-    wanted = None if name is None else await _newest(tx, name)
     tenant = await tenants.lock(tx, slug)
+    return await _give(tx, tenant, None if name is None else await _newest(tx, name), by, now)
+
+
+async def _renew(tx: Tx, slug: str, name: str, *, by: str, now: int) -> bool:
+    """`assign`, if the tenant still has the profile; whether that changed anything."""
+    tenant = await tenants.lock(tx, slug)
+    own = profile_of(tenant)
+    if own is None or own.name != name:
+        return False
+    return await _give(tx, tenant, await _newest(tx, name), by, now) is not tenant
+
+
+async def _give(tx: Tx, tenant: Tenant, wanted: Profile | None, by: str, now: int) -> Tenant:
     known = profile_of(tenant)
     if (known and known.key) == (wanted and wanted.key):
         return tenant
     details = {"profile": wanted and wanted.name, "version": wanted and wanted.version}
-    await audit.add(tx, audit.AuditRecord(now, by, "tenant.profile", slug, tenant.id, details))
+    await audit.add(tx, audit.AuditRecord(now, by, "tenant.profile", tenant.slug, tenant.id, details))
     return await _switch(tx, tenant, wanted, now)
 
 
 async def _newest(tx: Tx, name: str) -> Profile:
+    """Read after the tenant's row is locked: of two publishers, the second gives every tenant the last."""
     found = await profiles.newest(tx, name)
     if found is None:
         raise NotFound(f"There is no profile {name!r}: publish it first.")
@@ -169,47 +231,6 @@ def _changed(
         for match_id, own in present.items()
     }
     return {match_id: own for match_id, own in found.items() if own}
-
-
-async def preview(tx: Tx, name: str, draft: ProfileDraft, before: Profile | None) -> Iterator[FamilyPreview]:
-    """What would change for a tenant that has the profile `before` (None: standard odds), by family. Raises
-    `Invalid`."""
-    after = checked(name, draft, 0)
-    by_family: dict[str, list[MarketPreview]] = defaultdict(list)
-    old, new = OfferRules(profile=before), OfferRules(profile=after)
-    for match_id, own in (await markets.open_by_match(tx)).items():
-        for market in own:
-            by_family[market.family].append(MarketPreview(match_id, old.priced(market), new.priced(market)))
-    return (_of_family(family, found) for family, found in sorted(by_family.items()))
-
-
-def _of_family(family: str, found: Sequence[MarketPreview]) -> FamilyPreview:
-    changed = [one for one in found if one.market != one.after]
-    stopped = [one for one in changed if _on_offer(one.market) and not _on_offer(one.after)]
-    return FamilyPreview(
-        family=family,
-        markets=len(found),
-        changed=len(changed),
-        suspended=len(stopped),
-        margin_now=_mean_margin(one.market for one in found),
-        margin_then=_mean_margin(one.after for one in found),
-        examples=sorted(changed, key=_ratio, reverse=True)[:_EXAMPLES],
-    )
-
-
-def _on_offer(market: Market) -> bool:
-    return market.status is MarketStatus.ACTIVE
-
-
-def _mean_margin(found: Iterable[Market]) -> float:
-    paid = [1 / (float(one.odds) * one.probability) - 1 for one in found if one.probability]
-    return sum(paid) / len(paid) if paid else 0.0
-
-
-def _ratio(one: MarketPreview) -> float:
-    """By which factor the odds would change, upwards or downwards."""
-    ratio = float(one.market.odds / one.after.odds)
-    return max(ratio, 1 / ratio)
 
 
 def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:
