@@ -32,6 +32,7 @@ from app.kit.clock import Clock
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, changes, markets, profiles, recovery_queries, tenants
 from app.store.changes import SWITCH, Place
+from app.store.profiles import StoredProfile
 from app.store.transaction import Tx
 from app.trading.registry import RULES
 
@@ -89,6 +90,22 @@ class InForce(NamedTuple):
     profile: Profile
     new: bool
     moved: Sequence[str]
+
+
+class Overview(NamedTuple):
+    """The newest version of a profile, how many tenants have it, and how many have an older one."""
+
+    newest: StoredProfile
+    tenants: int
+    behind: int
+
+
+class Holder(NamedTuple):
+    """A tenant that has a profile, in which version, since when (Unix ms)."""
+
+    slug: str
+    version: int
+    since: int
 
 
 def checked(name: str, draft: ProfileDraft, version: int) -> Profile:
@@ -149,6 +166,35 @@ async def put_in_force(
             if await _renew(tx, slug, name, by=by, now=clock()):
                 moved.append(slug)
     return InForce(version, new, moved)
+
+
+async def overview(tx: Tx) -> list[Overview]:
+    """Every profile, by name."""
+    held = [own.key for one in await tenants.listing(tx) if (own := profile_of(one))]
+    found = []
+    for newest in await profiles.listing(tx):
+        up_to_date = held.count(newest.profile.key)
+        every = sum(name == newest.profile.name for name, _ in held)
+        found.append(Overview(newest, up_to_date, every - up_to_date))
+    return found
+
+
+async def holders(tx: Tx, name: str) -> list[Holder]:
+    """The tenants that have this profile, by slug."""
+    return [
+        Holder(one.slug, last.profile.version, last.at)
+        for one in await tenants_with(tx, name)
+        for last in one.profiles[-1:]
+        if last.profile
+    ]
+
+
+async def versions(tx: Tx, name: str) -> list[StoredProfile]:
+    """Every version of a profile, newest first. Raises `NotFound`."""
+    found = await profiles.versions(tx, name)
+    if not found:
+        raise NotFound(f"There is no profile {name!r}.")
+    return found
 
 
 async def tenants_with(tx: Tx, name: str) -> list[Tenant]:

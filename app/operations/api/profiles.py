@@ -11,18 +11,13 @@ from litestar.params import FromPath, FromQuery, JSONBody
 
 from app.access import profile_previews, profiles
 from app.access.profile_previews import FamilyPreview, MarketPreview, TenantPreview
-from app.access.profiles import ProfileContent, profile_of
+from app.access.profiles import Holder, Overview, ProfileContent, profile_of
 from app.domain.market import market_name
-from app.domain.profiles import Profile
-from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_millis
-from app.kit.errors import NotFound
 from app.operations.api.dependencies import OPERATOR, TENANT, Operators, Text, audit_fields, many
 from app.operations.api.tenants import TenantView, tenant_view
-from app.store import profiles as stored_profiles
-from app.store import tenants
 from app.store.profiles import StoredProfile
 from app.wire.views.meta import Many, Single
 
@@ -123,20 +118,16 @@ class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def list_profiles(ops: Operators) -> Many[ProfileSummary]:
     """Every profile, by name."""
     async with ops.store.snapshot() as tx:
-        found, owners = await stored_profiles.listing(tx), await tenants.listing(tx)
-    return many([_summary(one, [own for each in owners if (own := profile_of(each))]) for one in found])
+        return many([_summary(one) for one in await profiles.overview(tx)])
 
 
 @get(_PROFILE, opt=OPERATOR)
 async def show_profile(ops: Operators, profile: FromPath[str]) -> Single[ProfileView]:
     """Every version of a profile, and which tenants have which."""
     async with ops.store.snapshot() as tx:
-        versions = await stored_profiles.versions(tx, profile)
-        owners = await profiles.tenants_with(tx, profile)
-    if not versions:
-        raise NotFound(f"There is no profile {profile!r}.")
-    made = tuple([_version(one) for one in versions])
-    return Single(ProfileView(profile, made, tuple([_holder(one) for one in owners])))
+        made = tuple([_version(one) for one in await profiles.versions(tx, profile)])
+        held = tuple([_holder(one) for one in await profiles.holders(tx, profile)])
+    return Single(ProfileView(profile, made, held))
 
 
 @put(_PROFILE, opt=OPERATOR)
@@ -179,17 +170,15 @@ async def assign_profile(
         return Single(tenant_view(await profiles.assign(tx, slug, data.profile, **fields)))
 
 
-def _summary(one: StoredProfile, held: list[Profile]) -> ProfileSummary:
-    name, version = one.profile.key
-    versions = [each.version for each in held if each.name == name]
-    up_to_date = versions.count(version)
+def _summary(one: Overview) -> ProfileSummary:
+    newest = one.newest
     return ProfileSummary(
-        name=name,
-        version=version,
-        published_at=iso_millis(one.created_at),
-        published_by=one.created_by,
-        tenants=up_to_date,
-        tenants_behind=len(versions) - up_to_date,
+        name=newest.profile.name,
+        version=newest.profile.version,
+        published_at=iso_millis(newest.created_at),
+        published_by=newest.created_by,
+        tenants=one.tenants,
+        tenants_behind=one.behind,
     )
 
 
@@ -198,10 +187,8 @@ def _version(one: StoredProfile) -> VersionView:
     return VersionView(one.profile.version, iso_millis(one.created_at), one.created_by, content)
 
 
-def _holder(tenant: Tenant) -> HolderView:
-    last = tenant.profiles[-1]
-    version = last.profile.version if last.profile else 0
-    return HolderView(tenant.slug, version, iso_millis(last.at))
+def _holder(one: Holder) -> HolderView:
+    return HolderView(one.slug, one.version, iso_millis(one.since))
 
 
 def _preview(one: TenantPreview) -> TenantPreviewView:
