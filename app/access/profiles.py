@@ -134,12 +134,7 @@ async def publish(
         return Published(known.profile, new=False)
     profile = checked(name, draft, newest + 1)
     if based_on is not None and based_on != newest:
-        raise Conflict(
-            f"The newest version of {name!r} is {newest}, not {based_on}: look at it, and send yours again.",
-            code="profile_moved_on",
-            name=name,
-            newest=newest,
-        )
+        raise _moved_on(name, newest)
     await profiles.add(tx, profile, by, now)
     details = {"version": profile.version, "profile": msgspec.to_builtins(draft)}
     await audit.add(tx, audit.AuditRecord(now, by, "profile.publish", name, None, details))
@@ -207,15 +202,20 @@ def profile_of(tenant: Tenant) -> Profile | None:
     return tenant.offer.now.profile
 
 
-async def assign(tx: Tx, slug: str, name: str | None, *, by: str, now: int) -> Tenant:
+async def assign(
+    tx: Tx, slug: str, name: str | None, *, by: str, now: int, version: int | None = None
+) -> Tenant:
     """Give a tenant the newest version of a profile, or with None the standard odds; nothing changes where
     it has that already.
 
     It appends to the change log, so it must be called once in a transaction, as its last statement. Raises
-    `NotFound` for an unknown tenant or profile.
+    `NotFound` for an unknown tenant or profile, and `Conflict` if the newest version is not `version`.
     """
     tenant = await tenants.lock(tx, slug)
-    return await _give(tx, tenant, None if name is None else await _newest(tx, name), by, now)
+    wanted = None if name is None else await newest_version(tx, name)
+    if wanted and version not in (None, wanted.version):
+        raise _moved_on(wanted.name, wanted.version)
+    return await _give(tx, tenant, wanted, by, now)
 
 
 async def _renew(tx: Tx, slug: str, name: str, *, by: str, now: int) -> bool:
@@ -224,7 +224,7 @@ async def _renew(tx: Tx, slug: str, name: str, *, by: str, now: int) -> bool:
     own = profile_of(tenant)
     if own is None or own.name != name:
         return False
-    return await _give(tx, tenant, await _newest(tx, name), by, now) is not tenant
+    return await _give(tx, tenant, await newest_version(tx, name), by, now) is not tenant
 
 
 async def _give(tx: Tx, tenant: Tenant, wanted: Profile | None, by: str, now: int) -> Tenant:
@@ -236,8 +236,14 @@ async def _give(tx: Tx, tenant: Tenant, wanted: Profile | None, by: str, now: in
     return await _switch(tx, tenant, wanted, now)
 
 
-async def _newest(tx: Tx, name: str) -> Profile:
-    """Read after the tenant's row is locked: of two publishers, the second gives every tenant the last."""
+def _moved_on(name: str, newest: int) -> Conflict:
+    what = f"The newest version of {name!r} is {newest}: look at it, and send yours again."
+    return Conflict(what, code="profile_moved_on", name=name, newest=newest)
+
+
+async def newest_version(tx: Tx, name: str) -> Profile:
+    """The newest version of a profile. Raises `NotFound`. To give it to a tenant, read it after the tenant's
+    row is locked: then, of two who publish, the second gives every tenant the last."""
     found = await profiles.newest(tx, name)
     if found is None:
         raise NotFound(f"There is no profile {name!r}: publish it first.")
@@ -282,7 +288,7 @@ def _changed(
 def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:
     if not _NAME.fullmatch(name):
         what = "A profile's name has 1 to 30 characters of a-z, 0-9 and -, and begins with a letter."
-        yield Field(("name",), what, "name", name)
+        yield Field(("name",), what, "profile_name", name)
     if ("", "") not in {one.key for one in draft.margins}:
         what = "One margin must be for every family and phase: one without `family` and `phase`."
         yield Field(("body", "margins"), what, "default_margin", None)
@@ -299,27 +305,31 @@ def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:
     yield from _outside(("min_move",), draft.min_move, 0, MOST_MOVE)
     if not draft.min_odds < draft.max_odds:
         yield Field(
-            ("body", "max_odds"), "The highest odds must be above the lowest.", "max_odds", draft.max_odds
+            ("body", "max_odds"), "The highest odds must be above the lowest.", "odds_order", draft.max_odds
         )
 
 
 def _problems_of_rules(field: str, rules: Sequence[MarginControl | StakeRule]) -> Iterator[Field]:
     if len(rules) > _MOST_RULES:
-        yield Field(("body", field), f"At most {_MOST_RULES} are possible.", "too_many", len(rules))
+        yield Field(("body", field), f"At most {_MOST_RULES} are possible.", "too_many_rules", len(rules))
     known: set[tuple[str, str]] = set()
     for place, rule in enumerate(rules):
         where = ("body", field, place)
         if rule.family and rule.family not in FAMILIES:
             what = f"There is no family {rule.family!r}: there are {', '.join(FAMILIES)}."
-            yield Field((*where, "family"), what, "family", rule.family)
+            yield Field((*where, "family"), what, "unknown", rule.family)
         if rule.phase and rule.phase not in PHASES:
             what = f"There is no phase {rule.phase!r}: there are {', '.join(PHASES)}."
-            yield Field((*where, "phase"), what, "phase", rule.phase)
+            yield Field((*where, "phase"), what, "unknown", rule.phase)
         if rule.key in known:
-            yield Field(where, "This family and phase are named twice.", "twice", " ".join(rule.key))
+            yield Field(
+                where, "This family and phase are named twice.", "rule_twice", " ".join(rule.key).strip()
+            )
         known.add(rule.key)
 
 
 def _outside(where: tuple[str | int, ...], value: float, least: float, most: float) -> Iterator[Field]:
     if not least <= value <= most:
-        yield Field(("body", *where), f"It must be {least:g} to {most:g}.", "out_of_range", value)
+        limits = {"lowest": f"{least:g}", "highest": f"{most:g}"}
+        what = f"It must be {least:g} to {most:g}."
+        yield Field(("body", *where), what, "out_of_range", value, limits)
