@@ -115,7 +115,7 @@ def _print(line: str) -> None:
 
 def _summary(each: Overview) -> str:
     newest = each.newest
-    held = f"{each.tenants} tenants have it, {each.behind} an older one"
+    held = f"tenants with it: {each.tenants}, with an older one: {each.behind}"
     return f"{newest.profile.name} version {newest.profile.version}, published {_published(newest)}: {held}"
 
 

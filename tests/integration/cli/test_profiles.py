@@ -64,7 +64,7 @@ def test_a_profile_is_published_given_and_changed(said: Said, file: Callable[[An
     other = CONTENT | {"min_move": 0.01}
     published = said("profile", "publish", "tight", file(other), "--based-on", 1)
     assert "version 2: published" in published and "tenant delta has it now" in published
-    assert "1 tenants have it, 0 an older one" in said("profile", "list")
+    assert "tenants with it: 1, with an older one: 0" in said("profile", "list")
     shown = said("profile", "show", "tight")
     assert shown.index("version 2") < shown.index("version 1")
     assert "tenant delta has version 2" in shown
