@@ -10,6 +10,7 @@ from litestar import Response
 from litestar.params import FromPath, FromQuery
 
 from app.access import profiles
+from app.access.users import OPERATORS_TENANT
 from app.amqp.delivery_status import CONNECTED, tenant_statuses
 from app.commands import closing_line
 from app.domain.market import MarketKey
@@ -77,7 +78,11 @@ async def list_tenants(request: SignedInRequest, console: Console) -> Response[s
         "tenants.html",
         tenants=found,
         connected=CONNECTED,
-        owners=[(one, one.profiles[-1] if one.profiles else None) for one in owners],
+        owners=[
+            (one, one.profiles[-1] if one.profiles else None)
+            for one in owners
+            if one.slug != OPERATORS_TENANT
+        ],
         profiles=[one.newest.profile.name for one in known],
     )
 

@@ -211,6 +211,7 @@ async def test_a_profile_is_given_to_a_tenant_after_a_preview(
         "tenant": ["beta"],
         "profile": ["tight"],
     }
+    assert "beta" in page.text and "operators-" not in page.text
     preview = await step(admin_person, "tenant-profile/check", fields)
     check_policy(preview)
     assert preview.status_code == 200 and "standard odds" in preview.text
