@@ -28,6 +28,7 @@ from app.domain.profiles import (
 from app.domain.tenant import Tenant
 from app.domain.tenant_offer import OfferRules
 from app.domain.trading_controls import MarginControl
+from app.kit.background import run_in_thread
 from app.kit.clock import Clock
 from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, changes, markets, profiles, recovery_queries, tenants
@@ -252,16 +253,19 @@ async def newest_version(tx: Tx, name: str) -> Profile:
 
 async def _switch(tx: Tx, tenant: Tenant, profile: Profile | None, now: int) -> Tenant:
     """A fresh timestamp makes the messages about the switch newer than all before them, as in
-    `feed_selection`."""
-    await recovery_queries.assign_timestamps(tx, list(await markets.open_by_match(tx)), now)
+    `feed_selection`. What takes long is done before what others wait for is locked: the second time only
+    markets that have changed meanwhile are priced."""
+    before = tenant.offer.now
+    difference = _Difference(before, msgspec.structs.replace(before, profile=profile))
+    seen = await markets.open_by_match(tx)
+    await run_in_thread(difference.by_match, seen)
+    await recovery_queries.assign_timestamps(tx, list(seen), now)
     seq = await changes.take_place(tx)
-    oldest = await changes.oldest(tx)
-    history = (*_needed(tenant.profiles, oldest), ProfileChange(seq, now, profile))
-    after = msgspec.structs.replace(tenant, profiles=history)
-    changed = _changed(await markets.open_by_match(tx), tenant.offer.now, after.offer.now)
+    history = (*_needed(tenant.profiles, await changes.oldest(tx)), ProfileChange(seq, now, profile))
+    changed = difference.by_match(await markets.open_by_match(tx))
     await tenants.save_profiles(tx, tenant.id, history)
     await changes.append_for_tenant(tx, Place(seq, SWITCH), tenant.id, changed, now)
-    return after
+    return msgspec.structs.replace(tenant, profiles=history)
 
 
 def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileChange]:
@@ -270,19 +274,26 @@ def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileCh
     return history[past[-1] :] if past else history
 
 
-def _changed(
-    present: Mapping[UUID, Sequence[Market]], before: OfferRules, after: OfferRules
-) -> dict[UUID, list[Market]]:
-    """The markets that look different to the tenant, as it sees them then, by match."""
-    found = {
-        match_id: [
-            shown
-            for one in own
-            if (shown := after.market_in_list(one)) and shown != before.market_in_list(one)
-        ]
-        for match_id, own in present.items()
-    }
-    return {match_id: own for match_id, own in found.items() if own}
+class _Difference:
+    """Which markets a tenant sees differently by other rules. What it sees follows from a market's row, so
+    that equal rows are looked at once."""
+
+    def __init__(self, before: OfferRules, after: OfferRules) -> None:
+        self._before, self._after = before, after
+        self._known: dict[Market, Market | None] = {}
+
+    def by_match(self, present: Mapping[UUID, Sequence[Market]]) -> dict[UUID, list[Market]]:
+        """Those that look different, as the tenant sees them then, by match."""
+        found = {
+            match_id: [shown for one in own if (shown := self._of(one))] for match_id, own in present.items()
+        }
+        return {match_id: own for match_id, own in found.items() if own}
+
+    def _of(self, market: Market) -> Market | None:
+        if market not in self._known:
+            shown = self._after.market_in_list(market)
+            self._known[market] = None if shown == self._before.market_in_list(market) else shown
+        return self._known[market]
 
 
 def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:

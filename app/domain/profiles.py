@@ -10,11 +10,12 @@ A profile is immutable: another version of it has another number. Without one, a
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from typing import Literal, TypeVar
 
 import msgspec
+from propcache.api import cached_property
 
 from app.domain.market import ACTIVE, SUSPENDED, Market, PricePhase
 from app.domain.trading_controls import MarginControl
@@ -43,9 +44,10 @@ class StakeRule(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 R = TypeVar("R", MarginControl, StakeRule)
+Place = tuple[str, str]  #: the family and the phase of a rule, "" for all
 
 
-class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
+class Profile(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     """One version of a profile.
 
     `margins`: the one for a market's family and phase counts before that for its family, that before the one
@@ -69,11 +71,11 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def margin(self, market: Market) -> MarginControl:
         """The margin of a market, without what a trader has changed on its match."""
-        return _rule_of(self.margins, market) or MarginControl(0.0)
+        return _rule_of(self._margins, market) or MarginControl(0.0)
 
     def stake_rule(self, market: Market) -> StakeRule:
         """What changes for the advice on a market."""
-        return _rule_of(self.stakes, market) or StakeRule()
+        return _rule_of(self._stakes, market) or StakeRule()
 
     def priced(self, market: Market) -> Market:
         """The market with this profile's odds."""
@@ -98,6 +100,14 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
             return None
         return _decimal(self._on_ladder(min(found, self.max_odds)))
 
+    @cached_property
+    def _margins(self) -> Mapping[Place, MarginControl]:
+        return {rule.key: rule for rule in self.margins}
+
+    @cached_property
+    def _stakes(self) -> Mapping[Place, StakeRule]:
+        return {rule.key: rule for rule in self.stakes}
+
     def _on_ladder(self, odds: float) -> float:
         if not self.min_move:
             return odds
@@ -106,11 +116,12 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.min_odds * math.exp(step * steps)
 
 
-def _rule_of(rules: Sequence[R], market: Market) -> R | None:
+def _rule_of(known: Mapping[Place, R], market: Market) -> R | None:
     """The rule that counts for a market: the most specific one, by family before phase."""
-    wanted = ((market.family, market.phase), (market.family, ""), ("", market.phase), ("", ""))
-    known = {rule.key: rule for rule in rules}
-    return next((known[key] for key in wanted if key in known), None)
+    family, phase = market.family, market.phase
+    return (
+        known.get((family, phase)) or known.get((family, "")) or known.get(("", phase)) or known.get(("", ""))
+    )
 
 
 def _decimal(odds: float) -> Decimal:

@@ -127,6 +127,28 @@ async def test_repeating_gives_the_version_to_those_that_a_failure_left_out(desk
     }
 
 
+async def test_a_tenant_that_has_lost_the_profile_meanwhile_is_left_as_it_is(
+    desk: Desk, store: Store
+) -> None:
+    await desk.publish()
+    await desk.give("beta")
+    calls = 0
+
+    @asynccontextmanager
+    async def losing() -> AsyncIterator[Tx]:
+        nonlocal calls
+        calls += 1
+        if calls == 2:  # the version is published, and beta is next
+            await desk.give("beta", None)
+        async with store.transaction() as tx:
+            yield tx
+
+    draft = ProfileContent(margins=(profiles.MarginRule(0.02),))
+    done = await profiles.put_in_force(losing, "tight", draft, by="test", clock=system_clock)
+    assert (done.profile.version, done.moved, calls) == (2, [], 2)
+    assert (await desk.request("GET", "/tenants/beta"))["profile"] is None
+
+
 @asynccontextmanager
 async def _broken() -> AsyncIterator[Tx]:
     raise ConnectionError
