@@ -7,8 +7,9 @@ So a change takes effect everywhere at once, whatever else is down. Every refusa
 
 `admin` is the only way to change tenants and keys, and writes who did it to the audit; `api_keys` generates
 and checks keys, and validates what one is issued with. `feed_selection` changes which matches and market
-types a tenant's feed carries. `broker_sync` applies tenants' access to the broker, `key_logins` decides which
-keys may log in there. `log_tokens` signs the addresses that game servers send their logs to.
+types a tenant's feed carries; `profiles` by which margin its odds are made, and `profile_previews` says what
+that would change. `broker_sync` applies tenants' access to the broker, `key_logins` decides which keys may
+log in there. `log_tokens` signs the addresses that game servers send their logs to.
 
 The people of tenants: `users` changes them and their one-time links, `sign_in` opens and checks sessions,
 `second_factor` verifies codes, `credentials` hashes passwords and makes the tokens of links and sessions. A

@@ -1,4 +1,4 @@
-"""Profiles: publish a version, preview what it would change, and give a tenant one.
+"""Profiles: publish a version, and give a tenant one. `profile_previews` says what it would change.
 
 A tenant's prices change at a place in the change log, as when a market type is switched (`feed_selection`):
 in one transaction the tenant is sent every open market whose odds change, and what comes later has the new
@@ -6,14 +6,14 @@ odds. Publishing a version gives it to each tenant that has the profile, one tra
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
 
-from app.domain.market import Market, MarketStatus
+from app.domain.market import Market
 from app.domain.profiles import (
     HIGHEST_ODDS,
     LEAST_MOVE,
@@ -29,9 +29,12 @@ from app.domain.profiles import (
 from app.domain.tenant import Tenant
 from app.domain.tenant_offer import OfferRules
 from app.domain.trading_controls import MarginControl
-from app.kit.errors import Field, Invalid, NotFound
+from app.kit.background import run_in_thread
+from app.kit.clock import Clock
+from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import audit, changes, markets, profiles, recovery_queries, tenants
 from app.store.changes import SWITCH, Place
+from app.store.profiles import StoredProfile
 from app.store.transaction import Tx
 from app.trading.registry import RULES
 
@@ -39,7 +42,7 @@ FAMILIES = tuple(sorted({rule.family for rule in RULES.values()}))
 PHASES = ("before_play", "in_play", "last_rounds")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _MOST_RULES = 200
-_EXAMPLES = 10  #: markets that a preview shows of a family
+Transactions = Callable[[], AbstractAsyncContextManager[Tx]]
 
 
 class ProfileDraft(msgspec.Struct, frozen=True):
@@ -59,26 +62,52 @@ class Published(NamedTuple):
     new: bool
 
 
-class MarketPreview(NamedTuple):
-    """The odds of a market, and those that it would have; None: it would be suspended."""
-
-    match_id: UUID
-    market: Market
-    after: Market
+class MarginRule(MarginControl, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The margin, a fraction, for the markets of one `family` ("": all) in one `phase` ("": all).
+    `long_shots` is the part of it, from 0 to 1, that is spread over a group's markets equally and not in
+    proportion to their probability: the less likely result bears more."""
 
 
-class FamilyPreview(NamedTuple):
-    """What would change for the open markets of a family: how many there are, how many have other odds, how
-    many more would be suspended, the mean of their inverse odds over their probabilities less 1 now and then,
-    and those that would change most."""
+class StakeChange(StakeRule, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """For the markets of one `family` ("": all) in one `phase` ("": all): what advised maximum stakes are
+    multiplied by, and the seconds that are added to advised bet delays."""
 
-    family: str
-    markets: int
-    changed: int
-    suspended: int
-    margin_now: float
-    margin_then: float
-    examples: Sequence[MarketPreview]
+
+class ProfileContent(ProfileDraft, frozen=True, forbid_unknown_fields=True):
+    """The content of a version as operators write it. One of `margins` is for every family and phase; the one
+    for a market's family and phase counts before that for its family, and that before the one for its phase.
+    Odds above `max_odds` are lowered to it; a market with odds below `min_odds` is suspended. With a
+    `min_move`, a fraction, odds have steps so far apart, and change with smaller moves rarely."""
+
+    margins: tuple[MarginRule, ...]
+    min_odds: float = LOWEST_ODDS
+    max_odds: float = HIGHEST_ODDS
+    min_move: float = 0.0
+    stakes: tuple[StakeChange, ...] = ()
+
+
+class InForce(NamedTuple):
+    """A version, whether it is `new`, and the tenants that were given it."""
+
+    profile: Profile
+    new: bool
+    moved: Sequence[str]
+
+
+class Overview(NamedTuple):
+    """The newest version of a profile, how many tenants have it, and how many have an older one."""
+
+    newest: StoredProfile
+    tenants: int
+    behind: int
+
+
+class Holder(NamedTuple):
+    """A tenant that has a profile, in which version, since when (Unix ms)."""
+
+    slug: str
+    version: int
+    since: int
 
 
 def checked(name: str, draft: ProfileDraft, version: int) -> Profile:
@@ -86,21 +115,83 @@ def checked(name: str, draft: ProfileDraft, version: int) -> Profile:
     wrong = list(_problems(name, draft))
     if wrong:
         raise Invalid(*wrong)
-    fields = {field: getattr(draft, field) for field in ProfileDraft.__struct_fields__}
-    return Profile(name, version, **fields)
+    return msgspec.convert({"name": name, "version": version} | msgspec.to_builtins(draft), Profile)
 
 
-async def publish(tx: Tx, name: str, draft: ProfileDraft, *, by: str, now: int) -> Published:
+def content_of(profile: Profile) -> ProfileContent:
+    """What a version was made of."""
+    fields = {name: getattr(profile, name) for name in ProfileContent.__struct_fields__}
+    return msgspec.convert(msgspec.to_builtins(fields), ProfileContent)
+
+
+async def publish(
+    tx: Tx, name: str, draft: ProfileDraft, *, by: str, now: int, based_on: int | None = None
+) -> Published:
     """Store another version of a profile; it is in force for a tenant once `assign` has given it to the
-    tenant. Raises `Invalid`, and `Conflict` if somebody else publishes one at the same time."""
+    tenant. `based_on` is the version that was changed (0: none), if the newest must still be that one.
+    Raises `Invalid`, and `Conflict` if somebody else has published one since, or does so at the same time."""
     known = await profiles.newest(tx, name)
-    if known and known.profile == checked(name, draft, known.profile.version):
+    newest = known.profile.version if known else 0
+    if known and known.profile == checked(name, draft, newest):
         return Published(known.profile, new=False)
-    profile = checked(name, draft, known.profile.version + 1 if known else 1)
+    profile = checked(name, draft, newest + 1)
+    if based_on is not None and based_on != newest:
+        raise _moved_on(name, newest)
     await profiles.add(tx, profile, by, now)
     details = {"version": profile.version, "profile": msgspec.to_builtins(draft)}
     await audit.add(tx, audit.AuditRecord(now, by, "profile.publish", name, None, details))
     return Published(profile, new=True)
+
+
+async def put_in_force(
+    transaction: Transactions,
+    name: str,
+    draft: ProfileDraft,
+    *,
+    by: str,
+    clock: Clock,
+    based_on: int | None = None,
+) -> InForce:
+    """Publish a version and give the newest to each tenant that has the profile, one transaction a tenant.
+    Repeated after a failure, it gives it to the rest. Raises as `publish`."""
+    async with transaction() as tx:
+        version, new = await publish(tx, name, draft, by=by, now=clock(), based_on=based_on)
+        owners = await tenants_with(tx, name)
+    moved = []
+    for slug in [one.slug for one in owners]:
+        async with transaction() as tx:
+            if await _renew(tx, slug, name, by=by, now=clock()):
+                moved.append(slug)
+    return InForce(version, new, moved)
+
+
+async def overview(tx: Tx) -> list[Overview]:
+    """Every profile, by name."""
+    held = [own.key for one in await tenants.listing(tx) if (own := profile_of(one))]
+    found = []
+    for newest in await profiles.listing(tx):
+        up_to_date = held.count(newest.profile.key)
+        every = sum(name == newest.profile.name for name, _ in held)
+        found.append(Overview(newest, up_to_date, every - up_to_date))
+    return found
+
+
+async def holders(tx: Tx, name: str) -> list[Holder]:
+    """The tenants that have this profile, by slug."""
+    return [
+        Holder(one.slug, last.profile.version, last.at)
+        for one in await tenants_with(tx, name)
+        for last in one.profiles[-1:]
+        if last.profile
+    ]
+
+
+async def versions(tx: Tx, name: str) -> list[StoredProfile]:
+    """Every version of a profile, newest first. Raises `NotFound`."""
+    found = await profiles.versions(tx, name)
+    if not found:
+        raise NotFound(f"There is no profile {name!r}.")
+    return found
 
 
 async def tenants_with(tx: Tx, name: str) -> list[Tenant]:
@@ -113,24 +204,48 @@ def profile_of(tenant: Tenant) -> Profile | None:
     return tenant.offer.now.profile
 
 
-async def assign(tx: Tx, slug: str, name: str | None, *, by: str, now: int) -> Tenant:
+async def assign(
+    tx: Tx, slug: str, name: str | None, *, by: str, now: int, version: int | None = None
+) -> Tenant:
     """Give a tenant the newest version of a profile, or with None the standard odds; nothing changes where
     it has that already.
 
     It appends to the change log, so it must be called once in a transaction, as its last statement. Raises
-    `NotFound` for an unknown tenant or profile.
+    `NotFound` for an unknown tenant or profile, and `Conflict` if the newest version is not `version`.
     """
-    wanted = None if name is None else await _newest(tx, name)
     tenant = await tenants.lock(tx, slug)
+    wanted = None if name is None else await newest_version(tx, name)
+    if wanted and version not in (None, wanted.version):
+        raise _moved_on(wanted.name, wanted.version)
+    return await _give(tx, tenant, wanted, by, now)
+
+
+async def _renew(tx: Tx, slug: str, name: str, *, by: str, now: int) -> bool:
+    """`assign`, if the tenant still has the profile; whether that changed anything."""
+    tenant = await tenants.lock(tx, slug)
+    own = profile_of(tenant)
+    if own is None or own.name != name:
+        return False
+    return await _give(tx, tenant, await newest_version(tx, name), by, now) is not tenant
+
+
+async def _give(tx: Tx, tenant: Tenant, wanted: Profile | None, by: str, now: int) -> Tenant:
     known = profile_of(tenant)
     if (known and known.key) == (wanted and wanted.key):
         return tenant
     details = {"profile": wanted and wanted.name, "version": wanted and wanted.version}
-    await audit.add(tx, audit.AuditRecord(now, by, "tenant.profile", slug, tenant.id, details))
+    await audit.add(tx, audit.AuditRecord(now, by, "tenant.profile", tenant.slug, tenant.id, details))
     return await _switch(tx, tenant, wanted, now)
 
 
-async def _newest(tx: Tx, name: str) -> Profile:
+def _moved_on(name: str, newest: int) -> Conflict:
+    what = f"The newest version of {name!r} is {newest}: look at it, and send yours again."
+    return Conflict(what, code="profile_moved_on", name=name, newest=newest)
+
+
+async def newest_version(tx: Tx, name: str) -> Profile:
+    """The newest version of a profile. Raises `NotFound`. To give it to a tenant, read it after the tenant's
+    row is locked: then, of two who publish, the second gives every tenant the last."""
     found = await profiles.newest(tx, name)
     if found is None:
         raise NotFound(f"There is no profile {name!r}: publish it first.")
@@ -139,16 +254,19 @@ async def _newest(tx: Tx, name: str) -> Profile:
 
 async def _switch(tx: Tx, tenant: Tenant, profile: Profile | None, now: int) -> Tenant:
     """A fresh timestamp makes the messages about the switch newer than all before them, as in
-    `feed_selection`."""
-    await recovery_queries.assign_timestamps(tx, list(await markets.open_by_match(tx)), now)
+    `feed_selection`. What takes long is done before what others wait for is locked: the second time only
+    markets that have changed meanwhile are priced."""
+    before = tenant.offer.now
+    difference = _Difference(before, msgspec.structs.replace(before, profile=profile))
+    seen = await markets.open_by_match(tx)
+    await run_in_thread(difference.by_match, seen)
+    await recovery_queries.assign_timestamps(tx, list(seen), now)
     seq = await changes.take_place(tx)
-    oldest = await changes.oldest(tx)
-    history = (*_needed(tenant.profiles, oldest), ProfileChange(seq, now, profile))
-    after = msgspec.structs.replace(tenant, profiles=history)
-    changed = _changed(await markets.open_by_match(tx), tenant.offer.now, after.offer.now)
+    history = (*_needed(tenant.profiles, await changes.oldest(tx)), ProfileChange(seq, now, profile))
+    changed = difference.by_match(await markets.open_by_match(tx))
     await tenants.save_profiles(tx, tenant.id, history)
     await changes.append_for_tenant(tx, Place(seq, SWITCH), tenant.id, changed, now)
-    return after
+    return msgspec.structs.replace(tenant, profiles=history)
 
 
 def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileChange]:
@@ -157,66 +275,32 @@ def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileCh
     return history[past[-1] :] if past else history
 
 
-def _changed(
-    present: Mapping[UUID, Sequence[Market]], before: OfferRules, after: OfferRules
-) -> dict[UUID, list[Market]]:
-    """The markets that look different to the tenant, as it sees them then, by match."""
-    found = {
-        match_id: [
-            shown
-            for one in own
-            if (shown := after.market_in_list(one)) and shown != before.market_in_list(one)
-        ]
-        for match_id, own in present.items()
-    }
-    return {match_id: own for match_id, own in found.items() if own}
+class _Difference:
+    """Which markets a tenant sees differently by other rules. What it sees follows from a market's row, so
+    that equal rows are looked at once."""
 
+    def __init__(self, before: OfferRules, after: OfferRules) -> None:
+        self._before, self._after = before, after
+        self._known: dict[Market, Market | None] = {}
 
-async def preview(tx: Tx, name: str, draft: ProfileDraft, before: Profile | None) -> Iterator[FamilyPreview]:
-    """What would change for a tenant that has the profile `before` (None: standard odds), by family. Raises
-    `Invalid`."""
-    after = checked(name, draft, 0)
-    by_family: dict[str, list[MarketPreview]] = defaultdict(list)
-    old, new = OfferRules(profile=before), OfferRules(profile=after)
-    for match_id, own in (await markets.open_by_match(tx)).items():
-        for market in own:
-            by_family[market.family].append(MarketPreview(match_id, old.priced(market), new.priced(market)))
-    return (_of_family(family, found) for family, found in sorted(by_family.items()))
+    def by_match(self, present: Mapping[UUID, Sequence[Market]]) -> dict[UUID, list[Market]]:
+        """Those that look different, as the tenant sees them then, by match."""
+        found = {
+            match_id: [shown for one in own if (shown := self._of(one))] for match_id, own in present.items()
+        }
+        return {match_id: own for match_id, own in found.items() if own}
 
-
-def _of_family(family: str, found: Sequence[MarketPreview]) -> FamilyPreview:
-    changed = [one for one in found if one.market != one.after]
-    stopped = [one for one in changed if _on_offer(one.market) and not _on_offer(one.after)]
-    return FamilyPreview(
-        family=family,
-        markets=len(found),
-        changed=len(changed),
-        suspended=len(stopped),
-        margin_now=_mean_margin(one.market for one in found),
-        margin_then=_mean_margin(one.after for one in found),
-        examples=sorted(changed, key=_ratio, reverse=True)[:_EXAMPLES],
-    )
-
-
-def _on_offer(market: Market) -> bool:
-    return market.status is MarketStatus.ACTIVE
-
-
-def _mean_margin(found: Iterable[Market]) -> float:
-    paid = [1 / (float(one.odds) * one.probability) - 1 for one in found if one.probability]
-    return sum(paid) / len(paid) if paid else 0.0
-
-
-def _ratio(one: MarketPreview) -> float:
-    """By which factor the odds would change, upwards or downwards."""
-    ratio = float(one.market.odds / one.after.odds)
-    return max(ratio, 1 / ratio)
+    def _of(self, market: Market) -> Market | None:
+        if market not in self._known:
+            shown = self._after.market_in_list(market)
+            self._known[market] = None if shown == self._before.market_in_list(market) else shown
+        return self._known[market]
 
 
 def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:
     if not _NAME.fullmatch(name):
         what = "A profile's name has 1 to 30 characters of a-z, 0-9 and -, and begins with a letter."
-        yield Field(("name",), what, "name", name)
+        yield Field(("name",), what, "profile_name", name)
     if ("", "") not in {one.key for one in draft.margins}:
         what = "One margin must be for every family and phase: one without `family` and `phase`."
         yield Field(("body", "margins"), what, "default_margin", None)
@@ -234,27 +318,31 @@ def _problems(name: str, draft: ProfileDraft) -> Iterator[Field]:
         yield from _outside(("min_move",), draft.min_move, LEAST_MOVE, MOST_MOVE)
     if not draft.min_odds < draft.max_odds:
         yield Field(
-            ("body", "max_odds"), "The highest odds must be above the lowest.", "max_odds", draft.max_odds
+            ("body", "max_odds"), "The highest odds must be above the lowest.", "odds_order", draft.max_odds
         )
 
 
 def _problems_of_rules(field: str, rules: Sequence[MarginControl | StakeRule]) -> Iterator[Field]:
     if len(rules) > _MOST_RULES:
-        yield Field(("body", field), f"At most {_MOST_RULES} are possible.", "too_many", len(rules))
+        yield Field(("body", field), f"At most {_MOST_RULES} are possible.", "too_many_rules", len(rules))
     known: set[tuple[str, str]] = set()
     for place, rule in enumerate(rules):
         where = ("body", field, place)
         if rule.family and rule.family not in FAMILIES:
             what = f"There is no family {rule.family!r}: there are {', '.join(FAMILIES)}."
-            yield Field((*where, "family"), what, "family", rule.family)
+            yield Field((*where, "family"), what, "unknown", rule.family)
         if rule.phase and rule.phase not in PHASES:
             what = f"There is no phase {rule.phase!r}: there are {', '.join(PHASES)}."
-            yield Field((*where, "phase"), what, "phase", rule.phase)
+            yield Field((*where, "phase"), what, "unknown", rule.phase)
         if rule.key in known:
-            yield Field(where, "This family and phase are named twice.", "twice", " ".join(rule.key))
+            yield Field(
+                where, "This family and phase are named twice.", "rule_twice", " ".join(rule.key).strip()
+            )
         known.add(rule.key)
 
 
 def _outside(where: tuple[str | int, ...], value: float, least: float, most: float) -> Iterator[Field]:
     if not least <= value <= most:
-        yield Field(("body", *where), f"It must be {least:g} to {most:g}.", "out_of_range", value)
+        limits = {"lowest": f"{least:g}", "highest": f"{most:g}"}
+        what = f"It must be {least:g} to {most:g}."
+        yield Field(("body", *where), what, "out_of_range", value, limits)

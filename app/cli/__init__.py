@@ -22,6 +22,7 @@ from app.cli.match_control_commands import (
 )
 from app.cli.match_lifecycle_commands import match
 from app.cli.process_commands import PROCESSES
+from app.cli.profile_commands import profile
 from app.cli.sandbox_commands import demo_tenants, fault, simulate
 from app.cli.tenant_commands import book, key, tenant, unbook
 from app.cli.user_commands import operator, user
@@ -37,9 +38,11 @@ def main() -> None:
     """
 
 
-for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unbook, match, simulate):
+for command in (*PROCESSES, feed, tail, tenant, user, operator, key, book, unbook, match):
     main.add_command(command)
 for command in (
+    profile,
+    simulate,
     ratings,
     references,
     demo_tenants,

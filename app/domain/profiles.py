@@ -12,10 +12,11 @@ A profile is immutable: another version of it has another number. Without one, a
 import math
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 import msgspec
+from propcache.api import cached_property
 
 from app.domain.market import ACTIVE, SUSPENDED, Market, PricePhase
 from app.domain.trading_controls import MarginControl

@@ -10,9 +10,9 @@ made. A place in the change log decides about both, so that every channel, live 
 """
 
 from collections.abc import Collection, Hashable, Sequence
-from functools import cached_property
 
 import msgspec
+from propcache.api import cached_property
 
 from app.domain import frame_types
 from app.domain.market import Market, MarketStatus

@@ -11,9 +11,11 @@ from typing import Any
 
 import msgspec
 
+from app.access import profiles
 from app.commands import consent, match_commands
 from app.domain.market import Result
 from app.domain.match import Match
+from app.domain.trading_controls import MarginControl
 from app.ingest import reference
 from app.ingest.log_update import IngestConfig, apply_batch
 from app.ingest.reference import RowKind
@@ -74,6 +76,9 @@ async def made(store: Store) -> World:
     async with store.transaction() as tx:
         about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
         await alerts.begin(tx, about, "it has more queues than it may have", now)
+        await profiles.publish(
+            tx, "tight", profiles.ProfileDraft((MarginControl(0.04),)), by="tester", now=now
+        )
     cancel = match_commands.Cancel()
     await execute(store, made[3], cancel, now)
     return World(*[await stored.present(store, match) for match in made])

@@ -3,12 +3,10 @@
 The advice changes with time, so it is computed for each request and never cached.
 """
 
-import math
-
+import msgspec
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from app.channels.rest.dependencies import RestDependencies, options, visible_match
 from app.domain import scopes
@@ -35,18 +33,16 @@ async def list_match_stakes(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
 ) -> Single[StakesView]:
     """Advice on the active markets of a match: how much to take, and how long to wait before a bet is
-    accepted."""
+    accepted. A tenant's profile may change both."""
     tenant = request.auth.tenant
+    rules = tenant.offer.now
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         present = await markets.open_of_match(tx, match.id)
         liquidity = rest.liquidity_by_tier[await _tier(tx, match)]
-    found = [
-        market for market in tenant.offer.now.markets_in_list(present) if market.status is MarketStatus.ACTIVE
-    ]
+    found = [market for market in rules.markets_in_list(present) if market.status is MarketStatus.ACTIVE]
     forecast = Forecast(collect_facts(match, ()), rest.clock())
     advisor = StakeAdvisor(forecast, liquidity, rest.bet_delay_seconds)
-    profile = tenant.offer.now.profile
     age = advisor.reference_age_seconds
     return Single(
         StakesView(
@@ -58,25 +54,11 @@ async def list_match_stakes(
             round_seconds=round(advisor.round_seconds, _DECIMALS),
             reference_age_seconds=None if age is None else round(age, _DECIMALS),
             markets=tuple(
-                _stake_view(
-                    market,
-                    _by_profile(profile, market, advisor.advise(market)),
-                    probabilities=tenant.probabilities,
-                )
+                _stake_view(market, _own(advisor.advise(market), market, rules.profile), tenant.probabilities)
                 for market in found
             ),
         )
     )
-
-
-def _by_profile(profile: Profile | None, market: Market, advice: StakeAdvice) -> StakeAdvice:
-    """The advice with what the tenant's profile changes about it, beside the odds that it rests on."""
-    if profile is None:
-        return advice
-    rule = profile.stake_rule(market)
-    stake = math.floor(advice.max_stake * rule.factor * 100) / 100
-    delay = advice.bet_delay_seconds + rule.delay_seconds
-    return replace(advice, max_stake=stake, bet_delay_seconds=delay)
 
 
 async def _tier(tx: Tx, match: Match) -> str:
@@ -86,7 +68,18 @@ async def _tier(tx: Tx, match: Match) -> str:
     return (tournament and tournament.tier) or _NO_TIER
 
 
-def _stake_view(market: Market, advice: StakeAdvice, *, probabilities: bool) -> StakeView:
+def _own(advice: StakeAdvice, market: Market, profile: Profile | None) -> StakeAdvice:
+    """The advice as the tenant's profile changes it."""
+    if profile is None:
+        return advice
+    rule = profile.stake_rule(market)
+    delay = advice.bet_delay_seconds + rule.delay_seconds
+    return msgspec.structs.replace(
+        advice, max_stake=round(advice.max_stake * rule.factor, 2), bet_delay_seconds=delay
+    )
+
+
+def _stake_view(market: Market, advice: StakeAdvice, probabilities: bool) -> StakeView:
     inputs = advice.inputs
     return StakeView(
         market_offer_id=market_name(*market.key),

@@ -41,6 +41,7 @@ PARAMETERS = {
     "closed": ParameterDoc(example=False),
     "combination_id": ParameterDoc("The combination, by its id.", _UUID),
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
+    "based_on": ParameterDoc("The version that was changed; 0: none."),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
     "event_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "from": ParameterDoc(example="2026-01-01", schema={"type": "string", "format": "date"}),
@@ -71,6 +72,9 @@ PARAMETERS = {
     "opponent_id": ParameterDoc(f"The other team: {_NUMBERED}", "mf:competitor:12", _TEAM),
     "player_id": ParameterDoc(f"The player: {_NUMBERED}", "1101", _ENTRANT),
     "product": ParameterDoc("The producer, by its id, its scope or its name."),
+    "profile": ParameterDoc(
+        "The profile's name.", "tight", {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,29}$"}
+    ),
     "q": ParameterDoc(example="herons"),
     "region": ParameterDoc(example="EU"),
     "request_id": ParameterDoc(
@@ -90,6 +94,7 @@ PARAMETERS = {
     "start": ParameterDoc(example=0),
     "status": ParameterDoc(example="live"),
     "team_id": ParameterDoc(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),
+    "tenant": ParameterDoc("The tenant, by its slug.", "acme"),
     "tier": ParameterDoc(example="A"),
     "time_filter": ParameterDoc(example="3months"),
     "type_id": ParameterDoc("The market type in the catalogue.", 13),

@@ -28,6 +28,7 @@ _PROBABILITIES = " For tenants that receive probabilities."
 _TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
 Examples = Mapping[str, Any]  #: recorded responses by content type
 _BODY_EXAMPLES: dict[str, Any] = {
+    "Assignment": {"profile": "tight"},
     "Booking": {"booked": False},
     "Consent": {"decision": "consent", "fingerprint": "8e41e8490e304f58"},
     "Digest": {
@@ -75,6 +76,17 @@ _BODY_EXAMPLES: dict[str, Any] = {
     },
     "NewTenant": {"slug": "acme", "name": "Acme"},
     "Probabilities": {"probabilities": True},
+    "ProfileContent": {
+        "margins": [
+            {"margin": 0.05},
+            {"margin": 0.08, "phase": "in_play", "long_shots": 0.2},
+            {"margin": 0.06, "family": "match_winner", "phase": "in_play"},
+        ],
+        "min_odds": 1.04,
+        "max_odds": 34,
+        "min_move": 0.01,
+        "stakes": [{"factor": 0.5, "delay_seconds": 2, "phase": "last_rounds"}],
+    },
     "Queues": {"max_queues": 20},
     "RatingImport": {
         "results": [

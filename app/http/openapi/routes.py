@@ -182,10 +182,11 @@ _DESCRIPTIONS = {
     "Operators: matches": "Matches: announce, correct, suspend, settle, trade; their log sinks.",
     "Operators: metrics": "Metrics for Prometheus.",
     "Operators: openapi.json": "This document.",
+    "Operators: profiles": "Profiles: how tenants' own odds follow from the model's probabilities.",
     "Operators: ratings": "The strength of teams.",
     "Operators: references": "Reference prices of the market.",
     "Operators: reports": "Our prices beside the market's, by what came.",
-    "Operators: tenants": "Tenants: their keys, bookings, market types and audit log.",
+    "Operators: tenants": "Tenants: their keys, bookings, market types, profile and audit log.",
     "Operators: trim": "Removes finished matches of a sandbox.",
 }
 

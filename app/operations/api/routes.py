@@ -4,7 +4,17 @@ from litestar import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app.http.handlers import get, handlers_of
-from app.operations.api import alerts, commands, keys, matches, ratings, references, reports, tenants
+from app.operations.api import (
+    alerts,
+    commands,
+    keys,
+    matches,
+    profiles,
+    ratings,
+    references,
+    reports,
+    tenants,
+)
 
 
 @get("/ops/v1/metrics", opt={"operator": True, "format": CONTENT_TYPE_LATEST})
@@ -13,4 +23,7 @@ async def show_metrics() -> Response[bytes]:
     return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-ROUTES = (*handlers_of(matches, commands, ratings, references, reports, alerts, tenants, keys), show_metrics)
+ROUTES = (
+    *handlers_of(matches, commands, ratings, references, reports, alerts, tenants, profiles, keys),
+    show_metrics,
+)

@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from app.access import admin, feed_selection
 from app.access.feed_selection import TypeState, market_types_of, set_market_types
+from app.access.profiles import profile_of
 from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
@@ -53,7 +54,8 @@ class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class TenantView(msgspec.Struct, frozen=True):
     """A tenant: `amqp` once it has a vhost, whose name is `vhost` and in which it may have `max_queues`
-    queues; `probabilities`: its odds come with the model's probabilities."""
+    queues; `probabilities`: its odds come with the model's probabilities. `profile` and its version: by which
+    its odds are made; null: it has the standard odds."""
 
     tenant_id: UUID
     slug: str
@@ -63,6 +65,8 @@ class TenantView(msgspec.Struct, frozen=True):
     vhost: str
     max_queues: int
     probabilities: bool
+    profile: str | None
+    profile_version: int | None
 
 
 class AmqpView(msgspec.Struct, frozen=True):
@@ -247,6 +251,7 @@ async def _set_active(
 
 
 def tenant_view(tenant: Tenant) -> TenantView:
+    profile = profile_of(tenant)
     return TenantView(
         tenant.id,
         tenant.slug,
@@ -256,6 +261,8 @@ def tenant_view(tenant: Tenant) -> TenantView:
         tenant.vhost,
         tenant.max_queues,
         tenant.probabilities,
+        profile.name if profile else None,
+        profile.version if profile else None,
     )
 
 

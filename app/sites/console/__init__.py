@@ -6,5 +6,6 @@ per language, and sent as the cells that have changed.
 
 - Every request but signing in needs a session of an operator's account; what a role may do is stated in each
   route's `opt`, and checked before its handler.
-- Every change is a command of `commands`, as over the operators' API, with the same audit row.
+- Every change of a match is a command of `commands`, and every other one is made as over the operators' API,
+  with the same audit row.
 """

@@ -9,6 +9,8 @@ import msgspec
 from litestar import Response
 from litestar.params import FromPath, FromQuery
 
+from app.access import profiles
+from app.access.users import OPERATORS_TENANT
 from app.amqp.delivery_status import CONNECTED, tenant_statuses
 from app.commands import closing_line
 from app.domain.market import MarketKey
@@ -21,7 +23,7 @@ from app.sites.pages.rendering import page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.settlements import evidence, rows_of
 from app.sites.pages.texts import Texts
-from app.store import audit, matches
+from app.store import audit, matches, tenants
 from app.store import settlements as ledger
 from app.store.audit import AuditRecord
 from app.store.settlements import NEWEST, LedgerFilter
@@ -64,11 +66,25 @@ async def settlement(request: SignedInRequest, console: Console, entry_id: FromP
     return page(request, "settlement.html", path=match_path(match.number), **values)
 
 
-@get("/tenants")
+@get("/tenants", opt={"query": ("done",)})
 async def list_tenants(request: SignedInRequest, console: Console) -> Response[str]:
-    """Every tenant with a vhost: connection, lag, losses, queues."""
+    """Every tenant with a vhost: connection, lag, losses, queues. Every tenant, and by which profile its odds
+    are made."""
     found = await tenant_statuses(console.store, console.management)
-    return page(request, "tenants.html", tenants=found, connected=CONNECTED)
+    async with console.store.snapshot() as tx:
+        owners, known = await tenants.listing(tx), await profiles.overview(tx)
+    return page(
+        request,
+        "tenants.html",
+        tenants=found,
+        connected=CONNECTED,
+        owners=[
+            (one, one.profiles[-1] if one.profiles else None)
+            for one in owners
+            if one.slug != OPERATORS_TENANT
+        ],
+        profiles=[one.newest.profile.name for one in known],
+    )
 
 
 @get("/audit", opt={"query": ("before",)})

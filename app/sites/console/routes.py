@@ -12,12 +12,24 @@ from app.sites.console import (
     market_page,
     match_chart,
     match_page,
+    profiles,
     reports,
+    tenant_profiles,
 )
 from app.sites.console.site import CONSOLE, ConsoleDependencies
 from app.sites.pages.routes import site_router
 
-_MODULES = (live, match_page, market_page, match_chart, commands, consents, reports)
+_MODULES = (
+    live,
+    match_page,
+    market_page,
+    match_chart,
+    commands,
+    consents,
+    reports,
+    profiles,
+    tenant_profiles,
+)
 
 
 def console_router(dependencies: Callable[[], ConsoleDependencies]) -> Router:

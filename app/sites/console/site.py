@@ -32,6 +32,7 @@ class Permission(StrEnum):
     TRADE = "trade"  #: what is on offer and at which price; log sources
     SETTLE = "settle"  #: settle, void, roll back, award
     UNDO = "undo"  #: take back a command that one may give
+    PROFILES = "profiles"  #: publish profiles, and give them to tenants
     ACCOUNTS = "accounts"
 
 
@@ -67,6 +68,7 @@ CONSOLE = Site(
         Entry("/console/consents", "consents.title", "c"),
         Entry("/console/closing-line", "closing_line.title", "m"),
         Entry("/console/tenants", "tenants.title", "t"),
+        Entry("/console/profiles", "profiles.title", "p"),
         Entry("/console/audit", "records.title", "a"),
         Entry("/console/account", "account.title", "y"),
     ),
@@ -88,6 +90,11 @@ def market_path(number: int, key: MarketKey) -> str:
 def consent_path(number: int) -> str:
     """The page of a command that waits for consent."""
     return f"/console/consents/{number}"
+
+
+def profile_path(name: str) -> str:
+    """The page of a profile."""
+    return f"/console/profiles/{name}"
 
 
 def page_before(given: str, own: str) -> str:

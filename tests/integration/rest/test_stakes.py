@@ -3,13 +3,16 @@
 from typing import Any
 
 import httpx
+import pytest
 from lxml import etree
 from msgspec.structs import replace
 
-from app.access import admin
+from app.access import admin, profiles
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.match import Match, Status
+from app.domain.profiles import StakeRule
+from app.domain.trading_controls import MarginControl
 from app.settings import liquidity
 from app.store import entrants, matches
 from app.store.connections import Store
@@ -109,3 +112,34 @@ async def test_a_match_that_is_over_has_none(
         await tx.execute("UPDATE market SET status = -4 WHERE match_id = $1", live.id)
     found = await advice(client, live, basic)
     assert found["markets"] == [] and found["silent_seconds"] == 0
+
+
+async def test_a_profile_changes_the_advice(
+    client: httpx.AsyncClient, store: Store, live: Match, basic: Headers
+) -> None:
+    """A factor and a delay for one family change the advice on its markets, and on no other."""
+
+    async def give(content: profiles.ProfileDraft, at: int) -> None:
+        async with store.transaction() as tx:
+            await profiles.publish(tx, "own", content, by="test", now=at)
+        async with store.transaction() as tx:
+            await profiles.assign(tx, "acme", "own", by="test", now=at)
+
+    async def listed() -> dict[str, Any]:
+        return {each["market_offer_id"]: each for each in (await advice(client, live, basic))["markets"]}
+
+    standard, plain = await listed(), profiles.ProfileDraft((MarginControl(0.1),))
+    await give(plain, 1)
+    before = await eventually(listed, lambda shown: _of(shown, "odds") != _of(standard, "odds"))
+    rule = StakeRule("round_winner", factor=0.5, delay_seconds=7)
+    await give(replace(plain, stakes=(rule,)), 2)
+    delay = "bet_delay_seconds"
+    after = await eventually(listed, lambda shown: _of(shown, delay) != _of(before, delay))
+    for name, each in after.items():
+        seconds, factor = (7, 0.5) if name.startswith(f"{ROUND_WINNER}:") else (0, 1)
+        assert each["bet_delay_seconds"] == before[name]["bet_delay_seconds"] + seconds
+        assert each["max_stake"] == pytest.approx(factor * before[name]["max_stake"], abs=0.02)
+
+
+def _of(found: dict[str, Any], field: str) -> dict[str, Any]:
+    return {name: each[field] for name, each in found.items()}
