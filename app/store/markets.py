@@ -8,7 +8,7 @@ from piccolo.query import Select
 from piccolo.querystring import QueryString
 
 from app.domain.market import Book, Market, MarketKey, MarketStatus
-from app.domain.types_off import Intervals, markets_in_list, off_now
+from app.domain.types_off import Intervals, market_in_list, markets_in_list, off_now
 from app.store.prepared import prepared, reading, reading_ids, reading_rows
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import CLOSED_CODES, OPEN_CODES, any_of, interval_columns, offered
@@ -92,6 +92,13 @@ async def page_of_match(
 async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
     row = await tx.first(_get(match_id, *key))
     return _ROWS.read(row) if row else None
+
+
+async def offered_now(tx: Tx, match_id: UUID, key: MarketKey, types_off: Intervals) -> Market | None:
+    """The market as a tenant sees it now for which types were off in these intervals; None also for one that
+    was never offered to it."""
+    found = await get(tx, match_id, key)
+    return found and market_in_list(found, off_now(types_off))
 
 
 async def newest_opened(tx: Tx, type_ids: Collection[int], now: int) -> dict[int, int]:

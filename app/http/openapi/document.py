@@ -24,7 +24,7 @@ LICENCE = {"name": "None is granted yet: the owner of matchfeed chooses it"}
 EXAMPLES = Path(__file__).with_name("examples.json")  #: recorded by `nox -s documents`
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
-_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
+_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv"}
 Examples = Mapping[str, Any]  #: recorded responses by content type
 _BODY_EXAMPLES: dict[str, Any] = {
     "Booking": {"booked": False},

@@ -50,6 +50,11 @@ _ANY_FIELDS: Json = {"type": "object", "additionalProperties": True}
 _XML_SHAPES = "`/v1/schemas/feed.xsd` and `/v1/schemas/facade.xsd`"
 NAMED_BODIES: dict[str, Json] = {
     "AsyncApiDocument": {"description": "An AsyncAPI document."} | _ANY_FIELDS,
+    "Csv": {
+        "type": "string",
+        "description": "A line with the names of the JSON's fields, and one for each row; what a row leaves "
+        "out is empty.",
+    },
     "FeedXml": {"type": "string", "description": f"A document of the shapes in {_XML_SHAPES}."},
     "MirroredXml": {
         "type": "string",

@@ -11,7 +11,8 @@ from app.domain.settlement import LedgerEntry, LedgerStatus, SettledBy
 from app.domain.suspension_reasons import market_reason_code
 from app.wire.text import iso_time
 
-_STATUS = {
+#: How lists name the status of a market.
+MARKET_STATUS = {
     MarketStatus.ACTIVE: "active",
     MarketStatus.INACTIVE: "inactive",
     MarketStatus.SUSPENDED: "suspended",
@@ -77,7 +78,7 @@ def market_view(market: Market) -> MarketView:
         market_offer_id=market_name(*market.key),
         id=market.type_id,
         specifiers=market.specifiers,
-        status=_STATUS[market.status],
+        status=MARKET_STATUS[market.status],
         suspended=market.status is not MarketStatus.ACTIVE,
         suspended_reason=(market.status is MarketStatus.SUSPENDED and market.reason) or UNSET,
         suspended_reason_code=market_reason_code(market) or UNSET,
