@@ -1,11 +1,11 @@
 """The history of markets in the change log: their prices, suspensions, settlements, voids and rollbacks.
 
 It reaches back to where the log was pruned (`store.changes`). An index on markets would double what the log
-writes for each change, so the rows of the whole match are passed over; where many requests come, no more than
-`SCANNED` of them at a time.
+writes for each change, so the rows of the match's other markets are passed over; where machines ask, no more
+than `SCANNED` rows are read at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from app.domain.tenant import Tenant
 from app.store import changes
 from app.store.changes import TENANT_MARKET, tenant_market_key
 from app.store.prepared import prepared, reading_optional_number
+from app.store.sql import any_of, literals
 from app.store.statements import market_history as statements
 from app.store.tables.change import Change
 from app.store.transaction import Row, Tx
@@ -27,7 +28,8 @@ from app.store.transaction import Row, Tx
 _market = msgspec.json.Decoder(Market).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
 _LAST = 2**63 - 1  #: the highest seq
-SCANNED = 20_000  #: rows of a match that a page is made from, at most
+_OF_MARKET = ("market", "settlement", TENANT_MARKET)
+SCANNED = 5_000  #: rows of a match that a page is made from, at most
 
 
 class NewestChanges(NamedTuple):
@@ -53,9 +55,8 @@ async def newest(
     """The newest `limit` changes of a market with a seq below `before`, without those that the tenant did not
     receive; with None every change, as it is, for operators."""
     name = market_name(*key)
-    found = await tx.fetch(
-        statements.NEWEST_OF_MARKET, match_id, 0, before, _LAST, limit + 1, name, _own_key(tenant, name)
-    )
+    names = [name, tenant_market_key(tenant.id, name)] if tenant else [name]
+    found = await tx.run(_newest(match_id, names, before, limit=limit + 1))
     shown = found[:limit]
     return NewestChanges(_seen(shown, tenant), shown[-1]["seq"] if len(found) > limit else None)
 
@@ -74,8 +75,8 @@ async def following(
     statement, name = statements.OF_MARKETS, "" if wanted is None else f"{wanted}:"
     if isinstance(wanted, tuple):
         statement, name = statements.OF_MARKET, market_name(*wanted)
-    own = _own_key(tenant, name)
-    found = await tx.fetch(statement, match_id, after, _LAST, SCANNED, limit + 1, name, own)
+    own = tenant_market_key(tenant.id, name)
+    found = await tx.fetch(statement, match_id, after, SCANNED, limit + 1, name, own)
     shown = _seen(found[:limit], tenant)
     if len(found) > limit:
         return NextChanges(shown, found[limit - 1]["seq"], True)
@@ -97,11 +98,6 @@ def begins_at() -> Select[Any]:
     return Change.select(Change.at).order_by(Change.seq).limit(1)
 
 
-def _own_key(tenant: Tenant | None, name: str) -> str:
-    """The key of the tenant's own rows about the market called `name`; one that no row has for operators."""
-    return tenant_market_key(tenant.id, name) if tenant else " "
-
-
 def _seen(rows: Sequence[Row], tenant: Tenant | None) -> list[MarketChange]:
     found = map(_change, rows)
     if tenant is None:
@@ -113,6 +109,14 @@ def _change(row: Row) -> MarketChange:
     decode = _entry if row["entity"] == "settlement" else _market
     own = row["entity"] == TENANT_MARKET
     return MarketChange(row["seq"], row["at"], decode(row["body"]), row["frame"], own)
+
+
+@prepared
+def _newest(match_id: UUID, names: Collection[str], before: int, *, limit: int) -> Select[Any]:
+    query = Change.select(Change.seq, Change.at, Change.entity, Change.frame, Change.body)
+    of_market = (any_of(Change.key, names), Change.entity.is_in(literals(_OF_MARKET)))
+    query = query.where(Change.match_id == match_id, *of_market, Change.seq < before)
+    return query.order_by(Change.seq, ascending=False).limit(limit)
 
 
 @prepared

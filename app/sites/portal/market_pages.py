@@ -1,5 +1,5 @@
-"""The markets of a match, and of each its price and suspensions through time, as a table and as a plot; and as
-the file that REST has, of one market and of all.
+"""The markets of a match, and of each its price and suspensions through time, as a table and as a plot; and
+as the file that REST has, of one market and of all.
 
 A history reaches back as far as the change log, which is retained for some hours.
 """

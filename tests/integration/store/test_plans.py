@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from app.domain.match import Match
 from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
 from app.store import (
@@ -16,6 +17,7 @@ from app.store import (
     envelopes,
     history,
     listings,
+    market_history,
     match_changes,
     search,
     selfcheck_queries,
@@ -32,6 +34,13 @@ _CHANGES = """
 INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body)
 SELECT n, md5((n % 100)::text)::uuid, n % 100, 'market', n::text, 'market.updated', 'odds_change', n, n,
     n - 100, '{}' FROM generate_series(1, 80000) n
+"""
+#: The same with bodies as long as markets', and a match that has a quarter of them.
+_LONG_CHANGES = """
+INSERT INTO change (seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body)
+SELECT n, md5((CASE n % 4 WHEN 0 THEN 0 ELSE n % 30 END)::text)::uuid, n % 30, 'market', n::text,
+    'market.updated', 'odds_change', n, n, n - 1, json_build_object('odds', repeat('1', 250))
+FROM generate_series(1, 80000) n
 """
 #: Rows enough that reading all of them would be the dearer way.
 _FILL = (
@@ -176,16 +185,20 @@ async def test_no_large_table_is_read_whole(explained: Explained) -> None:
             assert not whole, f"{name}\n{plan}"
 
 
-class Positioned(Explained):
-    """Answers as well: with an empty page, and a position in the change log."""
-
-    async def fetch(self, sql: str, *args: Any) -> Any:
-        await super().fetch(sql, *args)
-        return [{"seq": None, "next": None}]
+class Numbered(Explained):
+    """Answers as well where one number is wanted: with a position in the change log."""
 
     async def value(self, sql: str, *args: Any) -> Any:
         await super().value(sql, *args)
         return 79_000
+
+
+class Positioned(Numbered):
+    """Answers with an empty page, too."""
+
+    async def fetch(self, sql: str, *args: Any) -> Any:
+        await super().fetch(sql, *args)
+        return [{"seq": None, "next": None}]
 
 
 @pytest.mark.parametrize(
@@ -201,6 +214,22 @@ async def test_people_read_envelopes_by_the_index(store: Store, statements: tupl
         await envelopes.count_since(explained, tenant.id, 79_000)
     whole = [plan for plan in explained.plans if "Seq Scan on change " in plan or "Sort Key: change." in plan]
     assert (len(explained.plans), whole) == (6, [])
+
+
+@pytest.mark.parametrize(
+    "statements", [(_LONG_CHANGES,), (_LONG_CHANGES, "ANALYZE change")], ids=["no statistics", "usual"]
+)
+async def test_the_history_of_markets_is_read_by_the_index(store: Store, statements: tuple[str, ...]) -> None:
+    await fill(store, statements)
+    tenant, match = Tenant(UUID(int=1), "acme", "Acme"), Match(_IDS[0], 1, "a", "b", "c")
+    async with store.autocommit() as tx:
+        explained = Numbered(tx.connection)
+        await market_history.newest(explained, tenant, match.id, (1, ""), before=79_000, limit=100)
+        for wanted in ((1, ""), 1, None):
+            await market_history.following(explained, tenant, match.id, wanted, after=0, limit=100)
+        await market_history.complete_from(explained, match)
+    whole = [plan for plan in explained.plans if "Seq Scan on change" in plan or "Sort Key:" in plan]
+    assert whole == [] and len(explained.plans) == 9
 
 
 @pytest.mark.parametrize(
