@@ -4,8 +4,8 @@ The rows of the match are scanned by the log's index on (match, seq), which has 
 scan is a subquery with a limit of its own: it ends after so many rows, whatever is looked for, and before
 that as soon as the page is full.
 
-The bounds are pairs, as the index is. With a condition on each column PostgreSQL sorts all rows of the match
-for each page, or reads those of other matches, too.
+The bounds are pairs, as the index is: with a condition on each column PostgreSQL reads the rows of other
+matches, too, where one match has a large part of the log.
 """
 
 _SCANNED = f"""
