@@ -35,6 +35,13 @@ _PUBLISHED_NAMES = {
 NAMED_VALUES: dict[str, tuple[str | int, ...]] = {
     "HeldStatus": (-1, 1),
     "Locale": LOCALES,
+    "MarketMessage": (
+        "bet_cancel",
+        "bet_settlement",
+        "odds_change",
+        "rollback_bet_cancel",
+        "rollback_bet_settlement",
+    ),
     "MatchState": ("upcoming", "live", "finished", "cancelled"),
     "MatchTeam": ("team_a", "team_b"),
     "NamedKind": ("match", "player", "team", "tournament"),
