@@ -8,11 +8,14 @@ from msgspec import UNSET, UnsetType
 
 from app.domain.market import Market, Result, market_name
 from app.domain.market_changes import MarketChange
-from app.domain.settlement import LedgerEntry, LedgerMessage
+from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import market_reason_code
 from app.kit.csv_rows import csv_text
 from app.wire.views.offers import MARKET_STATUS
 
+MarketMessage = Literal[
+    "odds_change", "bet_settlement", "bet_cancel", "rollback_bet_settlement", "rollback_bet_cancel"
+]
 _DECIMALS = 6  #: of probabilities, as in the feed
 
 
@@ -29,7 +32,7 @@ class PriceView(msgspec.Struct, frozen=True, kw_only=True):
 
     seq: int
     timestamp: int
-    message: Literal["odds_change"] | LedgerMessage
+    message: MarketMessage
     market_offer_id: str
     market_id: int
     specifiers: str
