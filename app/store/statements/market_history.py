@@ -26,8 +26,9 @@ ORDER BY match_id, seq LIMIT $4
 """
 
 
+#: Of one market: a scan that ends by itself is a query within a query.
 OF_MARKET = _page("key = {}")
-#: Of markets whose names begin in the same way.
+#: The same of markets whose names begin in the same way.
 OF_MARKETS = _page("starts_with(key, {})")
 #: The seq of the last one of $3 scanned rows; none if there are fewer.
 LAST_SCANNED = f"SELECT seq {_SCANNED} OFFSET $3::int - 1 LIMIT 1"
