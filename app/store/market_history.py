@@ -72,11 +72,13 @@ async def following(
 ) -> NextChanges:
     """The next `limit` changes with a higher seq than `after` of a market, of all markets of a type, or of
     all (None), without those that the tenant did not receive. Must be read in a snapshot."""
-    statement, name = statements.OF_MARKETS, "" if wanted is None else f"{wanted}:"
+    bounds = match_id, after, SCANNED, limit + 1
     if isinstance(wanted, tuple):
-        statement, name = statements.OF_MARKET, market_name(*wanted)
-    own = tenant_market_key(tenant.id, name)
-    found = await tx.fetch(statement, match_id, after, SCANNED, limit + 1, name, own)
+        name = market_name(*wanted)
+        found = await tx.fetch(statements.OF_MARKET, *bounds, name, tenant_market_key(tenant.id, name))
+    else:
+        name = "" if wanted is None else f"{wanted}:"
+        found = await tx.fetch(statements.OF_MARKETS, *bounds, name, tenant_market_key(tenant.id, name))
     shown = _seen(found[:limit], tenant)
     if len(found) > limit:
         return NextChanges(shown, found[limit - 1]["seq"], True)
