@@ -131,6 +131,14 @@ def market_type(name: str) -> int:
     return int(name.partition(":")[0])
 
 
+def key_of_name(name: str) -> MarketKey | None:
+    """The key of a market by its name; None for what is no name."""
+    type_id, _, specifiers = name.partition(":")
+    if not (type_id.isascii() and type_id.isdecimal() and len(type_id) < 10 and len(specifiers) <= 200):
+        return None
+    return int(type_id), specifiers
+
+
 def specifier_values(specifiers: str) -> dict[str, str]:
     """``map=1|team=home`` as a dict; "" as an empty one."""
     return dict(part.split("=", 1) for part in specifiers.split("|")) if specifiers else {}

@@ -9,6 +9,7 @@ import msgspec
 from app.domain.market import MarketKey, Result
 
 SettledBy = Literal["engine", "system", "admin"]
+LedgerMessage = Literal["bet_settlement", "bet_cancel", "rollback_bet_settlement", "rollback_bet_cancel"]
 
 
 class LedgerStatus(StrEnum):
@@ -56,7 +57,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.type_id, self.specifiers
 
     @property
-    def message(self) -> str:
+    def message(self) -> LedgerMessage:
         """The feed message that publishes this entry."""
         if self.void_window is not None:
             return "rollback_bet_cancel" if self.window_rolled_back else "bet_cancel"

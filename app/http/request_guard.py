@@ -178,7 +178,7 @@ def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
     elif opt.get("sibling") and scope["path"].endswith(XML_SUFFIX):
         set_response_format(scope, Format.XML)
     elif not opt.get("open"):
-        set_response_format(scope, negotiate(scope["headers"]))
+        set_response_format(scope, negotiate(scope["headers"], csv="csv_response" in opt))
     refuse_long(scope)
     if fixed is not Format.XML:  # the facade's handlers answer such a path, in XML
         refuse_nul_in_path(scope)

@@ -1,9 +1,9 @@
-"""Rows of a CSV file with a header, as structs: a cell is converted as its field's type wants, an empty one
-is left out."""
+"""CSV: rows of a file with a header as structs (a cell is converted as its field's type wants, an empty one
+is left out), and rows as lines that are safe to open in a spreadsheet."""
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -14,6 +14,8 @@ from app.kit.errors import Field, Invalid
 T = TypeVar("T", bound=msgspec.Struct)
 Place = tuple[str | int, ...]
 CSV = "text/csv"
+CSV_WITH_HEADER = f"{CSV}; charset=utf-8; header=present"  #: the content type of a file that we send
+_EVALUATED = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_rows(body: bytes, row_type: type[T], place: Place, *, first: int = 0) -> list[T]:
@@ -49,6 +51,19 @@ def rows_as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Lines of CSV (RFC 4180); None is an empty cell. A cell that a spreadsheet would evaluate begins with an
+    apostrophe instead: names and reasons come from outside."""
+    text = io.StringIO()
+    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _harmless(cell: object) -> str:
+    text = "" if cell is None else str(cell)
+    return f"'{text}" if text.startswith(_EVALUATED) else text
 
 
 def _row(cells: dict[str, str], row_type: type[T]) -> T:

@@ -1,35 +1,26 @@
 """Searches in the change log: the envelopes that were published to a tenant while it had booked their match,
-newest first; and the prices, suspensions and settlement of one market.
+newest first.
 
 The log reaches back to where it was pruned (`store.changes`). A page is made from a bounded number of
-rows, whatever is searched for, so that a search costs the same however long the log is. Changes of a market
-are read by the log's index on (match, seq), which passes over the changes of that match's other markets, of
-two hours by default: an index on markets would double what the log writes for each change.
+rows, whatever is searched for, so that a search costs the same however long the log is.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 import msgspec
 from piccolo.columns.combination import WhereRaw
 from piccolo.query import Count, Select
-from piccolo.querystring import QueryString
 
-from app.domain.market import Market, MarketKey, MarketStatus, market_name
-from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
-from app.domain.tenant_offer import NO_CHANGES, TenantOffer, suspended
-from app.store.changes import TENANT_MARKET, ChangeRow, tenant_market_key
+from app.store.changes import ChangeRow, tenant_market_key
 from app.store.prepared import prepared, reading_optional_number
-from app.store.sql import TO_ONE_TENANT, any_of, booked_then, interval_columns, literals, offered
+from app.store.sql import TO_ONE_TENANT, booked_then, interval_columns
 from app.store.statements import envelopes as statements
 from app.store.tables.change import Change
-from app.store.transaction import Row, Tx
+from app.store.transaction import Tx
 
-_market = msgspec.json.Decoder(Market).decode
-_entry = msgspec.json.Decoder(LedgerEntry).decode
-_OF_MARKET = ("market", "settlement", TENANT_MARKET)
 LAST = 2**63 - 1  #: the highest seq and the latest moment
 SCANNED = 20_000  #: rows of the log that a page is made from, at most
 #: Timestamps that are so much apart (ms) are in the order of their seqs.
@@ -71,14 +62,6 @@ class EnvelopePage(msgspec.Struct, frozen=True):
 
     rows: Sequence[EnvelopeOutline]
     before: int | None
-
-
-class MarketChange(msgspec.Struct, frozen=True):
-    """A change of a market, or an entry about it in the ledger, at `at` (Unix ms)."""
-
-    seq: int
-    at: int
-    what: Market | LedgerEntry
 
 
 class Neighbours(msgspec.Struct, frozen=True):
@@ -144,43 +127,6 @@ async def position(tx: Tx, at: int) -> int:
     return seq
 
 
-async def of_market(
-    tx: Tx, tenant: Tenant, match_id: UUID, key: MarketKey, *, before: int, limit: int
-) -> list[MarketChange]:
-    """At most `limit` changes of a market with a seq below `before`, newest first, as the tenant saw them:
-    none from before it was offered, and none active while its type was off."""
-    name, off = market_name(*key), interval_columns(tenant.types_off)
-    names = [name, tenant_market_key(tenant.id, name)]
-    rows = await tx.run(_of_market(match_id, names, before, key[0], *off, limit=limit))
-    return [MarketChange(row["seq"], row["at"], _seen(row, tenant.offer)) for row in rows]
-
-
-async def all_of_market(
-    tx: Tx, match_id: UUID, key: MarketKey, *, before: int, limit: int
-) -> list[MarketChange]:
-    """`of_market`, as operators see them: every change."""
-    rows = await tx.run(_of_market(match_id, [market_name(*key)], before, key[0], limit=limit))
-    return [MarketChange(row["seq"], row["at"], _seen(row, NO_CHANGES)) for row in rows]
-
-
-def _seen(row: Row, offer: TenantOffer) -> Market | LedgerEntry:
-    if row["entity"] == "settlement":
-        return _entry(row["body"])
-    market, rules = _market(row["body"]), offer.at(row["seq"])
-    if row["entity"] == TENANT_MARKET:  # it is written as the tenant sees it
-        return market
-    market = rules.priced(market)
-    return (
-        suspended(market) if market.type_id in rules.off and market.status is MarketStatus.ACTIVE else market
-    )
-
-
-@reading_optional_number
-def begins_at() -> Select[Any]:
-    """The timestamp of the oldest change in the log (Unix ms); None while it is empty."""
-    return Change.select(Change.at).order_by(Change.seq).limit(1)
-
-
 async def count_since(tx: Tx, tenant_id: UUID, at: int) -> int:
     """How many envelopes of matches that the tenant had booked then have a timestamp from `at` (ms) on; for a
     few minutes at most, since it counts rows."""
@@ -205,15 +151,3 @@ def _neighbour(
     query = query.where(booked_then(tenant_id, Change.match_id, Change.envelope_seq))
     query = query.where(Change.seq > after, Change.seq < before)
     return query.order_by(Change.seq, ascending=not newest_first).limit(1)
-
-
-@prepared
-def _of_market(
-    match_id: UUID, names: Collection[str], before: int, type_id: int, *off: object, limit: int
-) -> Select[Any]:
-    query = Change.select(Change.seq, Change.at, Change.entity, Change.body)
-    of_market = (any_of(Change.key, names), Change.entity.is_in(literals(_OF_MARKET)))
-    query = query.where(Change.match_id == match_id, *of_market, Change.seq < before)
-    if off:
-        query = query.where(offered(off, QueryString("{}::int", type_id), Change.seq, Change.body))
-    return query.order_by(Change.seq, ascending=False).limit(limit)

@@ -134,6 +134,13 @@ async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
     return _ROWS.read(row) if row else None
 
 
+async def offered_now(tx: Tx, match_id: UUID, key: MarketKey, offer: TenantOffer) -> Market | None:
+    """The market as a tenant sees it now for which types were off in these intervals; None also for one that
+    was never offered to it."""
+    found = await get(tx, match_id, key)
+    return found and offer.now.market_in_list(found)
+
+
 async def newest_opened(tx: Tx, type_ids: Collection[int], now: int) -> dict[int, int]:
     """For each of these types when its newest market was first opened (Unix ms); types without a market in
     matches that are not over, or have just ended, are omitted."""

@@ -14,9 +14,11 @@ import msgspec
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
+from app.domain import catalogue
 from app.domain.analytics import TimeFilter
 from app.domain.entrants import Category, Competitor, Player, Tournament
 from app.domain.ids import entrant_number, is_entrant_reference
+from app.domain.market import MarketKey, key_of_name
 from app.domain.match import Match
 from app.domain.tenant import Grant
 from app.http.health import Health
@@ -39,6 +41,14 @@ Cursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,10}$", descript
 #: The same of a list of ledger entries, whose numbers are larger.
 EntryCursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,19}$", description=_CURSOR)]
 Limit = Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")]
+_MARKETS = (
+    "A market type by its id, or one market by its `market_offer_id`: 13, or 13:map=1|round=3|team=home."
+)
+#: Which markets of a match are wanted; `wanted_markets` reads it.
+WantedMarkets = Annotated[
+    str | None,
+    QueryParameter(pattern=r"^[1-9][0-9]{0,8}(:[^\s]*)?$", max_length=200, description=_MARKETS),
+]
 Window = Annotated[TimeFilter, QueryParameter(description="How far back to look; a month has 30 days.")]
 
 
@@ -75,6 +85,20 @@ def _cached_per(grant: Grant, form: Format) -> Hashable:
 CACHED: dict[str, Any] = {"cached_per": _cached_per}
 #: Cached routes that have an `.xml` sibling too.
 CACHED_WITH_SIBLING = CACHED | {"sibling": True}
+
+
+def wanted_markets(name: str | None) -> MarketKey | int | None:
+    """The market or the market type that a query names; None: all. Raises `Invalid` for a type that does not
+    exist."""
+    if name is None:
+        return None
+    if ":" in name:
+        return key_of_name(name)
+    type_id = int(name)
+    if type_id not in catalogue.load().by_id:
+        what = "There is no such market type; /cs2/v1/markets/descriptions lists them."
+        raise Invalid(Field(("query", "market"), what, "market_type", name))
+    return type_id
 
 
 def after_cursor(cursor: str | None) -> int:

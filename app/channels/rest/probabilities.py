@@ -10,9 +10,9 @@ from uuid import UUID
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies, visible_match
+from app.channels.rest.dependencies import RestDependencies, WantedMarkets, visible_match, wanted_markets
 from app.domain import scopes
-from app.domain.market import MarketKey, market_name
+from app.domain.market import MarketKey, key_of_name
 from app.domain.match import Match
 from app.domain.settlement import standing_windows
 from app.domain.tenant import Grant
@@ -33,9 +33,9 @@ from app.wire.views.probabilities import (
 )
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MARKETS,), "probabilities": True}
+_NAME = r"^[1-9][0-9]{0,8}:[^\s]*$"
 _ODDS = re.compile(r"[1-9][0-9]{0,3}(\.[0-9]{1,3})?", re.ASCII)
 _STAKE = re.compile(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?", re.ASCII)
-_TYPE = "A market type of the catalogue."
 
 
 @get("/cs2/v1/matches/{match_id:str}/probabilities", opt=_OPT)
@@ -43,22 +43,20 @@ async def list_match_probabilities(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
-    market: Annotated[int | None, QueryParameter(ge=1, le=2**31 - 1, description=_TYPE)] = None,
-    specifiers: Annotated[
-        str | None, QueryParameter(max_length=200, description="As the market has them.")
-    ] = None,
+    market: WantedMarkets = None,
     closed: Annotated[bool, QueryParameter(description="Whether to list markets with a result.")] = True,
 ) -> Single[ProbabilitiesView]:
     """The probability of each market without margin, the reason why it is suspended, or its result. Markets
     with a result are for keys with the scope `cs2:markets:settlements`."""
-    grant = request.auth
+    grant, wanted = request.auth, wanted_markets(market)
     with_closed = closed and scopes.SETTLEMENTS in grant.scopes
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, grant, match_id)
         shown = await _shown(tx, match)
         found = await markets.seen_of_match(tx, match.id, grant.tenant.offer, with_closed=with_closed)
-    wanted = [one for one in found if market in (None, one.type_id) and specifiers in (None, one.specifiers)]
-    return Single(probabilities_view(shown, wanted))
+    if wanted is not None:
+        found = [one for one in found if wanted in (one.type_id, one.key)]
+    return Single(probabilities_view(shown, found))
 
 
 @get("/cs2/v1/matches/{match_id:str}/cashout", opt=_OPT)
@@ -66,10 +64,12 @@ async def get_match_cashout(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],
     match_id: FromPath[str],
-    market: Annotated[int, QueryParameter(ge=1, le=2**31 - 1, description=_TYPE)],
+    market: Annotated[
+        str,
+        QueryParameter(pattern=_NAME, max_length=200, description="Its `market_offer_id`."),
+    ],
     odds: Annotated[str, QueryParameter(description="The odds at which the bet was taken.")],
     stake: Annotated[str, QueryParameter(description="Its stake, in any currency.")],
-    specifiers: Annotated[str, QueryParameter(max_length=200, description="As the market has them.")],
     placed_at: Annotated[
         datetime | None,
         QueryParameter(description="When it was placed, UTC: a void that is about some bets alone counts."),
@@ -78,15 +78,15 @@ async def get_match_cashout(
     """What a bet is worth, and what to offer for it: its fair value, less by the margin of the odds that you
     are offered. Of a bet with a result, what it pays; while its market is suspended, nothing but the
     reason."""
-    grant, key = request.auth, (market, specifiers)
+    grant, key = request.auth, key_of_name(market)
     taken, amount = _amounts(odds, stake)
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, grant, match_id)
         shown = await _shown(tx, match)
-        found = await markets.seen(tx, match.id, key, grant.tenant.offer)
-        void = placed_at is not None and await _is_void(tx, grant, match.id, key, placed_at)
+        found = await markets.seen(tx, match.id, key, grant.tenant.offer) if key else None
+        void = found is not None and await _is_void(tx, grant, match.id, found.key, placed_at)
     if found is None or not (found.open or found.closed):
-        raise NotFound(f"This match has no market {market_name(*key)!r} that was offered to you.")
+        raise NotFound(f"This match has no market {market!r} that was offered to you.")
     bet = bet_value(amount, taken, found, void=void)
     if bet.result is not None:
         require_scope(grant, scopes.SETTLEMENTS)
@@ -114,8 +114,10 @@ async def _shown(tx: Tx, match: Match) -> ShownMatch:
     return ShownMatch(match.id, match.number, match.last_seq, valid_until)
 
 
-async def _is_void(tx: Tx, grant: Grant, match_id: UUID, key: MarketKey, placed_at: datetime) -> bool:
+async def _is_void(tx: Tx, grant: Grant, match_id: UUID, key: MarketKey, placed_at: datetime | None) -> bool:
     """Whether the bets of a window are void in which this one was placed."""
+    if placed_at is None:
+        return False
     aware = placed_at if placed_at.tzinfo else placed_at.replace(tzinfo=UTC)
     at = int(aware.timestamp() * 1000)
     ledger = await combinations.ledger_of(tx, [(match_id, key)])

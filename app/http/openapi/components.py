@@ -53,10 +53,10 @@ PARAMETERS = {
     "locale": ParameterDoc(
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),
+    "market": ParameterDoc(example="13:map=1|round=3|team=home"),
     "market_id": ParameterDoc("The market's type in the catalogue.", "1"),
     "consent_id": ParameterDoc("The request's number, as in the list of requests for consent.", 1),
     "alert_id": ParameterDoc("The alert's number, as in the list of alerts.", 1),
-    "market": ParameterDoc("The market's type in the catalogue.", 1),
     "match": ParameterDoc(f"Those of one match: {_MATCHES}", "od:match:1", _MATCH),
     "match_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "name": ParameterDoc("The file's name.", "feed.xsd"),
@@ -81,6 +81,7 @@ PARAMETERS = {
         "Digits of your own; repeated in every envelope of the replay.", "1001", _DIGITS
     ),
     "since_id": ParameterDoc(example=0),
+    "since_seq": ParameterDoc(example=0),
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
     "specifiers": ParameterDoc("The market's specifiers.", "team=home"),
@@ -143,6 +144,9 @@ _RESPONSE_HEADERS = {
         _UUID,
         False,
     ),
+    "X-Next-Since-Seq": ("Of CSV: what `meta.next_since_seq` is in JSON.", "48223", False),
+    "X-More": ("Of CSV: what `meta.more` is in JSON.", "true", False),
+    "X-Complete-From": ("Of CSV: what `meta.complete_from` is in JSON.", "0", False),
     "RateLimit": (
         "What remains of the key's rate limit, and the seconds until one more request is allowed.",
         '"key";r=598;t=1',

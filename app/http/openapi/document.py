@@ -25,7 +25,7 @@ EXAMPLES = Path(__file__).with_name("examples.json")  #: recorded by `nox -s doc
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _PROBABILITIES = " For tenants that receive probabilities."
-_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture"}
+_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv"}
 Examples = Mapping[str, Any]  #: recorded responses by content type
 _BODY_EXAMPLES: dict[str, Any] = {
     "Assignment": {"profile": "tight"},

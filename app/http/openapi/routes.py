@@ -17,6 +17,7 @@ from litestar.types import Empty
 
 from app.http.handlers import XML_SUFFIX
 from app.http.openapi.schemas import Json
+from app.kit.csv_rows import CSV
 
 JSON, XML = "application/json", "application/xml"
 _NOTHING = (Any, bytes, None, type(None), Empty)
@@ -48,7 +49,9 @@ class Route(msgspec.Struct, frozen=True):
             return (kind.value if isinstance(kind, MediaType) else str(kind),)
         if self.response is None or self.path.endswith(XML_SUFFIX):
             return (XML,)
-        return (JSON,) if self.opt.get("open") else (JSON, XML)
+        if self.opt.get("open"):
+            return (JSON,)
+        return (JSON, XML, CSV) if "csv_response" in self.opt else (JSON, XML)
 
     @property
     def tagged(self) -> bool:

@@ -35,6 +35,13 @@ _PUBLISHED_NAMES = {
 NAMED_VALUES: dict[str, tuple[str | int, ...]] = {
     "HeldStatus": (-1, 1),
     "Locale": LOCALES,
+    "MarketMessage": (
+        "bet_cancel",
+        "bet_settlement",
+        "odds_change",
+        "rollback_bet_cancel",
+        "rollback_bet_settlement",
+    ),
     "MatchState": ("upcoming", "live", "finished", "cancelled"),
     "MatchTeam": ("team_a", "team_b"),
     "NamedKind": ("match", "player", "team", "tournament"),
@@ -50,6 +57,11 @@ _ANY_FIELDS: Json = {"type": "object", "additionalProperties": True}
 _XML_SHAPES = "`/v1/schemas/feed.xsd` and `/v1/schemas/facade.xsd`"
 NAMED_BODIES: dict[str, Json] = {
     "AsyncApiDocument": {"description": "An AsyncAPI document."} | _ANY_FIELDS,
+    "Csv": {
+        "type": "string",
+        "description": "A line with the names of the JSON's fields, and one for each row; what a row leaves "
+        "out is empty.",
+    },
     "FeedXml": {"type": "string", "description": f"A document of the shapes in {_XML_SHAPES}."},
     "MirroredXml": {
         "type": "string",

@@ -1,12 +1,13 @@
 """One market: its price beside what happened in the match, as a table; its chart is in `match_chart`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from litestar import Response
 from litestar.params import FromPath
 
-from app.domain.market import CLOSED, Market
+from app.domain.market import CLOSED, Market, key_of_name
+from app.domain.market_changes import MarketChange
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import void_windows
 from app.domain.tenant import OperatorRole
@@ -18,12 +19,11 @@ from app.sites.console.fact_texts import command_in_words, event_in_words, round
 from app.sites.console.site import Console, market_path, match_path
 from app.sites.pages.forms import NEWEST, Before
 from app.sites.pages.market_history import CHANGES, kind_of_change
-from app.sites.pages.market_names import key_of_name, names_of
+from app.sites.pages.market_names import names_of
 from app.sites.pages.rendering import page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
-from app.store import envelopes, history, markets, matches, operator_commands, settlements
-from app.store.envelopes import MarketChange
+from app.store import history, market_history, markets, matches, operator_commands, settlements
 from app.store.operator_commands import ExecutedCommand
 from app.store.transaction import Tx
 
@@ -63,12 +63,11 @@ async def market_page(
     texts = texts_for(request)
     async with console.store.snapshot() as tx:
         match, market = await market_of(tx, ref, name)
-        found = await envelopes.all_of_market(tx, match.id, market.key, before=before, limit=CHANGES + 1)
+        found = await market_history.newest(tx, None, match.id, market.key, before=before, limit=CHANGES)
         names = await names_of(tx, texts, [market.key])
         entries = await settlements.of_market(tx, match.id, *market.key)
         facts = await _facts(tx, texts, match)
         undo = await undo_offered(tx, request, match)
-    shown = found[:CHANGES]
     return page(
         request,
         "market.html",
@@ -80,8 +79,8 @@ async def market_page(
         undo=undo,
         forms=_forms(request.auth.user.operator_role, market),
         windows=sorted(void_windows(entries, market.key)),
-        rows=_merged(shown, facts, newest=before == NEWEST),
-        older=shown[-1].seq if len(found) > CHANGES else None,
+        rows=_merged(found.changes, facts, newest=before == NEWEST),
+        older=found.older,
     )
 
 
@@ -111,7 +110,7 @@ async def market_of(tx: Tx, ref: str, name: str) -> tuple[Match, Market]:
     return match, market
 
 
-def _merged(changes: list[MarketChange], facts: list[Fact], *, newest: bool) -> list[Happened]:
+def _merged(changes: Sequence[MarketChange], facts: list[Fact], *, newest: bool) -> list[Happened]:
     """The changes and what happened between the first and the last of them, newest first; facts after the
     last one belong to the newest page."""
     if not changes:

@@ -2,17 +2,18 @@
 shows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
 
 from app.domain.catalogue import Locale
 from app.domain.market import Market
+from app.domain.market_changes import MarketChange
 from app.domain.suspension_reasons import in_words, market_reason_code
 from app.kit.background import run_in_thread
 from app.sites.pages.settlements import kind_of
-from app.store.envelopes import MarketChange
+from app.store.market_history import NewestChanges
 
 CHANGES = 100  #: rows of a page
 POINTS = 5_000  #: changes that a plot shows at most, the newest
@@ -51,10 +52,9 @@ class PriceHistory(msgspec.Struct, frozen=True):
     complete: bool
 
 
-async def price_history(found: Sequence[MarketChange], locale: Locale) -> PriceHistory:
-    """The history that these changes make, newest first and one more than `POINTS` if there are so many;
-    reasons are in the language `locale`."""
-    return await run_in_thread(_history, found[:POINTS][::-1], locale, complete=len(found) <= POINTS)
+async def price_history(found: NewestChanges, locale: Locale) -> PriceHistory:
+    """The history that these changes make; reasons are in the language `locale`."""
+    return await run_in_thread(_history, found.changes[::-1], locale, complete=found.older is None)
 
 
 def _history(changes: Iterable[MarketChange], locale: Locale, *, complete: bool) -> PriceHistory:

@@ -61,14 +61,6 @@ def void_reason(texts: Texts, reason_id: int | None) -> str:
     return next((each.description.get(locale) for each in reasons if each.id == reason_id), "")
 
 
-def key_of_name(name: str) -> MarketKey | None:
-    """The key of a market by its name; None for what is no name."""
-    type_id, _, specifiers = name.partition(":")
-    if not (type_id.isascii() and type_id.isdecimal() and len(type_id) < 10 and len(specifiers) <= 200):
-        return None
-    return int(type_id), specifiers
-
-
 def _values(specifiers: str) -> dict[str, str]:
     """What specifiers say; nothing for those that a client has made up."""
     try:

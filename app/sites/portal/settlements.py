@@ -1,12 +1,7 @@
 """The settlement ledger: its entries newest first, each with the facts that it rests on; filtered by the
 parameters of the query; and as CSV (RFC 4180, UTF-8) for spreadsheets and reconciliation.
-
-A cell that a spreadsheet would evaluate begins with an apostrophe instead: names of teams and players come
-from outside.
 """
 
-import csv
-import io
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -22,6 +17,7 @@ from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
 from app.http.handlers import get
 from app.kit.clock import iso_seconds
+from app.kit.csv_rows import CSV_WITH_HEADER, csv_text
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
@@ -43,7 +39,6 @@ CSV_COLUMNS = (
     *("previous_status", "new_status", "void_reason_id", "void_reason", "reason", "settled_by"),
     *("is_resettlement", "void_from", "void_until", "rolled_back_by", "rests_on"),
 )
-_EVALUATED = ("=", "+", "-", "@", "\t", "\r")
 
 
 class LedgerQuery(msgspec.Struct, frozen=True):
@@ -94,7 +89,7 @@ async def settlements_file(request: SignedInRequest, portal: Portal) -> Stream:
         scope = await _scope(tx, request, query)
     return Stream(
         _file(portal, texts_for(request), scope),
-        media_type="text/csv; charset=utf-8; header=present",
+        media_type=CSV_WITH_HEADER,
         headers=HEADERS | {"Content-Disposition": 'attachment; filename="settlements.csv"'},
     )
 
@@ -220,23 +215,12 @@ def _time(name: str, value: str) -> int | None:
 
 def csv_header() -> str:
     """The first line."""
-    return _lines([CSV_COLUMNS])
+    return csv_text([CSV_COLUMNS])
 
 
 def csv_lines(rows: Iterable[SettlementRow]) -> str:
     """A line for each entry."""
-    return _lines(map(_cells, rows))
-
-
-def _lines(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def _harmless(cell: object) -> str:
-    text = "" if cell is None else str(cell)
-    return f"'{text}" if text.startswith(_EVALUATED) else text
+    return csv_text(map(_cells, rows))
 
 
 def _cells(row: SettlementRow) -> tuple[object, ...]:

@@ -73,6 +73,11 @@ def markets_path(number: int) -> str:
     return f"/portal/matches/{match_urn(number)}/markets"
 
 
+def prices_path(number: int) -> str:
+    """The file with the price history of all markets of a match."""
+    return f"/portal/matches/{match_urn(number)}/prices.csv"
+
+
 def market_path(number: int, key: MarketKey) -> str:
     """The page with the price history of a market."""
     return f"{markets_path(number)}/{quote(market_name(*key), safe=':=')}"

@@ -1,4 +1,4 @@
-"""What Piccolo cannot express about profiles: a key of two columns, and a `json` column with a default."""
+"""What Piccolo cannot express about profiles: a key of two columns, and the default of a `json` column."""
 
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 
@@ -6,11 +6,12 @@ from app.store.piccolo_conf import DB
 
 ID = "2031-02-01T00:00:10:000000"
 VERSION = "1.38.0"
-DESCRIPTION = "the key of profiles, and which of them tenants had"
+DESCRIPTION = "the key of profiles, and the profiles of tenants"
 
 STATEMENTS = (
     "ALTER TABLE profile DROP CONSTRAINT profile_pkey, ADD PRIMARY KEY (name, version)",
-    "ALTER TABLE tenant ADD COLUMN profiles json NOT NULL DEFAULT '[]'",
+    "UPDATE tenant SET profiles = '[]' WHERE profiles IS NULL",
+    "ALTER TABLE tenant ALTER profiles SET DEFAULT '[]', ALTER profiles SET NOT NULL",
 )
 
 

@@ -21,6 +21,7 @@ CS2: dict[str, tuple[str, ...]] = {
     f"{_MATCH}/summary.xml": (READ,),
     f"{_MATCH}/markets": (MARKETS,),
     f"{_MATCH}/markets.xml": (MARKETS,),
+    f"{_MATCH}/prices": (MARKETS,),
     f"{_MATCH}/stakes": (MARKETS,),
     f"{_MATCH}/probabilities": (MARKETS,),
     f"{_MATCH}/cashout": (MARKETS,),

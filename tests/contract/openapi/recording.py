@@ -108,7 +108,8 @@ def _kinds(operation: Json) -> list[str]:
     if operation["operationId"].endswith(("_openapi", "_openapi_json", "_asyncapi")):
         return []
     answer = operation["responses"][min(operation["responses"])]
-    return [kind for kind in answer.get("content", {}) if kind in ("application/json", "application/xml")]
+    recorded = ("application/json", "application/xml", "text/csv")
+    return [kind for kind in answer.get("content", {}) if kind in recorded]
 
 
 def shortened(response: httpx.Response) -> Any:
@@ -116,6 +117,8 @@ def shortened(response: httpx.Response) -> Any:
     if response.headers["content-type"] == "application/json":
         text = _SECRET.sub("…", response.text)
         return _short(msgspec.json.decode(text))
+    if response.headers["content-type"].startswith("text/csv"):
+        return "".join(response.text.splitlines(keepends=True)[: _SHOWN + 1])
     return _SECRET.sub("…", _short_xml(response.content))
 
 

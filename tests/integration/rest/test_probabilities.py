@@ -50,7 +50,7 @@ async def ask(
     client: httpx.AsyncClient, match: Match, offered: Market, headers: Headers, **query: str
 ) -> httpx.Response:
     """A cash-out of 100 at 2.105, unless the query says otherwise."""
-    named = {"market": offered.type_id, "specifiers": offered.specifiers, "odds": "2.105", "stake": "100"}
+    named = {"market": market_name(*offered.key), "odds": "2.105", "stake": "100"}
     return await client.get(path(match, "cashout"), params=named | query, headers=headers)
 
 
@@ -119,8 +119,9 @@ async def test_a_filter_by_market(client: httpx.AsyncClient, live: Match, fair: 
     every = await shown(client, live, fair)
     some = await shown(client, live, fair, "?market=1")
     assert some == {name: one for name, one in every.items() if one["id"] == 1} and len(some) == 2
-    assert set(await shown(client, live, fair, "?market=1&specifiers=team%3Dhome")) == {"1:team=home"}
-    assert await shown(client, live, fair, "?market=999") == {}
+    assert set(await shown(client, live, fair, "?market=1:team%3Dhome")) == {"1:team=home"}
+    assert await shown(client, live, fair, "?market=1:team%3Dnobody") == {}
+    assert (await client.get(f"{path(live)}?market=999", headers=fair)).status_code == 422
 
 
 async def test_a_suspended_market_has_a_reason_and_no_value(
@@ -128,9 +129,7 @@ async def test_a_suspended_market_has_a_reason_and_no_value(
 ) -> None:
     (market, *_) = await stored.active(store, live)
     await execute(store, live, match_commands.Suspend(reason="the server is down"), NOW + 60_000)
-    (one,) = (
-        await shown(client, live, fair, f"?market={market.type_id}&specifiers={market.specifiers}")
-    ).values()
+    (one,) = (await shown(client, live, fair, f"?market={market_name(*market.key)}")).values()
     assert "probability" not in one and one["suspended_reason_code"] == "operator"
     assert one["suspended_reason"] == "suspended by an operator"
     bet = await worth(client, live, market, fair)
@@ -260,7 +259,7 @@ async def test_who_may_ask(
 ) -> None:
     """Whoever may read the markets and receives probabilities, whether it has booked the match or not."""
     (market, *_) = await stored.active(store, live)
-    wanted = (path(live), f"{path(live, 'cashout')}?market=1&specifiers=team%3Dhome&odds=2&stake=1")
+    wanted = (path(live), f"{path(live, 'cashout')}?market=1:team%3Dhome&odds=2&stake=1")
     without_scope = {"X-API-Key": await issue("beta", scopes=(scopes.READ,), probabilities=True)}
     finished_only = {
         "X-API-Key": await issue("beta", scopes=OPEN_ONLY, finished_only=True, probabilities=True)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from app.domain.match import Match
 from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
 from app.store import (
@@ -16,6 +17,7 @@ from app.store import (
     envelopes,
     history,
     listings,
+    market_history,
     match_changes,
     search,
     selfcheck_queries,
@@ -160,6 +162,10 @@ READS: dict[str, Read] = {
     "chart of a match": lambda tx: match_changes.of_match(
         tx, _IDS[0], ["6:map=1|team=home"], 0, limit=50, every_entry=False
     ),
+    "newest changes of a market": lambda tx: market_history.newest(
+        tx, None, _IDS[0], (6, "map=1|team=home"), limit=50
+    ),
+    "beginning of a history": lambda tx: market_history.complete_from(tx, Match(_IDS[0], 1, "a", "b", "c")),
     "squad": lambda tx: entrants.listing(tx, PLAYERS, after=0, limit=50, parents=[7]),
     "known to the public": lambda tx: entrants.is_public(tx, TEAMS, MAX_FILE_NUMBER + 1),
 }
@@ -176,16 +182,20 @@ async def test_no_large_table_is_read_whole(explained: Explained) -> None:
             assert not whole, f"{name}\n{plan}"
 
 
-class Positioned(Explained):
-    """Answers as well: with an empty page, and a position in the change log."""
-
-    async def fetch(self, sql: str, *args: Any) -> Any:
-        await super().fetch(sql, *args)
-        return [{"seq": None, "next": None}]
+class Numbered(Explained):
+    """Answers as well where one number is wanted: with a position in the change log."""
 
     async def value(self, sql: str, *args: Any) -> Any:
         await super().value(sql, *args)
         return 79_000
+
+
+class Positioned(Numbered):
+    """Answers with an empty page, too."""
+
+    async def fetch(self, sql: str, *args: Any) -> Any:
+        await super().fetch(sql, *args)
+        return [{"seq": None, "next": None}]
 
 
 @pytest.mark.parametrize(
@@ -201,6 +211,21 @@ async def test_people_read_envelopes_by_the_index(store: Store, statements: tupl
         await envelopes.count_since(explained, tenant.id, 79_000)
     whole = [plan for plan in explained.plans if "Seq Scan on change " in plan or "Sort Key: change." in plan]
     assert (len(explained.plans), whole) == (6, [])
+
+
+@pytest.mark.parametrize(
+    "statements", [(_CHANGES,), (_CHANGES, "ANALYZE change")], ids=["no statistics", "usual"]
+)
+async def test_the_history_of_markets_is_read_by_the_index(store: Store, statements: tuple[str, ...]) -> None:
+    await fill(store, statements)
+    tenant = Tenant(UUID(int=1), "acme", "Acme")
+    async with store.autocommit() as tx:
+        explained = Numbered(tx.connection)
+        for wanted in ((1, ""), 1, None):
+            await market_history.following(explained, tenant, _IDS[0], wanted, after=0, limit=100)
+    assert len(explained.plans) == 6
+    for plan in explained.plans:
+        assert "change_match" in plan or "change_pkey" in plan and "match_id" not in plan, plan
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,28 @@ def test_the_format_that_an_accept_header_selects(accept: str, format_: Format) 
 
 
 @pytest.mark.parametrize(
+    ("accept", "format_"),
+    [
+        ("text/csv", Format.CSV),
+        ("text/csv; header=present", Format.CSV),
+        ("text/csv, */*;q=0.1", Format.CSV),
+        ("text/csv, application/json", JSON),
+        ("application/json;q=0.5, text/csv;q=0.6", Format.CSV),
+        ("text/*", XML),
+        ("text/xml;q=0, text/*", Format.CSV),
+        ("*/*", JSON),
+        ("", JSON),
+    ],
+)
+def test_csv_is_a_format_where_a_route_sends_it(accept: str, format_: Format) -> None:
+    headers = [(b"accept", accept.encode())]
+    assert negotiate(headers, csv=True) is format_
+    if accept == "text/csv":
+        with pytest.raises(NotAcceptable):
+            negotiate(headers)
+
+
+@pytest.mark.parametrize(
     "accept",
     [
         "text/html",

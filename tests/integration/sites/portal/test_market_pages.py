@@ -52,6 +52,10 @@ def history_of(match: Match, number: int = 1) -> str:
     return f"{markets_of(match)}/{quote(market_name(*offer(number).key))}"
 
 
+def files_of(match: Match, number: int) -> list[str]:
+    return [f"{history_of(match, number)}/{name}" for name in ("history.json", "prices.csv")]
+
+
 async def lived(story: Story, times: ManualClock) -> Match:
     """A match whose market was priced, suspended for two reasons, released, repriced, settled and rolled
     back, ten seconds apart."""
@@ -104,6 +108,23 @@ async def test_the_table_says_what_the_plot_shows(person: Person, story: Story, 
     assert len(assets) == 7 and sum(sizes) + len(page.content) < 100_000
 
 
+async def test_files_have_what_rest_has(
+    person: Person, story: Story, times: ManualClock, issue: IssueKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a market and of the match, in pieces."""
+    monkeypatch.setattr("app.sites.portal.market_pages._FILE_ROWS", 2)
+    match = await lived(story, times)
+    headers = {"X-API-Key": await issue(bundles=("cs2.odds.basic",)), "Accept": "text/csv"}
+    pages = (history_of(match), markets_of(match))
+    for page, query in zip(pages, ({"market": market_name(*offer(1).key)}, {}), strict=True):
+        path = found_in((await person.get(page)).text, r'href="([^"]+prices\.csv)"')
+        file = await person.get(path)
+        assert file.headers["content-type"].startswith("text/csv")
+        rest = f"/cs2/v1/matches/{match.id}/prices"
+        assert file.text == (await person.client.get(rest, params=query, headers=headers)).text
+        assert file.text.count("\r\n") == (9 if query else 13)
+
+
 async def test_a_long_history_is_shown_in_pages_and_the_plot_is_cut(
     person: Person, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,7 +174,8 @@ async def test_what_a_tenant_does_not_see_does_not_exist(
     await book(store, match, False, "vhost", now=1)
     await issue("stats", bundles=("cs2.stats",))
     stats = await sign_in(Role.OWNER, "stats")
-    for path in (markets_of(match), history_of(match), f"{history_of(match)}/history.json"):
+    files = (f"{history_of(match)}/prices.csv", f"/portal/matches/{match_urn(match.number)}/prices.csv")
+    for path in (markets_of(match), history_of(match), f"{history_of(match)}/history.json", *files):
         assert (await vhost_only.get(path)).status_code == 404, path
         assert (await stats.get(path)).status_code == 403, path
         assert (await person.get(path)).status_code == 200, path
@@ -170,7 +192,7 @@ async def test_a_market_never_offered_does_not_exist(
     times.now += 10_000
     await story.offer(match, *map(offer, later))
     for number in offered + later:
-        for path in (history_of(match, number), f"{history_of(match, number)}/history.json"):
+        for path in (history_of(match, number), *files_of(match, number)):
             assert (await person.get(path)).status_code == (200 if number in offered else 404), path
     first = await person.get(markets_of(match))
     pages = [first, await person.get(found_in(first.text, r'href="([^"]+\?after=[^"]+)"'))]
@@ -186,8 +208,8 @@ async def test_a_market_never_offered_does_not_exist(
 async def test_a_history_is_suspended_while_its_type_is_off(
     person: Person, sign_in: SignIn, story: Story, times: ManualClock, store: Store, issue: IssueKey
 ) -> None:
-    """From the switch on, with what was published before as it was; a later market begins with the next
-    switch. Another tenant sees all prices."""
+    """It has what the tenant received: until the next switch no price, and a later market begins with that.
+    Another tenant sees all prices."""
     begin, match = times.now, await story.match(offer(1))
     steps: list[Any] = [None, offer(1, odds=Decimal("2.1")), True, offer(1, odds=Decimal("2.4"))]
     await issue("beta", bundles=("cs2.odds.basic",))
@@ -200,13 +222,13 @@ async def test_a_history_is_suspended_while_its_type_is_off(
             await switch(store, bool(step), now=times.now)
     drawn = (await person.get(f"{history_of(match)}/history.json")).json()
     seconds = [(when - begin) // 1000 for when, _ in drawn["points"]]
-    assert seconds == [0, 10, 20, 30, 40]
+    assert seconds == [0, 10, 30, 40]
     spans = [[(at - begin) // 1000, (to - begin) // 1000, *why] for at, to, *why in drawn["suspensions"]]
     assert spans == [[10, 30, REASON, "type_switched_off"]]
     late = (await person.get(f"{history_of(match, 2)}/history.json")).json()
     assert [(when - begin) // 1000 for when, _ in late["points"]] == [30, 40] and not late["suspensions"]
     rows = (await person.get(history_of(match))).text.split("<tbody>")[1]
-    assert rows.count(REASON) == 2 and rows.count("<tr>") == 5
+    assert rows.count(REASON) == 1 and rows.count("<tr>") == 4
     everything = (await other.get(f"{history_of(match)}/history.json")).json()
     assert [(when - begin) // 1000 for when, _ in everything["points"]] == [0, 20, 40]
     assert everything["suspensions"] == []
