@@ -21,7 +21,7 @@ from app.store.connections import Store
 from tests.support.clocks import ManualClock
 from tests.support.eventually import eventually
 from tests.support.story import Story, offer
-from tests.support.tenants import ROUND_WINNER, book, switch
+from tests.support.tenants import ROUND_WINNER, book, give_profile, switch
 from tests.support.web import Headers, IssueKey
 
 OTHER = 1
@@ -349,3 +349,23 @@ async def test_no_such_market_and_no_such_format(reader: Reader) -> None:
     assert (await reader.answer("text/csv;q=0.5, application/xml;q=0.6")).headers[
         "content-type"
     ] == "application/xml"
+
+
+async def test_a_profile_makes_the_odds_from_its_place_on(
+    client: httpx.AsyncClient, story: Story, basic: Headers, issue: IssueKey
+) -> None:
+    """Earlier odds stay as they were received, and other tenants have nothing of the switch."""
+    other = {"X-API-Key": await issue("beta", bundles=("cs2.odds.basic",))}
+    match = await story.match(offer(1))
+    await give_profile(story.store, 0.25)
+    await story.offer(match, offer(1, probability=0.4))
+    await give_profile(story.store, None)
+    for key, wanted in ((basic, [1.85, 1.6, 2.0, 1.85]), (other, [1.85, 1.85])):
+        reader = Reader(client, match, key)
+
+        async def odds(reader: Reader = reader) -> list[float]:
+            return [row["odds"] for row in await reader.rows()]
+
+        await eventually(odds, wanted.__eq__)
+        lines = csv.DictReader(io.StringIO((await reader.answer("text/csv")).text, newline=""))
+        assert [float(line["odds"]) for line in lines] == wanted
