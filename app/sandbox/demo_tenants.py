@@ -9,8 +9,11 @@ import msgspec
 from app.access import admin, users
 from app.access.admin import BrokerConfig
 from app.access.api_keys import KeyProperties
+from app.access.profiles import ProfileDraft, assign, put_in_force
+from app.domain.profiles import StakeRule
 from app.domain.scopes import OPERATOR_BUNDLE
 from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, OperatorRole, Role, Tenant, User
+from app.domain.trading_controls import MarginControl
 from app.kit.clock import system_clock
 from app.store import keys
 from app.store.connections import Store
@@ -26,9 +29,22 @@ class DemoTenant(msgspec.Struct, frozen=True):
     sports: tuple[str, ...] = ("cs2",)
     amqp: bool = False
     rpm: int = RATE_LIMIT_RPM
+    profile: str | None = None
 
 
 OPERATIONS = DemoTenant("operations", "Operations desk", (OPERATOR_BUNDLE,), ("cs2", "soccer"))
+#: A profile for whoever wants more margin where more is at risk: in play, in last rounds and on long shots.
+CAUTIOUS = ProfileDraft(
+    margins=(
+        MarginControl(0.07, long_shots=0.2),
+        MarginControl(0.08, phase="in_play", long_shots=0.2),
+        MarginControl(0.1, phase="last_rounds", long_shots=0.2),
+    ),
+    min_odds=1.03,
+    min_move=0.01,
+    stakes=(StakeRule(phase="last_rounds", factor=0.5, delay_seconds=2),),
+)
+PROFILES = {"cautious": CAUTIOUS}
 DEMO_TENANTS = (
     DemoTenant(
         "acme",
@@ -37,7 +53,9 @@ DEMO_TENANTS = (
         ("cs2", "soccer"),
         amqp=True,
     ),
-    DemoTenant("beta", "Beta Bets", ("cs2.odds.basic",), amqp=True, rpm=SDK_RATE_LIMIT_RPM),
+    DemoTenant(
+        "beta", "Beta Bets", ("cs2.odds.basic",), amqp=True, rpm=SDK_RATE_LIMIT_RPM, profile="cautious"
+    ),
     DemoTenant("statsco", "Stats Company", ("cs2.stats",)),
     DemoTenant("scoreline", "Scoreline", ("cs2.scoretock",)),
     DemoTenant("newco", "New Company", ("cs2.odds.basic",)),
@@ -56,6 +74,8 @@ class DemoTenantMaker:
 
     async def make_all(self) -> dict[str, Any]:
         """Create or repair the demo's tenants; what clients need to know of them, secrets included."""
+        for name, content in PROFILES.items():
+            await put_in_force(self._store.transaction, name, content, by=self._by, clock=system_clock)
         operator = await self._with_key(OPERATIONS)
         rows = [await self._with_vhost(tenant) for tenant in (*DEMO_TENANTS, BOARD)]
         return {
@@ -101,6 +121,9 @@ class DemoTenantMaker:
             issued = await admin.issue_key(
                 tx, tenant.slug, properties, secret=self._secret_key, by=by, now=now
             )
+        if tenant.profile and not created.profiles:
+            async with self._store.transaction() as tx:
+                await assign(tx, tenant.slug, tenant.profile, by=by, now=now)
         return {
             "slug": tenant.slug,
             "name": tenant.name,
