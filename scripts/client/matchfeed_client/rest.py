@@ -1,6 +1,10 @@
-"""What the client requests over HTTP: recoveries and the comparison of its book."""
+"""What the client requests over HTTP: recoveries, the comparison of its book, combinations, what bets
+are worth, and prices."""
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from types import TracebackType
 from typing import Any, Self
 
@@ -78,12 +82,62 @@ class Rest:
     async def compare(self, digest: dict[str, Any]) -> Comparison:
         """Compare a book's digest with the service; raises `ClientError` for what is refused, and httpx's
         errors."""
-        response = await self._http.post("/cs2/v1/selfcheck", json=digest)
-        if response.is_client_error:
-            raise ClientError(f"The comparison is refused: {_detail(response)}")
-        response.raise_for_status()
-        found = response.json()["data"]
+        found = _data(await self._http.post("/cs2/v1/selfcheck", json=digest), "The comparison")
         return Comparison(found["count"], found["markets"], tuple(found["differences"]))
+
+    async def combine(self, legs: Sequence[tuple[str, str]], request_id: str = "") -> dict[str, Any]:
+        """Price and store a combination of these legs, each a match (`od:match:7`) and a market of it
+        (`1:team=home`). The answer has its `id`, `odds`, `legs` and until when the price stands. With the
+        same `request_id` it is made once, however often it is requested. Raises as `compare`."""
+        named = [{"match_urn": match, "market_offer_id": market} for match, market in legs]
+        body: dict[str, Any] = {"legs": named} | ({"request_id": request_id} if request_id else {})
+        made: dict[str, Any] = _data(
+            await self._http.post("/cs2/v1/combinations", json=body), "The combination"
+        )
+        return made
+
+    async def combination(self, number: str) -> dict[str, Any]:
+        """How a combination stands: its `status`, and the odds that it is paid at. Raises as `compare`."""
+        found: dict[str, Any] = _data(
+            await self._http.get(f"/cs2/v1/combinations/{number}"), "The combination"
+        )
+        return found
+
+    async def cash_out(
+        self, match: str, market: str, odds: Decimal, stake: Decimal, placed_at: datetime | None = None
+    ) -> dict[str, Any]:
+        """What a bet is worth now (`fair_value`), and what to offer for it (`cash_out`): both None while its
+        market is suspended. For tenants that receive probabilities. Raises as `compare`."""
+        parameters = {"market": market, "odds": str(odds), "stake": str(stake)}
+        if placed_at is not None:
+            parameters["placed_at"] = placed_at.isoformat()
+        bet: dict[str, Any] = _data(
+            await self._http.get(f"/cs2/v1/matches/{match}/cashout", params=parameters), "The bet"
+        )
+        return bet
+
+    async def prices(
+        self, match: str, market: str | None = None, since_seq: int = 0
+    ) -> AsyncIterator[dict[str, Any]]:
+        """What happened after `since_seq` to the markets of a match, of a type, or of that name, until now:
+        each price, suspension and result, in order. Raises as `compare`."""
+        parameters: dict[str, str | int] = {} if market is None else {"market": market}
+        more = True
+        while more:
+            response = await self._http.get(
+                f"/cs2/v1/matches/{match}/prices", params=parameters | {"since_seq": since_seq}
+            )
+            for row in _data(response, "The history"):
+                yield row
+            page = response.json()["meta"]
+            since_seq, more = page["next_since_seq"], page["more"]
+
+
+def _data(response: httpx.Response, what: str) -> Any:
+    """The data of an answer. Raises `ClientError` for what is refused, and httpx's errors."""
+    if response.is_client_error:
+        raise ClientError(f"{what} is refused: {_detail(response)}")
+    return response.raise_for_status().json()["data"]
 
 
 def _detail(response: httpx.Response) -> str:
