@@ -276,8 +276,8 @@ def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileCh
 
 
 class _Difference:
-    """Which markets a tenant sees differently by other rules. What it sees follows from a market's row, so
-    that equal rows are looked at once."""
+    """Which markets a tenant sees differently with another profile. What it sees follows from a market's row,
+    so that equal rows are looked at once. It is told nothing about types that are off for it."""
 
     def __init__(self, before: OfferRules, after: OfferRules) -> None:
         self._before, self._after = before, after
@@ -291,9 +291,11 @@ class _Difference:
         return {match_id: own for match_id, own in found.items() if own}
 
     def _of(self, market: Market) -> Market | None:
+        if market.type_id in self._before.off:
+            return None
         if market not in self._known:
-            shown = self._after.market_in_list(market)
-            self._known[market] = None if shown == self._before.market_in_list(market) else shown
+            shown = self._after.priced(market)
+            self._known[market] = None if shown == self._before.priced(market) else shown
         return self._known[market]
 
 
