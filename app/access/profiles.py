@@ -156,6 +156,8 @@ async def put_in_force(
     Repeated after a failure, it gives it to the rest. Raises as `publish`."""
     async with transaction() as tx:
         version, new = await publish(tx, name, draft, by=by, now=clock(), based_on=based_on)
+    async with transaction() as tx:
+        await profiles.lock(tx)  # who is being given the version before has it then
         owners = await tenants_with(tx, name)
     moved = []
     for slug in [one.slug for one in owners]:
@@ -214,6 +216,7 @@ async def assign(
     `NotFound` for an unknown tenant or profile, and `Conflict` if the newest version is not `version`.
     """
     tenant = await tenants.lock(tx, slug)
+    await profiles.lock(tx)
     wanted = None if name is None else await newest_version(tx, name)
     if wanted and version not in (None, wanted.version):
         raise _moved_on(wanted.name, wanted.version)
