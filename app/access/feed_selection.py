@@ -134,13 +134,13 @@ async def _switch(tx: Tx, tenant: Tenant, type_ids: Sequence[int], on: bool, now
     present = await markets.open_of_types(tx, type_ids)
     if on:
         intervals = _ended(tenant.types_off, type_ids, now, seq)
-        changed: Mapping[UUID, Sequence[Market]] = present
+        changed = _seen(present, msgspec.structs.replace(tenant, types_off=intervals))
     else:
         newest = await markets.newest_opened(tx, type_ids, now)
         # Clocks of several processes differ: what was published before the switch was offered, in any case.
         begun = (TypeOff(each, max(now, newest.get(each, 0)), seq) for each in type_ids)
         intervals = (*tenant.types_off, *begun)
-        changed = _suspended(present)
+        changed = _suspended(_seen(present, tenant))
     await tenants.save_types_off(tx, tenant.id, intervals)
     await changes.append_for_tenant(tx, Place(seq, SWITCH), tenant.id, changed, now)
     return msgspec.structs.replace(tenant, types_off=intervals)
@@ -156,6 +156,12 @@ def _ended(
         else one
         for one in intervals
     )
+
+
+def _seen(present: Mapping[UUID, Sequence[Market]], tenant: Tenant) -> dict[UUID, Sequence[Market]]:
+    """These markets as the tenant is offered them."""
+    rules = tenant.offer.now
+    return {match_id: rules.markets_in_list(own) for match_id, own in present.items()}
 
 
 def _suspended(present: Mapping[UUID, Sequence[Market]]) -> dict[UUID, list[Market]]:

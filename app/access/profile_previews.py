@@ -98,8 +98,8 @@ def _families(present: Present, before: OfferRules, wanted: Profile | None) -> l
     by_family: dict[str, list[MarketPreview]] = defaultdict(list)
     for match_id, own in present.items():
         for market in own:
-            now, then = before.market_in_list(market), after.market_in_list(market)
-            if now and then:
+            if market.type_id not in before.off:
+                now, then = before.priced(market), after.priced(market)
                 by_family[market.family].append(MarketPreview(match_id, now, then))
     return [_of_family(family, found) for family, found in sorted(by_family.items())]
 

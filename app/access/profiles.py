@@ -156,6 +156,8 @@ async def put_in_force(
     Repeated after a failure, it gives it to the rest. Raises as `publish`."""
     async with transaction() as tx:
         version, new = await publish(tx, name, draft, by=by, now=clock(), based_on=based_on)
+    async with transaction() as tx:
+        await profiles.lock(tx)  # who is being given the version before has it then
         owners = await tenants_with(tx, name)
     moved = []
     for slug in [one.slug for one in owners]:
@@ -214,6 +216,7 @@ async def assign(
     `NotFound` for an unknown tenant or profile, and `Conflict` if the newest version is not `version`.
     """
     tenant = await tenants.lock(tx, slug)
+    await profiles.lock(tx)
     wanted = None if name is None else await newest_version(tx, name)
     if wanted and version not in (None, wanted.version):
         raise _moved_on(wanted.name, wanted.version)
@@ -276,8 +279,8 @@ def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileCh
 
 
 class _Difference:
-    """Which markets a tenant sees differently by other rules. What it sees follows from a market's row, so
-    that equal rows are looked at once."""
+    """Which markets a tenant sees differently with another profile. What it sees follows from a market's row,
+    so that equal rows are looked at once. It is told nothing about types that are off for it."""
 
     def __init__(self, before: OfferRules, after: OfferRules) -> None:
         self._before, self._after = before, after
@@ -291,9 +294,11 @@ class _Difference:
         return {match_id: own for match_id, own in found.items() if own}
 
     def _of(self, market: Market) -> Market | None:
+        if market.type_id in self._before.off:
+            return None
         if market not in self._known:
-            shown = self._after.market_in_list(market)
-            self._known[market] = None if shown == self._before.market_in_list(market) else shown
+            shown = self._after.priced(market)
+            self._known[market] = None if shown == self._before.priced(market) else shown
         return self._known[market]
 
 

@@ -93,6 +93,11 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         return _Margins(self.margins)
 
     @cached_property
+    def _lowest(self) -> int:
+        """The lowest odds that are not below `min_odds`, in thousandths."""
+        return math.ceil(self.min_odds * 1000 - _TINY)
+
+    @cached_property
     def _ladder(self) -> float:
         """The logarithm of a step of the ladder; 0 without one."""
         return math.log1p(self.min_move) if self.min_move >= LEAST_MOVE else 0.0
@@ -104,7 +109,7 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         odds = self.odds(market)
         if odds is not None:
             return market if odds == market.odds else msgspec.structs.replace(market, odds=odds)
-        lowest = _decimal(round(self.min_odds * 1000))
+        lowest = _decimal(self._lowest)
         if market.status is not ACTIVE:
             return msgspec.structs.replace(market, odds=lowest)
         return msgspec.structs.replace(market, odds=lowest, status=SUSPENDED, reason=REASON)
@@ -116,14 +121,13 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         margin *= market.margin_factor
         equal = margin * long_shots
         found = 1 / (market.probability * (1 + margin - equal) + equal / market.group_size)
-        if found < self.min_odds - _TINY:
-            return None
         if found > self.max_odds:
             found = self.max_odds
         if step := self._ladder:
             steps = math.floor(math.log(found / self.min_odds) / step + _TINY)
             found = self.min_odds * math.exp(step * steps)
-        return _decimal(int(found * 1000 + _TINY))
+        thousandths = int(found * 1000 + _TINY)
+        return _decimal(thousandths) if thousandths >= self._lowest else None
 
 
 def _rule_of(rules: Sequence[R], family: str, phase: str) -> R | None:

@@ -6,7 +6,7 @@ made. A place in the change log decides about both, so that every channel, live 
                                      rollbacks; one that was first opened later: nothing, except where the
                                      clock that opened it was behind: it is then suspended from the start
     from when it is switched on      every market that is open then, and every later one
-    when its profile changes         every open market whose odds change by that, once
+    when its profile changes         every open market whose odds change by that, once, if its type is on
 """
 
 from collections.abc import Collection, Hashable, Sequence

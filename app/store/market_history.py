@@ -17,7 +17,7 @@ from app.domain.market_changes import MarketChange, received
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry
 from app.domain.tenant import Tenant
-from app.store import changes
+from app.store import changes, tenants
 from app.store.changes import TENANT_MARKET, tenant_market_key
 from app.store.prepared import prepared, reading_optional_number
 from app.store.sql import any_of, literals
@@ -58,7 +58,7 @@ async def newest(
     names = [name, tenant_market_key(tenant.id, name)] if tenant else [name]
     found = await tx.run(_newest(match_id, names, before, limit=limit + 1))
     shown = found[:limit]
-    return NewestChanges(_seen(shown, tenant), shown[-1]["seq"] if len(found) > limit else None)
+    return NewestChanges(await _seen(tx, shown, tenant), shown[-1]["seq"] if len(found) > limit else None)
 
 
 async def following(
@@ -79,7 +79,7 @@ async def following(
     else:
         name = "" if wanted is None else f"{wanted}:"
         found = await tx.fetch(statements.OF_MARKETS, *bounds, name, tenant_market_key(tenant.id, name))
-    shown = _seen(found[:limit], tenant)
+    shown = await _seen(tx, found[:limit], tenant)
     if len(found) > limit:
         return NextChanges(shown, found[limit - 1]["seq"], True)
     cut: int | None = await tx.value(statements.LAST_SCANNED, match_id, after, SCANNED)
@@ -100,11 +100,12 @@ def begins_at() -> Select[Any]:
     return Change.select(Change.at).order_by(Change.seq).limit(1)
 
 
-def _seen(rows: Sequence[Row], tenant: Tenant | None) -> list[MarketChange]:
+async def _seen(tx: Tx, rows: Sequence[Row], tenant: Tenant | None) -> list[MarketChange]:
+    """What the tenant is offered is read with the changes: `tenant` may be older than these."""
     found = map(_change, rows)
     if tenant is None:
         return list(found)
-    offer = tenant.offer
+    offer = await tenants.offer_of(tx, tenant.id)
     return [seen for each in found if (seen := received(each, offer))]
 
 

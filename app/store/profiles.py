@@ -10,9 +10,11 @@ from piccolo.query import Insert, Select
 from app.domain.profiles import Profile
 from app.kit.errors import Conflict
 from app.store.prepared import prepared, reading, reading_rows
+from app.store.statements import server
 from app.store.tables.tenant import Profile as ProfileTable
 from app.store.transaction import Row, Tx
 
+_LOCK = 7232655  #: the advisory lock for giving profiles to tenants
 _decode = msgspec.json.Decoder(Profile).decode
 _COLUMNS = (ProfileTable.body, ProfileTable.created_at, ProfileTable.created_by)
 
@@ -27,6 +29,11 @@ class StoredProfile(NamedTuple):
 
 def _read(row: Row) -> StoredProfile:
     return StoredProfile(_decode(row["body"]), row["created_at"], row["created_by"])
+
+
+async def lock(tx: Tx) -> None:
+    """Wait until nobody else gives a profile to a tenant, and let nobody do so until the transaction ends."""
+    await tx.execute(server.LOCK, _LOCK)
 
 
 async def add(tx: Tx, profile: Profile, by: str, now: int) -> None:

@@ -39,7 +39,8 @@ def cash_out_share(probability: float, odds: Decimal) -> float:
     payout by betting on the opposite, at odds with the same margin: that costs (1 - probability) * (1 + m) of
     the payout, and the rest is left whatever happens. That rest is the price of the bet: for more the
     bookmaker would buy back what its own odds sell cheaper. It is never above the probability, and 0 where
-    the opposite costs the whole payout.
+    the opposite costs the whole payout. Where the opposite has another margin, as with long shots that bear
+    more, it is an approximation that keeps both bounds.
     """
     if probability <= 0:
         return 0.0

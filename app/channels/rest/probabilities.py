@@ -16,11 +16,12 @@ from app.domain.market import MarketKey, key_of_name
 from app.domain.match import Match
 from app.domain.settlement import standing_windows
 from app.domain.tenant import Grant
+from app.domain.tenant_offer import TenantOffer
 from app.domain.types_off import offered_entries
 from app.http.auth import AuthenticatedRequest, require_scope
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound
-from app.store import combinations, markets, matches
+from app.store import combinations, markets, matches, selfcheck_queries, tenants
 from app.store.transaction import Tx
 from app.trading.cash_out import bet_value
 from app.wire.views.meta import Single
@@ -52,8 +53,9 @@ async def list_match_probabilities(
     with_closed = closed and scopes.SETTLEMENTS in grant.scopes
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, grant, match_id)
-        shown = await _shown(tx, match)
-        found = await markets.seen_of_match(tx, match.id, grant.tenant.offer, with_closed=with_closed)
+        shown = await _shown(tx, grant, match)
+        offer = await tenants.offer_of(tx, grant.tenant.id)
+        found = await markets.seen_of_match(tx, match.id, offer, with_closed=with_closed)
     if wanted is not None:
         found = [one for one in found if wanted in (one.type_id, one.key)]
     return Single(probabilities_view(shown, found))
@@ -82,9 +84,10 @@ async def get_match_cashout(
     taken, amount = _amounts(odds, stake)
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, grant, match_id)
-        shown = await _shown(tx, match)
-        found = await markets.seen(tx, match.id, key, grant.tenant.offer) if key else None
-        void = found is not None and await _is_void(tx, grant, match.id, found.key, placed_at)
+        shown = await _shown(tx, grant, match)
+        offer = await tenants.offer_of(tx, grant.tenant.id)
+        found = await markets.seen(tx, match.id, key, offer) if key else None
+        void = found is not None and await _is_void(tx, offer, match.id, found.key, placed_at)
     if found is None or not (found.open or found.closed):
         raise NotFound(f"This match has no market {market!r} that was offered to you.")
     bet = bet_value(amount, taken, found, void=void)
@@ -107,20 +110,24 @@ def _amounts(odds: str, stake: str) -> tuple[Decimal, Decimal]:
     return Decimal(odds), Decimal(stake)
 
 
-async def _shown(tx: Tx, match: Match) -> ShownMatch:
-    """Outside of live rounds nothing changes because time passes."""
+async def _shown(tx: Tx, grant: Grant, match: Match) -> ShownMatch:
+    """The latest message may be the tenant's alone: what is offered must be read with it. Outside of live
+    rounds nothing changes because time passes."""
     live = match.current is not None and match.current.phase == "live"
     valid_until = await matches.reprice_at(tx, match.id) if live else None
-    return ShownMatch(match.id, match.number, match.last_seq, valid_until)
+    own = await selfcheck_queries.newest_of_tenant(tx, grant.tenant.id, [match.id])
+    return ShownMatch(match.id, match.number, own.get(match.id, match.last_seq), valid_until)
 
 
-async def _is_void(tx: Tx, grant: Grant, match_id: UUID, key: MarketKey, placed_at: datetime | None) -> bool:
+async def _is_void(
+    tx: Tx, offer: TenantOffer, match_id: UUID, key: MarketKey, placed_at: datetime | None
+) -> bool:
     """Whether the bets of a window are void in which this one was placed."""
     if placed_at is None:
         return False
     aware = placed_at if placed_at.tzinfo else placed_at.replace(tzinfo=UTC)
     at = int(aware.timestamp() * 1000)
     ledger = await combinations.ledger_of(tx, [(match_id, key)])
-    entries = offered_entries(ledger.get((match_id, key), ()), grant.tenant.types_off)
+    entries = offered_entries(ledger.get((match_id, key), ()), offer.types_off)
     windows = [entry.void_window for entry in standing_windows(entries)]
     return any(window is not None and window.start_time <= at <= window.end_time for window in windows)

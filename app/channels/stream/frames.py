@@ -136,8 +136,9 @@ def _by_rules(update: Update, market: Market, rules: OfferRules) -> Update | Non
     shown = rules.changed_market(market, update.frame)
     if shown is None or shown is market:
         return update if shown else None
-    stopped = shown.status is MarketStatus.SUSPENDED and market.status is MarketStatus.ACTIVE
-    frame = frame_types.MARKET_SUSPENDED if stopped or market.type_id in rules.off else update.frame
+    off = market.type_id in rules.off
+    stopped = shown.status is MarketStatus.SUSPENDED and (off or market.status is MarketStatus.ACTIVE)
+    frame = frame_types.MARKET_SUSPENDED if stopped else update.frame
     data = market_data(update.match_id, shown) if update.frame else None
     return msgspec.structs.replace(update, frame=frame, data=data, wire=b"", about=shown, variants={})
 

@@ -16,7 +16,7 @@ from app.domain.market import MarketStatus
 from app.domain.match import Match
 from app.domain.settlement import VoidWindow
 from app.domain.tenant_offer import REASON
-from app.store import changes
+from app.store import changes, market_history, tenants
 from app.store.connections import Store
 from tests.support.clocks import ManualClock
 from tests.support.eventually import eventually
@@ -369,3 +369,21 @@ async def test_a_profile_makes_the_odds_from_its_place_on(
         await eventually(odds, wanted.__eq__)
         lines = csv.DictReader(io.StringIO((await reader.answer("text/csv")).text, newline=""))
         assert [float(line["odds"]) for line in lines] == wanted
+
+
+async def test_the_offer_of_the_moment_decides_whatever_was_known_of_the_tenant(
+    store: Store, story: Story, match: Match, basic: Headers
+) -> None:
+    """A key is remembered for a second, and a file takes longer: what was published meanwhile must not be
+    shown with the odds of before."""
+    async with store.snapshot() as tx:
+        known = await tenants.by_slug(tx, "acme")
+        since = await changes.head(tx)
+    await give_profile(store, 0.25)
+    await story.offer(match, offer(3))
+    async with store.snapshot() as tx:
+        key = offer(3).key
+        later = await market_history.following(tx, known, match.id, key, after=since, limit=10)
+        newest = await market_history.newest(tx, known, match.id, key, limit=10)
+    assert [one.what for one in later.changes] == [one.what for one in newest.changes]
+    assert [getattr(one.what, "odds", None) for one in later.changes] == [Decimal("1.600")]

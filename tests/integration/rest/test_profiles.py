@@ -126,6 +126,12 @@ async def test_combinations_have_its_margins(
         assert float(leg) == pytest.approx(1 / book[key].probability, abs=0.001)
 
 
+async def newest_of(client: httpx.AsyncClient, match: Match, headers: Headers) -> int:
+    """The number of the newest price of a match."""
+    answer = await client.get(f"/cs2/v1/matches/{match.id}/prices?limit=1000", headers=headers)
+    return int(answer.json()["data"][-1]["seq"])
+
+
 async def test_what_a_bet_is_bought_back_for_follows_its_odds(
     client: httpx.AsyncClient, store: Store, live: Match, issue: IssueKey
 ) -> None:
@@ -137,5 +143,8 @@ async def test_what_a_bet_is_bought_back_for_follows_its_odds(
     await give_profile(store, 0.0)
     await in_force(client, live, fair, before)
     own = await worth(client, live, market, fair)
+    assert own["seq"] == await newest_of(client, live, fair) > standard["seq"], (
+        "the tenant's message is newer"
+    )
     assert own["fair_value"] == standard["fair_value"] > standard["cash_out"]
     assert own["cash_out"] == pytest.approx(own["fair_value"], rel=0.002)

@@ -223,8 +223,9 @@ async def test_the_history_of_markets_is_read_by_the_index(store: Store, stateme
         explained = Numbered(tx.connection)
         for wanted in ((1, ""), 1, None):
             await market_history.following(explained, tenant, _IDS[0], wanted, after=0, limit=100)
-    assert len(explained.plans) == 6
-    for plan in explained.plans:
+    plans = [plan for plan in explained.plans if "on tenant" not in plan]
+    assert len(plans) == 6
+    for plan in plans:
         assert "change_match" in plan or "change_pkey" in plan and "match_id" not in plan, plan
 
 

@@ -10,7 +10,7 @@ from app.domain import scopes
 from tests.support.stored import head
 from tests.support.story import Story, offer
 from tests.support.streaming import Message, subscribed, until_alive, until_present
-from tests.support.tenants import give_profile
+from tests.support.tenants import give_profile, switch
 from tests.support.web import IssueKey
 
 Seen = list[tuple[str, str, float]]  #: type of the frame, status and odds of its market
@@ -119,3 +119,25 @@ async def test_matches_show_its_odds(host: str, without_market_frames: str, stor
         frames += await until_present(client, story.store)
     shown = [frame["data"]["markets"][0]["odds"] for frame in frames if frame["type"] == "match.updated"]
     assert shown == [1.6, 2.0]
+
+
+async def test_a_switched_type_has_its_odds(host: str, raw: str, story: Story) -> None:
+    """What the tenant is sent when a type is switched off and on again has the odds of its profile, too; what
+    its profile suspends is not on offer then, and a profile says nothing about a type while it is off."""
+    match = await story.match(offer(1), offer(2, probability=0.9), offer(3))
+    await give_profile(story.store, 0.25, min_odds=1.1)
+    async with subscribed(host, raw) as client:
+        await until_alive(client)
+        await switch(story.store, False)
+        assert seen(await until_present(client, story.store)) == [("market.suspended", "suspended", 1.6)] * 2
+        await give_profile(story.store, 0.5, min_odds=1.1)
+        assert seen(await until_present(client, story.store)) == []
+        await story.settle(match, offer(3))
+        assert [each[:2] for each in seen(await until_present(client, story.store))] == [
+            ("market.updated", "settled")
+        ]
+        await switch(story.store, True)
+        assert seen(await until_present(client, story.store)) == [
+            ("market.updated", "active", 1.333),
+            ("market.suspended", "suspended", 1.1),
+        ]

@@ -50,6 +50,15 @@ def test_no_price_is_better_than_fair(
         assert odds == odds.quantize(Decimal("0.001"))
 
 
+@given(chances, st.floats(LOWEST_ODDS, 20), st.sampled_from([0, 0.01, 0.1]))
+def test_no_price_is_below_the_lowest(chance: float, lowest: float, min_move: float) -> None:
+    """Nor is the price that stands for it, whatever decimals the lowest has."""
+    one = profile(min_odds=lowest, min_move=min_move)
+    shown = one.priced(market(chance))
+    assert float(shown.odds) >= lowest - 1e-8
+    assert (shown.status is MarketStatus.ACTIVE) == (one.odds(market(chance)) is not None)
+
+
 @given(st.lists(st.floats(0.05, 1), min_size=2, max_size=8), margins, st.floats(0, 1))
 def test_inverse_odds_of_a_group_sum_to_one_and_the_margin(
     weights: list[float], margin: float, long_shots: float

@@ -1,5 +1,6 @@
 """Operators' requests about profiles, and what a tenant's odds are then."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from app.kit.clock import system_clock
 from app.store import changes, markets, tenants
 from app.store.connections import Store
 from app.store.transaction import Tx
+from tests.support.eventually import eventually
 from tests.support.profiles import CONTENT, match_with_markets
 from tests.support.story import Story
 from tests.support.tenants import book, switch
@@ -107,7 +109,7 @@ async def test_repeating_gives_the_version_to_those_that_a_failure_left_out(desk
     await desk.publish()
     for slug in ("beta", "gamma"):
         await desk.give(slug)
-    calls = iter((store.transaction, store.transaction, _broken))
+    calls = iter((*[store.transaction] * 3, _broken))
 
     @asynccontextmanager
     async def failing() -> AsyncIterator[Tx]:
@@ -203,8 +205,8 @@ async def test_a_preview_says_what_then_changes(desk: Desk, store: Store, match:
 
 async def test_a_preview_counts_what_the_tenant_sees(desk: Desk, store: Store, match: Match) -> None:
     await switch(store, False, 6, slug="beta")
-    by_family = {one["family"]: one for one in (await desk.preview("?tenant=beta"))["beta"]["families"]}
-    assert (by_family["map_winner"]["suspended"], by_family["match_winner"]["changed"]) == (0, 2)
+    (found,) = (await desk.preview("?tenant=beta"))["beta"]["families"]
+    assert (found["family"], found["changed"]) == ("match_winner", 2)
     await book(store, match, False, slug="beta")
     assert (await desk.preview("?tenant=beta"))["beta"]["families"] == []
     assert (await desk.preview("?tenant=gamma"))["gamma"]["changed"] == 4
@@ -246,6 +248,19 @@ async def test_what_is_wrong_is_named(desk: Desk) -> None:
     assert "publish it first" in await desk.give("beta", "tight", 404)
     await desk.give("nobody", None, 404)
     await desk.request("PUT", "/tenants/beta/profile", 422, {})
+
+
+async def test_who_is_given_the_profile_at_that_moment_gets_the_new_version(desk: Desk, store: Store) -> None:
+    await desk.publish()
+
+    async def newest() -> int:
+        return int((await desk.request("GET", "/profiles/tight"))["versions"][0]["version"])
+
+    async with store.transaction() as tx:
+        await profiles.assign(tx, "beta", "tight", by="test", now=system_clock())
+        publishing = asyncio.create_task(desk.publish(OTHER))
+        assert await eventually(newest, lambda version: version == 2)
+    assert (await publishing)["tenants"] == ["beta"]
 
 
 async def test_changes_are_audited_once(desk: Desk, store: Store) -> None:
