@@ -53,7 +53,7 @@ PARAMETERS = {
     "locale": ParameterDoc(
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),
-    "market": ParameterDoc(example="13:map=1|round=3|team=home"),
+    "market": ParameterDoc(example="1:team=home"),
     "market_id": ParameterDoc("The market's type in the catalogue.", "1"),
     "consent_id": ParameterDoc("The request's number, as in the list of requests for consent.", 1),
     "alert_id": ParameterDoc("The alert's number, as in the list of alerts.", 1),

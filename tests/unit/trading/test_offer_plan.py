@@ -74,7 +74,7 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
     if forecast.phase.live and odds(max(inverse_odds)) <= MIN_ODDS:
         return
     for market, chance, share in zip(group.markets, chances, inverse_odds, strict=True):
-        yield Offer(market.key, market.specifiers, name, chance, share)
+        yield Offer(market.key, market.specifiers, name, chance, share, len(members))
 
 
 def facts_of(trader: Trader) -> MatchFacts:
