@@ -134,7 +134,9 @@ async def _switch(tx: Tx, tenant: Tenant, type_ids: Sequence[int], on: bool, now
     present = await markets.open_of_types(tx, type_ids)
     if on:
         intervals = _ended(tenant.types_off, type_ids, now, seq)
-        changed = _seen(present, msgspec.structs.replace(tenant, types_off=intervals))
+        changed: Mapping[UUID, Sequence[Market]] = _seen(
+            present, msgspec.structs.replace(tenant, types_off=intervals)
+        )
     else:
         newest = await markets.newest_opened(tx, type_ids, now)
         # Clocks of several processes differ: what was published before the switch was offered, in any case.

@@ -124,8 +124,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         if found > self.max_odds:
             found = self.max_odds
         if step := self._ladder:
-            steps = math.floor(math.log(found / self.min_odds) / step + _TINY)
-            found = self.min_odds * math.exp(step * steps)
+            lowest = self._lowest / 1000
+            found = lowest * math.exp(step * math.floor(math.log(found / lowest) / step + _TINY))
         thousandths = int(found * 1000 + _TINY)
         return _decimal(thousandths) if thousandths >= self._lowest else None
 
