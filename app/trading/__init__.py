@@ -45,9 +45,3 @@ to the same state changes nothing.
 Invariants: no market is open on a decided event; the markets of a group have inverse odds that sum to
 1 + margin; every entry names the facts it rests on; related prices come from one distribution.
 """
-
-import os
-
-# The matrices of `map_paths` are so small that a product on several threads takes longer than on one. It must
-# be set before numpy is loaded.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
