@@ -280,7 +280,7 @@ def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileCh
 
 class _Difference:
     """Which markets a tenant sees differently with another profile. What it sees follows from a market's row,
-    so that equal rows are looked at once. It is told nothing about types that are off for it."""
+    so that equal rows are looked at once. It receives nothing about types that are off for it."""
 
     def __init__(self, before: OfferRules, after: OfferRules) -> None:
         self._before, self._after = before, after
