@@ -9,13 +9,13 @@ import msgspec
 from app.access import admin, users
 from app.access.admin import BrokerConfig
 from app.access.api_keys import KeyProperties
-from app.access.profiles import ProfileDraft, assign, put_in_force
+from app.access.profiles import ProfileDraft, assign, publish
 from app.domain.profiles import StakeRule
 from app.domain.scopes import OPERATOR_BUNDLE
 from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, OperatorRole, Role, Tenant, User
 from app.domain.trading_controls import MarginControl
 from app.kit.clock import system_clock
-from app.store import keys
+from app.store import keys, profiles
 from app.store.connections import Store
 from app.store.transaction import Tx
 
@@ -75,7 +75,9 @@ class DemoTenantMaker:
     async def make_all(self) -> dict[str, Any]:
         """Create or repair the demo's tenants; what clients need to know of them, secrets included."""
         for name, content in PROFILES.items():
-            await put_in_force(self._store.transaction, name, content, by=self._by, clock=system_clock)
+            async with self._store.transaction() as tx:
+                if await profiles.newest(tx, name) is None:
+                    await publish(tx, name, content, by=self._by, now=system_clock())
         operator = await self._with_key(OPERATIONS)
         rows = [await self._with_vhost(tenant) for tenant in (*DEMO_TENANTS, BOARD)]
         return {
