@@ -80,10 +80,6 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         """The profile and its version: tenants with the same one share what is rendered."""
         return self.name, self.version
 
-    def margin(self, market: Market) -> MarginControl:
-        """The margin of a market, without what a trader has changed on its match."""
-        return _rule_of(self.margins, market.family, market.phase) or MarginControl(0.0)
-
     def stake_rule(self, market: Market) -> StakeRule:
         """What changes for the advice on a market."""
         return _rule_of(self.stakes, market.family, market.phase) or StakeRule()

@@ -33,7 +33,7 @@ class DemoTenant(msgspec.Struct, frozen=True):
 
 
 OPERATIONS = DemoTenant("operations", "Operations desk", (OPERATOR_BUNDLE,), ("cs2", "soccer"))
-#: A profile for whoever wants more margin where more is at risk: in play, in last rounds and on long shots.
+#: More margin where more is at risk: in play, in last rounds and on long shots.
 CAUTIOUS = ProfileDraft(
     margins=(
         MarginControl(0.07, long_shots=0.2),

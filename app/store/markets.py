@@ -135,8 +135,7 @@ async def get(tx: Tx, match_id: UUID, key: MarketKey) -> Market | None:
 
 
 async def offered_now(tx: Tx, match_id: UUID, key: MarketKey, offer: TenantOffer) -> Market | None:
-    """The market as a tenant sees it now for which types were off in these intervals; None also for one that
-    was never offered to it."""
+    """The market as a tenant with this offer sees it now; None also for one that was never offered to it."""
     found = await get(tx, match_id, key)
     return found and offer.now.market_in_list(found)
 

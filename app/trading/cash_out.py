@@ -35,7 +35,7 @@ def cash_out_share(probability: float, odds: Decimal) -> float:
     """The share of its payout at which a bet is bought back, from the fair probability and the odds that the
     tenant's customers are offered.
 
-    Odds have a margin m: 1/odds = probability * (1 + m). Whoever holds the bet is sure of a part of its
+    Odds have a margin m: 1/odds = probability * (1 + m). The holder of a bet is sure of a part of its
     payout by betting on the opposite, at odds with the same margin: that costs (1 - probability) * (1 + m) of
     the payout, and the rest is left whatever happens. That rest is the price of the bet: for more the
     bookmaker would buy back what its own odds sell cheaper. It is never above the probability, and 0 where

@@ -148,7 +148,7 @@ class BetstopReason(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: The reason, as betstop_reason names it.
         name: Its code, the same as in JSON; it never changes.
-        description: What it means, in the language asked for.
+        description: What it means, in the requested language.
     """
 
     id: int
@@ -161,7 +161,7 @@ class BettingStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: The status, as betting_status names it.
-        description: What it means, in the language asked for.
+        description: What it means, in the requested language.
     """
 
     id: int
@@ -432,7 +432,7 @@ def render_allowed_sports(node: AllowedSports) -> str:
 
 
 class BetstopReasonsDescriptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Why offers are suspended, in the language asked for.
+    """Why offers are suspended, in the requested language.
 
     Attributes:
         response_code: OK.
@@ -468,7 +468,7 @@ def write_betstop_reasons_descriptions(node: BetstopReasonsDescriptions) -> byte
 
 
 class BettingStatusDescriptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How betting on a match may stand, in the language asked for.
+    """How betting on a match may stand, in the requested language.
 
     Attributes:
         response_code: OK.
@@ -1099,7 +1099,7 @@ def write_bookmaker_details(node: BookmakerDetails) -> bytes:
 
 
 class CashoutOdds(msgspec.Struct, frozen=True, kw_only=True):
-    """The markets of a match that were asked for.
+    """The markets of a match that the address names.
 
     Attributes:
         betting_status: How betting on the match stands: an id of the list of betting statuses.

@@ -111,7 +111,8 @@ def test_the_most_specific_margin_counts(family: str, phase: PricePhase, margin:
         MarginControl(0.02, family="round_winner"),
         MarginControl(0.01, family="round_winner", phase="in_play"),
     )
-    assert one.margin(market(group=f"{family}:map=1", phase=phase)).margin == margin
+    about = market(group=f"{family}:map=1", phase=phase)
+    assert one.odds(about) == profile(margin).odds(about)
 
 
 def test_a_trader_s_margin_multiplies_that_of_the_profile() -> None:
