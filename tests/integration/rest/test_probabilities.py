@@ -257,7 +257,7 @@ def _name(market: Market) -> str:
 async def test_who_may_ask(
     client: httpx.AsyncClient, store: Store, live: Match, basic: Headers, issue: IssueKey
 ) -> None:
-    """Tenants that receive probabilities, by a key that may read markets: also of a match that is not booked."""
+    """Tenants that receive probabilities, by a key that may read markets, whether it is booked or not."""
     (market, *_) = await stored.active(store, live)
     wanted = (path(live), f"{path(live, 'cashout')}?market=1:team%3Dhome&odds=2&stake=1")
     without_scope = {"X-API-Key": await issue("beta", scopes=(scopes.READ,), probabilities=True)}
