@@ -131,6 +131,11 @@ def market_type(name: str) -> int:
     return int(name.partition(":")[0])
 
 
+#: What the name of a market looks like where a client gives one: printable ASCII, since readers of a JSON
+#: schema differ in what `\s` is.
+NAME_PATTERN = r"^[1-9][0-9]{0,8}:[!-~]*$"
+
+
 def key_of_name(name: str) -> MarketKey | None:
     """The key of a market by its name; None for what is no name."""
     type_id, _, specifiers = name.partition(":")

@@ -47,7 +47,7 @@ _MARKETS = (
 #: Which markets of a match are wanted; `wanted_markets` reads it.
 WantedMarkets = Annotated[
     str | None,
-    QueryParameter(pattern=r"^[1-9][0-9]{0,8}(:[^\s]*)?$", max_length=200, description=_MARKETS),
+    QueryParameter(pattern=r"^[1-9][0-9]{0,8}(:[!-~]*)?$", max_length=200, description=_MARKETS),
 ]
 Window = Annotated[TimeFilter, QueryParameter(description="How far back to look; a month has 30 days.")]
 
@@ -88,7 +88,7 @@ CACHED_WITH_SIBLING = CACHED | {"sibling": True}
 
 
 def wanted_markets(name: str | None) -> MarketKey | int | None:
-    """The market or the market type that a query names; None: all. Raises `Invalid` for a type that does not
+    """The market or the market type that a query names; None: all. Raises `NotFound` for a type that does not
     exist."""
     if name is None:
         return None
@@ -96,8 +96,7 @@ def wanted_markets(name: str | None) -> MarketKey | int | None:
         return key_of_name(name)
     type_id = int(name)
     if type_id not in catalogue.load().by_id:
-        what = "There is no such market type; /cs2/v1/markets/descriptions lists them."
-        raise Invalid(Field(("query", "market"), what, "market_type", name))
+        raise NotFound(f"There is no market type {name}; /cs2/v1/markets/descriptions lists them.")
     return type_id
 
 

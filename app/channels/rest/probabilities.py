@@ -12,7 +12,7 @@ from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest.dependencies import RestDependencies, WantedMarkets, visible_match, wanted_markets
 from app.domain import scopes
-from app.domain.market import MarketKey, key_of_name
+from app.domain.market import NAME_PATTERN, MarketKey, key_of_name
 from app.domain.match import Match
 from app.domain.settlement import standing_windows
 from app.domain.tenant import Grant
@@ -34,7 +34,6 @@ from app.wire.views.probabilities import (
 )
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MARKETS,), "probabilities": True}
-_NAME = r"^[1-9][0-9]{0,8}:[^\s]*$"
 _ODDS = re.compile(r"[1-9][0-9]{0,3}(\.[0-9]{1,3})?", re.ASCII)
 _STAKE = re.compile(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?", re.ASCII)
 
@@ -68,7 +67,7 @@ async def get_match_cashout(
     match_id: FromPath[str],
     market: Annotated[
         str,
-        QueryParameter(pattern=_NAME, max_length=200, description="Its `market_offer_id`."),
+        QueryParameter(pattern=NAME_PATTERN, max_length=200, description="Its `market_offer_id`."),
     ],
     odds: Annotated[str, QueryParameter(description="The odds at which the bet was taken.")],
     stake: Annotated[str, QueryParameter(description="Its stake, in any currency.")],

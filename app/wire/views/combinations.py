@@ -17,7 +17,7 @@ from app.domain.combination import (
     Price,
 )
 from app.domain.ids import match_urn
-from app.domain.market import market_name
+from app.domain.market import NAME_PATTERN, market_name
 from app.kit.clock import iso_millis
 from app.kit.errors import Field
 
@@ -28,7 +28,7 @@ class WantedLegBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A leg: the market `market_offer_id` (as lists of markets have it) of the match `match_id` (its UUID) or
     `match_urn` (`od:match:<n>`), of which one is needed."""
 
-    market_offer_id: Annotated[str, Meta(max_length=200, pattern=r"^[1-9][0-9]{0,8}:[^\s]*$")]
+    market_offer_id: Annotated[str, Meta(max_length=200, pattern=NAME_PATTERN)]
     match_id: Annotated[str, Meta(pattern=_UUID)] | UnsetType = UNSET
     match_urn: Annotated[str, Meta(pattern=r"^od:match:[1-9][0-9]{0,17}$")] | UnsetType = UNSET
 
