@@ -54,6 +54,7 @@ _CERTAIN = 1e-9  #: an error smaller than this is none
 #: Standard deviations: from the first on an excess is near to its limit, from the second on there is none.
 _FAR, _NEVER = 25.0, 1e6
 _STEP = 0.1  #: logits of a round to either side, to see how the chance of the match follows
+_FAVOURITE = 0.5  #: logits of a round: a favourite beyond this wins too surely for a logit of use
 
 
 class StakeInputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -259,6 +260,7 @@ def _widening(forecast: Forecast, error: float) -> float:
     Rounds narrow both."""
     match, spread = forecast.match, forecast.skill.spread
     mean, before = skill_prior(match)
+    mean = max(-_FAVOURITE, min(_FAVOURITE, mean))
     form = match_format(match)
     above, below = (logit(match_chance(form, Skill(mean + step, before))) for step in (_STEP, -_STEP))
     slope = (above - below) / (2 * _STEP)

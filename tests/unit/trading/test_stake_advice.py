@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from app.domain.entrants import MAX_STRENGTH
 from app.domain.market import ACTIVE, Market
 from app.domain.match import Match
 from app.domain.references import MarketAnchor
@@ -175,6 +176,18 @@ def test_before_play_references_decide_how_much() -> None:
     assert none.inputs.reference_age_seconds is None
     assert agreeing.inputs.reference_spread < old.inputs.reference_spread < none.inputs.reference_spread
     assert agreeing.bet_delay_seconds == 1
+
+
+@pytest.mark.parametrize("best_of", [1, 5])
+@pytest.mark.parametrize("strengths", [(0.0, MAX_STRENGTH), (MAX_STRENGTH, 0.0), (4000.0, 1.0)])
+def test_the_strongest_favourite_leaves_advice_on_what_is_still_open(
+    strengths: tuple[float, float], best_of: int
+) -> None:
+    home, away = strengths
+    match = replace(new_match(best_of), home_strength=home, away_strength=away)
+    trader, advice = Trader.opened(match, checking=False), advisor(match, 0)
+    for each in trader.active():
+        assert advice.advise(each).max_stake >= 0
 
 
 class Play:
