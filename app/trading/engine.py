@@ -123,7 +123,7 @@ def react(
             due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
     entries += void_bets.window_entries(windows, after)
     entries += void_bets.void_entries(replayed, after, now)
-    entries += (restored := void_bets.restored_entries(changes, past, after))
+    entries += (restored := void_bets.restored_entries(changes, past, book, after))
     touched = {*replayed, *[entry.key for entry in restored]}
     return Reaction(_changed(book, after, touched), in_order(entries), due_at)
 

@@ -19,9 +19,9 @@ from app.trading.map_markets import (
 )
 from app.trading.map_scores import home_wins_opening
 from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import MatchPhase, OfferedMap
+from app.trading.match_phase import TEAMS, MatchPhase, OfferedMap
 from app.trading.propositions import OfHalfScore, OfRace, OfRounds
-from app.trading.rules import NO_RESULT, TEAMS, Rule, Settlement, Specifiers, decide, of_team, void
+from app.trading.rules import NO_RESULT, Rule, Settlement, Specifiers, decide, of_team, void
 
 
 def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:

@@ -9,11 +9,10 @@ from app.trading.forecast import Forecast
 from app.trading.lines import LineSequence, Measure, Score, lead, of_away, of_home, total
 from app.trading.map_scores import reachable
 from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import MatchPhase, OfferedMap
+from app.trading.match_phase import TEAMS, MatchPhase, OfferedMap
 from app.trading.propositions import OfMapScore
 from app.trading.rules import (
     NO_RESULT,
-    TEAMS,
     Ladder,
     Price,
     Rule,

@@ -16,11 +16,10 @@ from app.trading.forecast import Forecast
 from app.trading.offer_plan import PlannedGroup
 from app.trading.pricing import PricingConfig
 from app.trading.registry import RULES
-from app.trading.rules import Specifiers, parse_specifiers
+from app.trading.rules import KILL_FAMILIES, Specifiers, parse_specifiers
 
 #: Types of a round whose results decide its winner, and with that its map and match.
 _DECIDING = frozenset(("round_winner", "round_ending"))
-_KILLS = frozenset(("round_kills", "player_kills"))
 
 
 class MarketControls:
@@ -139,12 +138,16 @@ def contradicts(held: MarketKey, other: MarketKey) -> bool:
     one, two = parse_specifiers(held[1]), parse_specifiers(other[1])
     if one.round and two.round and (one.map, one.round) != (two.map, two.round):
         return False
-    if one.player and two.player and one.player != two.player:
+    if one.player and two.player and _players(one).isdisjoint(_players(two)):
         return False
     if (one.map and two.map) and one.map != two.map:
         return False
     shared = set(_subjects(RULES[held[0]].family, one)) & set(_subjects(RULES[other[0]].family, two))
     return bool(shared)
+
+
+def _players(specifiers: Specifiers) -> set[str]:
+    return {specifiers.player, specifiers.opponent} - {""}
 
 
 def _subjects(family: str, specifiers: Specifiers) -> Iterator[str]:
@@ -153,5 +156,5 @@ def _subjects(family: str, specifiers: Specifiers) -> Iterator[str]:
         yield "round"
     if not specifiers.round or family in _DECIDING:
         yield "result"
-    if family in _KILLS:
+    if family in KILL_FAMILIES:
         yield "kills"

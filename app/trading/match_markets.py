@@ -21,12 +21,11 @@ from app.trading.map_markets import (
     wins,
 )
 from app.trading.match_facts import MatchFacts
-from app.trading.match_phase import MatchPhase
+from app.trading.match_phase import TEAMS, MatchPhase
 from app.trading.propositions import OfMatchScore
 from app.trading.rules import (
     NO_RESULT,
     NO_SPECIFIERS,
-    TEAMS,
     Ladder,
     Price,
     Rule,

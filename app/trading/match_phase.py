@@ -1,5 +1,7 @@
 """Which map and which rounds of a match may be offered now."""
 
+from functools import lru_cache
+
 import msgspec
 
 from app.domain.entrants import player_number
@@ -8,11 +10,14 @@ from app.domain.match import CurrentRound, Team
 from app.trading.lines import Score
 from app.trading.map_scores import maps_left, maps_won
 from app.trading.match_facts import MatchFacts, RoundKey
+from app.trading.player_kills import PlayerRecord, kill_model
 
 #: How many maps after the one on offer are on offer, too.
 _MAPS_AHEAD = 2
 _TEAM = 5
-_TEAMS: tuple[Team, Team] = ("home", "away")
+_NOTHING_YET = PlayerRecord(0, 0)
+#: The teams as a market's specifiers name them.
+TEAMS: tuple[Team, Team] = ("home", "away")
 
 
 class OfferedMap(msgspec.Struct, frozen=True):
@@ -37,7 +42,7 @@ class MatchPhase(msgspec.Struct, frozen=True):
     of it has happened yet. `on_offer` is that or the one being played, while its result is open. `next_round`
     is the one after the round in its freeze, when both its results lead to one. `live`: a round is being
     played, its freeze over: clock and fuse may change prices. `players` are those whose kills are on offer,
-    by URN.
+    by URN; `duels` pair those of the two teams.
     """
 
     best_of: int
@@ -50,6 +55,7 @@ class MatchPhase(msgspec.Struct, frozen=True):
     next_round: RoundKey | None
     live: bool
     players: tuple[str, ...]
+    duels: tuple[tuple[str, str], ...]
 
 
 def match_phase(facts: MatchFacts) -> MatchPhase:
@@ -68,6 +74,7 @@ def match_phase(facts: MatchFacts) -> MatchPhase:
         next_round=_next_round(facts, freeze) if freeze else None,
         live=current is not None and current.phase == "live",
         players=_players(facts, number) if number else (),
+        duels=_duels(facts, number) if number else (),
     )
 
 
@@ -117,10 +124,32 @@ def _next_round(facts: MatchFacts, freeze: RoundKey) -> RoundKey | None:
 def _players(facts: MatchFacts, number: int) -> tuple[str, ...]:
     """The players of the map on offer, while none of its rounds is live: each kill moves their prices, and
     bettors may see it first."""
-    if not _between_rounds(facts) or not facts.kills_known(number):
+    if not _kills_on_offer(facts, number):
         return ()
-    accounts = [account for team in _TEAMS for account in accounts_of(facts, number, team)]
-    return tuple(player_urn(player_number(account)) for account in accounts)
+    return tuple(_urn(account) for team in TEAMS for account in accounts_of(facts, number, team))
+
+
+def _duels(facts: MatchFacts, number: int) -> tuple[tuple[str, str], ...]:
+    """Home's best player against away's, the second against the second, and so on, by earlier matches: what
+    has happened in this one changes no pair."""
+    if not _kills_on_offer(facts, number):
+        return ()
+    forms = {one.account: one for one in facts.match.player_forms}
+
+    def by_level(account: int) -> tuple[float, int]:
+        return -kill_model().level(_NOTHING_YET, forms.get(account)), account
+
+    home, away = (sorted(accounts_of(facts, number, team), key=by_level) for team in TEAMS)
+    return tuple((_urn(one), _urn(other)) for one, other in zip(home, away, strict=False))
+
+
+def _kills_on_offer(facts: MatchFacts, number: int) -> bool:
+    return _between_rounds(facts) and facts.kills_known(number)
+
+
+@lru_cache(maxsize=8192)
+def _urn(account: int) -> str:
+    return player_urn(player_number(account))
 
 
 def _between_rounds(facts: MatchFacts) -> bool:

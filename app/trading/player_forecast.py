@@ -1,7 +1,9 @@
-"""A player's kills on a map of a match, from all that a forecast knows: how the map may end, the kills so
-far, what is left of the current round, and the player's earlier rounds and matches.
+"""Players' kills on a map of a match, from all that a forecast knows: how the map may end, the kills so far,
+what is left of the current round, and each player's earlier rounds and matches. Given the final score, the
+kills of two players are independent.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,8 +12,8 @@ from app.domain.match import CurrentRound, PlayerForm, Team
 from app.trading.forecast import Forecast
 from app.trading.lines import Distribution, Score
 from app.trading.match_facts import MatchFacts, PlayerKey
-from app.trading.match_phase import accounts_of
-from app.trading.player_kills import Means, PlayerRecord, kill_model
+from app.trading.match_phase import TEAMS, accounts_of
+from app.trading.player_kills import Duel, Means, PlayerRecord, kill_model
 from app.trading.round_endings import PLAYERS, kills_of_teams
 from app.trading.round_kills import kill_state
 
@@ -37,6 +39,10 @@ class _Player(NamedTuple):
     factor: float
     further: float
 
+    def mean(self, means: tuple[float, float]) -> float:
+        """Of the kills to come, by those of a player of level 1 of home and of away."""
+        return self.factor * means[self.team == "away"] + self.further
+
 
 def kills_on_map(forecast: Forecast, player: PlayerKey) -> Distribution:
     """How many kills the player has at the end of the map."""
@@ -51,6 +57,43 @@ def kills_by_score(forecast: Forecast, player: PlayerKey) -> dict[Score, Distrib
     means = _later_by_score(forecast, (player[0], team))
     found = {mean: kill_model().count([(mean, 1.0)], seen, factor, further) for mean in set(means.values())}
     return {score: found[mean] for score, mean in means.items()}
+
+
+def duel_on_map(forecast: Forecast, duel: tuple[int, int, int]) -> Duel:
+    """Who of two players, given by the map's number and both accounts, has more kills at its end."""
+    number, *accounts = duel
+    one, other = (_player(forecast, (number, account)) for account in accounts)
+    more = level = 0.0
+    for means, chance in forecast.once(_means_of_both, number):
+        found = kill_model().duel(one.mean(means), other.mean(means), one.seen - other.seen)
+        more += chance * found.more
+        level += chance * found.level
+    return Duel(more, level)
+
+
+def most_on_map(forecast: Forecast, number: int) -> dict[int, float]:
+    """For each player of both teams, by account, the chance to have more kills at the end of the map than
+    every other player. Before the map begins."""
+    players = {
+        account: _player(forecast, (number, account))
+        for team in TEAMS
+        for account in accounts_of(forecast.facts, number, team)
+    }
+    found = dict.fromkeys(players, 0.0)
+    for means, chance in forecast.once(_means_of_both, number):
+        alone = kill_model().most([one.mean(means) for one in players.values()])
+        for account, one in zip(players, alone, strict=True):
+            found[account] += chance * one
+    return found
+
+
+def _means_of_both(forecast: Forecast, number: int) -> list[tuple[tuple[float, float], float]]:
+    """The kills in later rounds of players of level 1, of home and of away, with the chance of both."""
+    home, away = (_later_by_score(forecast, (number, team)) for team in TEAMS)
+    found: dict[tuple[float, float], float] = defaultdict(float)
+    for score, chance in forecast.once(Forecast.finals, number):
+        found[home[score], away[score]] += chance
+    return list(found.items())
 
 
 def _player(forecast: Forecast, player: PlayerKey) -> _Player:

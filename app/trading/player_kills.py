@@ -6,9 +6,10 @@ what is known of all players (the mean of a gamma distribution). Given the final
 binomial with one dispersion for all; without it they are the mean over final scores.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
+from math import prod
 from typing import NamedTuple
 
 from app.domain.match import PlayerForm
@@ -18,6 +19,13 @@ from app.trading.lines import Distribution
 MOST = 60  #: kills on a map beyond which nobody gets
 _STEPS = 16  #: how many means of kills are computed for one kill; those between are rounded
 Means = list[tuple[float, float]]  #: means of a player's kills, each with its probability
+
+
+class Duel(NamedTuple):
+    """Of two players: the chances that the first one ends with more kills, and that both have as many."""
+
+    more: float
+    level: float
 
 
 class PlayerRecord(NamedTuple):
@@ -65,9 +73,24 @@ class KillModel:
         for mean, chance in means:
             mean = factor * mean + further
             middle += mean * chance
-            place = 0 if mean < 0 else int(_STEPS * mean + 0.5) if mean < MOST else _STEPS * MOST
-            cases.append((chance, _tails(place, dispersion)))
+            cases.append((chance, _tails(_place(mean), dispersion)))
         return Distribution(_values(seen), _MeanTails(cases), int(middle))
+
+    def duel(self, mean: float, other: float, ahead: int) -> Duel:
+        """Who of two players ends with more kills when these are the means of those to come and the first one
+        is `ahead` by so many, the final score known."""
+        return _duel(_place(mean), _place(other), ahead, self.known.dispersion)
+
+    def most(self, means: Sequence[float]) -> list[float]:
+        """For each of several players without kills, of whom these are the means, the chance to get more than
+        every other one, the final score known."""
+        tails, found = [_tails(_place(mean), self.known.dispersion) for mean in means], [0.0] * len(means)
+        for kills in range(1, MOST + 1):
+            fewer = [1 - one[kills] for one in tails]
+            if all_fewer := prod(fewer):
+                for index, one in enumerate(tails):
+                    found[index] += (one[kills] - one[kills + 1]) * all_fewer / fewer[index]
+        return found
 
 
 @lru_cache(maxsize=1)
@@ -88,6 +111,28 @@ class _MeanTails(dict[int, float]):
     def __missing__(self, index: int) -> float:
         found = self[index] = sum([chance * tails[index] for chance, tails in self._cases])
         return found
+
+
+def _place(mean: float) -> int:
+    """The mean in steps; less than 0 counts as 0."""
+    return 0 if mean < 0 else int(_STEPS * mean + 0.5) if mean < MOST else _STEPS * MOST
+
+
+@lru_cache(maxsize=65_536)
+def _duel(steps: int, others: int, ahead: int, dispersion: float) -> Duel:
+    own, other = _tails(steps, dispersion), _tails(others, dispersion)
+    more = level = 0.0
+    for kills in range(MOST + 1):
+        least = kills - ahead
+        as_many, above = _at_least(own, least), _at_least(own, least + 1)
+        chance = other[kills] - other[kills + 1]
+        more += chance * above
+        level += chance * (as_many - above)
+    return Duel(more, level)
+
+
+def _at_least(tails: Sequence[float], kills: int) -> float:
+    return 1.0 if kills <= 0 else tails[kills] if kills <= MOST else 0.0
 
 
 @lru_cache(maxsize=MOST)

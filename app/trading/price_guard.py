@@ -25,7 +25,7 @@ from app.domain.market import ACTIVE, Book, Market, market_name
 from app.domain.match import CurrentRound, Match, RoundKnowledge, Team, TimelineEvent, other_team
 from app.trading.registry import RULES
 from app.trading.round_view import round_state
-from app.trading.rules import parse_specifiers
+from app.trading.rules import KILL_FAMILIES, parse_specifiers
 
 _ALWAYS, _A_SECOND, _MOST_SECONDS, _STATE, _LARGE = 0.05, 0.03, 0.30, 0.30, 0.60
 _OF_KILLS = 0.15
@@ -110,7 +110,7 @@ def _moves(book: Book, markets: Iterable[Market]) -> Iterable[PriceMove]:
 
 
 def _always(market: Market) -> float:
-    return _OF_KILLS if RULES[market.type_id].family in ("round_kills", "player_kills") else _ALWAYS
+    return _OF_KILLS if RULES[market.type_id].family in KILL_FAMILIES else _ALWAYS
 
 
 def _by_time(match: Match, old: Market, now: int) -> float:

@@ -9,13 +9,12 @@ from app.trading.coefficients import load
 from app.trading.forecast import Forecast
 from app.trading.lines import Distribution, LineSequence, counted
 from app.trading.match_facts import MatchFacts, RoundKey
-from app.trading.match_phase import MatchPhase
+from app.trading.match_phase import TEAMS, MatchPhase
 from app.trading.propositions import PLANTED_ENDINGS, OfEnding, OfPlay, OfRounds
 from app.trading.round_endings import Endings, first_kill, first_kill_and_round, more_kills
 from app.trading.round_kills import endings_of, kill_state
 from app.trading.rules import (
     NO_RESULT,
-    TEAMS,
     Ladder,
     Price,
     Propose,

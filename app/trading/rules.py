@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain.market import Result, specifier_values
-from app.domain.match import Team, TimelineEvent
+from app.domain.match import TimelineEvent
 from app.trading.forecast import Forecast
 from app.trading.lines import Line, LineSequence
 from app.trading.match_facts import MatchFacts, Subject
@@ -29,6 +29,7 @@ class Specifiers(msgspec.Struct, frozen=True, gc=False):
     round: int = 0
     team: str = ""
     player: str = ""
+    opponent: str = ""
     handicap: float = 0.0
     threshold: float = 0.0
     target: int = 0
@@ -150,6 +151,8 @@ def choose(lines: Iterable[Line], on_offer: Collection[float], size: int) -> lis
     return sorted([line for *_, line in sorted(ranked)[: size or None]])
 
 
+#: Families of markets about kills.
+KILL_FAMILIES = frozenset(("round_kills", "player_kills", "player_duel", "map_most_kills"))
 NOT_PLAYED = 4  #: the void reason of an offer whose event never took place
 NO_RESULT = 14  #: the void reason of an event that was played but gives no answer
 
@@ -179,8 +182,6 @@ def without_team(specifiers: Specifiers) -> Specifiers:
 Price = Callable[[Forecast, Specifiers], float]
 Settle = Callable[[MatchFacts, Specifiers], Settlement | None]
 Propose = Callable[[Forecast, Specifiers], Proposition]
-#: The teams as a market's specifiers name them.
-TEAMS: tuple[Team, Team] = ("home", "away")
 
 
 def of_team(home: float, specifiers: Specifiers) -> float:

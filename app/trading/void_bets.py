@@ -86,9 +86,12 @@ def void_entries(marked: dict[MarketKey, ReplayedPlay], after: Book, now: int) -
             yield _about_window(after[key], VoidWindow(replayed.since, now), replayed.fact_ids, _REPLAYED)
 
 
-def restored_entries(changes: Sequence[MatchChange], past: Past | None, after: Book) -> list[LedgerEntry]:
+def restored_entries(
+    changes: Sequence[MatchChange], past: Past | None, before: Book, after: Book
+) -> list[LedgerEntry]:
     """The ledger entries by which bets are valid again that were void because of rounds that count now, with
-    the markets' state from `after`. Bets of later rounds that are void still stay so."""
+    the markets' state from `after`. Bets of later rounds that are void still stay so, where the market took
+    any: by the book `before`, since one that has come back now takes bets from now on."""
     standing = whether_standing(changes)
     ends = [
         played.ended_at
@@ -106,7 +109,7 @@ def restored_entries(changes: Sequence[MatchChange], past: Past | None, after: B
         entries.append(_about_window(after[entry.key], window, entry.rests_on, _REINSTATED))
         void = tuple(number for number in entry.rests_on if not standing.get(number))
         begun = max([end for end in ends if end < window.end_time], default=window.start_time)
-        if void and after[entry.key].took_bets_since(begun):
+        if void and before[entry.key].took_bets_since(begun):
             entries.append(
                 _about_window(after[entry.key], VoidWindow(begun, window.end_time), void, _REPLAYED)
             )

@@ -63,7 +63,12 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def on_offer(self) -> list[MarketKey]:
-        return [key for key, market in self.book.items() if market.status is ACTIVE]
+        """What can be part of a combination."""
+        return [
+            key
+            for key, market in self.book.items()
+            if market.status is ACTIVE and RULES[key[0]].proposition is not None
+        ]
 
 
 class Comparison(msgspec.Struct, frozen=True):

@@ -68,8 +68,11 @@ def check_settlements(book: Book, ledger: Sequence[LedgerEntry], true: truth.Tru
     last = {entry.key: entry for entry in ledger}
     assert set(last) == set(book)
     for (type_id, specifiers), market in book.items():
-        expected = "won" if truth.is_won(true, type_id, specifier_values(specifiers)) else "lost"
-        assert (type_id, specifiers, market.status) == (type_id, specifiers, MarketStatus.SETTLED), market
+        values, status = specifier_values(specifiers), MarketStatus.SETTLED
+        expected = "won" if truth.is_won(true, type_id, values) else "lost"
+        if truth.is_void(true, type_id, values):
+            expected, status = "void", MarketStatus.CANCELLED
+        assert (type_id, specifiers, market.status) == (type_id, specifiers, status), market
         assert (type_id, specifiers, market.result) == (type_id, specifiers, expected)
         assert last[market.key].result == expected
         assert last[market.key].rests_on

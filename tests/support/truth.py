@@ -6,6 +6,7 @@ played on which side in the first half.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -148,6 +149,11 @@ def is_won(truth: Truth, type_id: int, specifiers: Specifiers) -> bool:
     return _TYPES[type_id](truth, specifiers)
 
 
+def is_void(truth: Truth, type_id: int, specifiers: Specifiers) -> bool:
+    """Whether a market of a map that was played to its end has no result."""
+    return type_id == 38 and _lead(truth, specifiers) == 0
+
+
 def _round(truth: Truth, specifiers: Specifiers) -> Round:
     return truth.rounds[int(specifiers["round"]) - 1]
 
@@ -192,11 +198,30 @@ def _over(count: float, specifiers: Specifiers) -> bool:
     return count > float(specifiers["threshold"])
 
 
-def _player_kills(truth: Truth, specifiers: Specifiers) -> int:
+def _player_kills(truth: Truth, specifiers: Specifiers, who: str = "player") -> int:
     """Those on the scoreboard, which goes on after a round's decision."""
-    account = str((int(specifiers["player"].rpartition(":")[2]) - 10**14) % 2**32)
+    return _scoreboard(truth)[str((int(specifiers[who].rpartition(":")[2]) - 10**14) % 2**32)]
+
+
+def _scoreboard(truth: Truth) -> Counter[str | None]:
+    """Kills by account."""
     kills = [kill for played in truth.rounds for kill in played.all_kills]
-    return sum(kill.account == account and kill.side != kill.victim_side for kill in kills)
+    return Counter(kill.account for kill in kills if kill.side != kill.victim_side)
+
+
+def _lead(truth: Truth, specifiers: Specifiers) -> int:
+    return _player_kills(truth, specifiers) - _player_kills(truth, specifiers, "opponent")
+
+
+def _first(truth: Truth, specifiers: Specifiers) -> bool:
+    """Whether the player alone has the most kills."""
+    best, second = _scoreboard(truth).most_common(2)
+    return best[1] > second[1] and _player_kills(truth, specifiers) == best[1]
+
+
+def _shared(truth: Truth) -> bool:
+    best, second = _scoreboard(truth).most_common(2)
+    return best[1] == second[1]
 
 
 _TYPES: dict[int, Callable[[Truth, Specifiers], bool]] = {
@@ -236,5 +261,8 @@ _TYPES: dict[int, Callable[[Truth, Specifiers], bool]] = {
     34: lambda truth, specifiers: not is_won(truth, 17, specifiers),
     36: lambda truth, specifiers: _over(_player_kills(truth, specifiers), specifiers),
     37: lambda truth, specifiers: not _over(_player_kills(truth, specifiers), specifiers),
+    38: lambda truth, specifiers: _lead(truth, specifiers) > 0,
+    39: _first,
+    40: lambda truth, specifiers: _shared(truth),
     35: lambda truth, specifiers: truth.rounds[0].winner != truth.rounds[12].winner,
 }

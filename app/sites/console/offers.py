@@ -13,23 +13,24 @@ from app.domain.market import Market, MarketKey, MarketStatus, specifier_values
 from app.domain.match import Match
 from app.domain.suspension_reasons import OF_OPERATORS, code_of
 from app.sites.console.site import market_path
-from app.sites.pages.market_names import Players, account_of_player
+from app.sites.pages.market_names import Players, account_of_opponent, account_of_player
 
 SectionKind = Literal["match", "map", "round", "players"]
 #: What tells the lines of one row apart; everything else that a group's name says names the row.
 _OF_LINES = ("handicap", "threshold", "target", "half")
 _WIDE_LINES = 3  #: a row with more of them takes the whole width
-_LONG = ("correct_map_score", "round_ending")  #: rows whose only line has so many sides
+_LONG = ("correct_map_score", "round_ending", "map_most_kills")  #: rows whose only line has so many sides
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True):
-    """One market of a line. `team` is whose it is; else `side` names its text, `offers.sides.<side>`, or is
-    the score that it says (`2:0`); else the catalogue's name of it has to say it. `path` is its page.
+    """One market of a line. `who` is the team or the player that wins; else `side` names its text,
+    `offers.sides.<side>`, or is the score that it says (`2:0`); else the catalogue's name of it has to say
+    it. `path` is its page.
     `on_offer`: bets are taken. `ours`: an operator suspended it, holds it, or withdrew its line."""
 
     key: MarketKey
     path: str
-    team: str
+    who: str
     side: str
     odds: Decimal
     probability: float
@@ -95,7 +96,7 @@ def offer_rows(found: Iterable[Market], match: Match, players: Players) -> dict[
                 round=of_round,
                 name=row[0],
                 about=_about(some, row, match, players),
-                lines=_lines(list(lines.values()), match),
+                lines=_lines(list(lines.values()), match, players),
             )
         rows |= dict(sorted(offers.items(), key=lambda each: each[1].wide))
     return rows
@@ -140,12 +141,12 @@ def _place(market: Market) -> _Place:
     return _Place(section, (kind, *own), line)
 
 
-def _lines(groups: Sequence[Sequence[Market]], match: Match) -> tuple[Line, ...]:
+def _lines(groups: Sequence[Sequence[Market]], match: Match, players: Players) -> tuple[Line, ...]:
     nearest = min(groups, key=lambda group: abs(group[0].probability - 0.5)) if len(groups) > 1 else None
     return tuple(
         Line(
             label=_label(min(group, key=_team_order)),
-            prices=tuple(_price(market, match) for market in sorted(group, key=_team_order)),
+            prices=tuple(_price(market, match, players) for market in sorted(group, key=_team_order)),
             margin=_margin(group),
             main=group is nearest and _is_ladder(group[0]),
         )
@@ -162,12 +163,12 @@ def _label(market: Market) -> str:
     return next((values[name] for name in _OF_LINES if name in values), "")
 
 
-def _price(market: Market, match: Match) -> Price:
+def _price(market: Market, match: Match, players: Players) -> Price:
     on_offer = market.status is MarketStatus.ACTIVE
     return Price(
         key=market.key,
         path=market_path(match.number, market.key),
-        team=_team_of_side(market, match),
+        who=_who_of_side(market, match, players),
         side=_side(market),
         odds=market.odds,
         probability=market.probability,
@@ -182,13 +183,14 @@ def _is_operators(reason: str, match: Match) -> bool:
     return reason not in ("", match.suspended) and code_of(reason) in OF_OPERATORS
 
 
+_OF_PLAYERS = (38, 39)  #: types in whose groups each side is a player
 #: The texts of sides, `offers.sides.<name>`, of types that name no team and have a short one.
 _SIDES = {
     **dict.fromkeys((3, 8, 19, 25, 36), "over"),
     **dict.fromkeys((4, 9, 20, 26, 37), "under"),
     **dict.fromkeys((10, 15, 16, 17), "yes"),
     **dict.fromkeys((31, 32, 33, 34), "no"),
-    **dict.fromkeys((23, 35), "level"),
+    **dict.fromkeys((23, 35, 40), "level"),
     18: "defuse",
     21: "bomb",
     27: "odd",
@@ -205,9 +207,11 @@ def _side(market: Market) -> str:
     return _SIDES.get(market.type_id, "")
 
 
-def _team_of_side(market: Market, match: Match) -> str:
+def _who_of_side(market: Market, match: Match, players: Players) -> str:
     if market.type_id in _SIDES:
         return ""
+    if market.type_id in _OF_PLAYERS:
+        return _player_name(market, players)
     return _short(specifier_values(market.specifiers).get("team", ""), match)
 
 
@@ -215,9 +219,15 @@ def _about(market: Market, row: tuple[str, ...], match: Match, players: Players)
     """The player or the team that the whole row is about; a player who is not known by the number."""
     values = specifier_values(market.specifiers)
     if "player" in values:
-        player = players.get(account_of_player(market.key))
-        return player.name if player else values["player"]
+        name = _player_name(market, players)
+        other = players.get(account_of_opponent(market.key))
+        return f"{name} – {other.name if other else values['opponent']}" if "opponent" in values else name
     return _short(values["team"], match) if any(each.startswith("team=") for each in row[1:]) else ""
+
+
+def _player_name(market: Market, players: Players) -> str:
+    player = players.get(account_of_player(market.key))
+    return player.name if player else specifier_values(market.specifiers)["player"]
 
 
 def _short(team: str, match: Match) -> str:

@@ -12,6 +12,8 @@ from app.store.transaction import Tx
 
 Players = Mapping[int | None, Player]
 
+_PLAYERS = ("player", "opponent")  #: specifiers that name a player
+
 
 class MarketNames:
     """Names markets in one language; `players` are those that the markets are about, by account."""
@@ -32,8 +34,9 @@ class MarketNames:
 
     def _in_words(self, values: Mapping[str, str], home: str, away: str) -> dict[str, str]:
         words = {"team": {"home": home, "away": away}.get(values.get("team", ""))}
-        player = self._players.get(_player(values))
-        words["player"] = player.name if player else None
+        for name in _PLAYERS:
+            player = self._players.get(_player(values, name))
+            words[name] = player.name if player else None
         return {name: word for name, word in words.items() if word and name in values}
 
 
@@ -44,14 +47,21 @@ async def names_of(tx: Tx, texts: Texts, keys: Iterable[MarketKey]) -> MarketNam
 
 async def players_of(tx: Tx, keys: Iterable[MarketKey]) -> Players:
     """The players whom these markets are about, as far as they are known; one query if there are any."""
-    accounts = {account for key in keys if (account := account_of_player(key)) is not None}
+    specifiers = [_values(key[1]) for key in keys]
+    named = [_player(values, name) for values in specifiers for name in _PLAYERS if name in values]
+    accounts = {account for account in named if account is not None}
     found = await entrants.of_accounts(tx, accounts) if accounts else []
     return {one.account: one for one in found}
 
 
 def account_of_player(key: MarketKey) -> int | None:
     """The account of the player whom a market is about."""
-    return _player(_values(key[1]))
+    return _player(_values(key[1]), "player")
+
+
+def account_of_opponent(key: MarketKey) -> int | None:
+    """The account of the player with whom that one is compared."""
+    return _player(_values(key[1]), "opponent")
 
 
 def void_reason(texts: Texts, reason_id: int | None) -> str:
@@ -69,5 +79,5 @@ def _values(specifiers: str) -> dict[str, str]:
         return {}
 
 
-def _player(values: Mapping[str, str]) -> int | None:
-    return account_of(entrant_number(values.get("player", ""), "player") or 0)
+def _player(values: Mapping[str, str], name: str) -> int | None:
+    return account_of(entrant_number(values.get(name, ""), "player") or 0)

@@ -15,6 +15,7 @@ SAMPLES = {
     "round": "17",
     "team": "home",
     "player": "mf:player:7",
+    "opponent": "mf:player:8",
     "handicap": "-2.5",
     "threshold": "21.5",
     "target": "10",

@@ -9,6 +9,7 @@ import pytest
 
 from app.trading.player_kills import MOST
 from scripts.bench import reality
+from scripts.fit import duel_validation
 from scripts.fit.player_validation import Held, cross_validated, judged, lines, places
 from scripts.reality.player_predictions import KINDS, chances, predicted
 from scripts.reality.player_rows import FILE, read
@@ -99,3 +100,22 @@ def test_lines_near_to_evens_are_exceeded_as_often_as_it_says(held: Held, kind: 
         inside = (low <= said) & (said < low + 0.1)
         assert came[inside].mean() == pytest.approx(said[inside].mean(), abs=0.03)
     assert places(held.rows, found) == pytest.approx(np.full(10, 0.1), abs=0.02)
+
+
+def test_who_gets_more_and_who_the_most_is_said_better_than_by_a_constant(data: Path) -> None:
+    path = data / "real" / FILE
+    if not path.exists():
+        pytest.skip(f"needs published kills of players; {path} is missing")
+    every = duel_validation.cross_validated(list(read(path)), 2).by_kind()
+    found = {kind: one.judged() for kind, one in every.items()}
+    for kind in ("more", "most"):
+        ours, constant = (
+            one["log_loss"].value for one in (found[kind].ours, found[kind].references["constant"])
+        )
+        assert ours < constant, kind
+    rule = found["more"].references["own rate"]["log_loss"]
+    assert found["more"].ours["log_loss"].value < rule.high
+    for kind in ("level", "shared"):
+        said, came = found[kind].ours["brier"], found[kind].references["constant"]["brier"]
+        assert said.value < came.high, kind
+    assert all(one.ours["ece"].low < 0.01 for one in found.values())

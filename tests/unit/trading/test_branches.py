@@ -180,6 +180,24 @@ def test_the_same_of_many_histories(server: BackedUpServer) -> None:
     check_history(server)
 
 
+def test_no_bets_are_void_on_a_market_that_comes_back_with_its_branch() -> None:
+    """The fifth round has been played on two branches that are void when the backup of the fourth round is
+    loaded: its markets come back, and took no bets on the later one."""
+    server = BackedUpServer()
+    server.begin()
+    five = [Played("home", 0)] * 4 + [Played("away", 0)]
+    for played in five:
+        server.play_round(played)
+    server.crash(mid_round=False, warm_up=False)
+    for played in five:
+        server.play_round(played)
+    server.restart(mid_round=False, warm_up=True)
+    for played in five[:3]:
+        server.play_round(played)
+    server.load(4, mid_round=False, announced=True)
+    assert {market.type_id for market in server.trader.active() if "round=5" in market.specifiers} >= {13, 19}
+
+
 def check_history(server: BackedUpServer) -> None:
     """What is published, and the bets that are void, are as of the true branch alone."""
     check_published(server)

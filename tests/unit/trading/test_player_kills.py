@@ -1,5 +1,6 @@
 """Players' kills: distributions with the means that follow from scores, levels and the round in play."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,3 +144,31 @@ def test_final_scores_that_are_taken_together_hardly_move_a_line(
     evens = exact.lines().first_at_most(0.5)
     for line in range(max(evens - 2, 0), evens + 3):
         assert found.over(line + 0.5) == pytest.approx(exact.over(line + 0.5), abs=0.006)
+
+
+means_to_come = st.floats(0, 25)
+
+
+@given(means_to_come, means_to_come, st.integers(-15, 15))
+def test_a_duel_has_three_ends(mean: float, other: float, ahead: int) -> None:
+    model = kill_model()
+    found, turned = model.duel(mean, other, ahead), model.duel(other, mean, -ahead)
+    assert found.more + found.level + turned.more == pytest.approx(1)
+    assert found.level == pytest.approx(turned.level)
+    assert model.duel(mean, other, ahead + 1).more >= found.more - 1e-12
+    assert model.duel(mean + 1, other, ahead).more >= found.more - 1e-12
+
+
+def test_drawn_counts_agree_about_duels_and_the_most_kills() -> None:
+    random, means, count = np.random.default_rng(4), np.array([20.0, 17.5, 16.0, 15.0, 12.0]), 200_000
+    odds = kill_model().known.dispersion - 1
+    drawn = random.negative_binomial(means / odds, 1 / (1 + odds), (count, len(means)))
+    exact = 4 * 0.5 / count**0.5
+    duel = kill_model().duel(means[0], means[1], -2)
+    lead = drawn[:, 0] - 2 - drawn[:, 1]
+    assert duel.more == pytest.approx(np.mean(lead > 0), abs=exact)
+    assert duel.level == pytest.approx(np.mean(lead == 0), abs=exact)
+    best, second = np.sort(drawn, axis=1)[:, -1], np.sort(drawn, axis=1)[:, -2]
+    for player, chance in enumerate(kill_model().most(means)):
+        alone = (drawn[:, player] == best) & (best > second)
+        assert chance == pytest.approx(np.mean(alone), abs=exact)

@@ -12,9 +12,9 @@ from tests.support.simulated import plan_between
 from tests.unit.domain.play import TEAMS, new_match
 from tests.unit.domain.test_properties import end_map
 from tests.unit.trading.test_engine import TradedServer
-from tests.unit.trading.trader import traded
+from tests.unit.trading.trader import trade, traded
 
-OVER, UNDER = 36, 37
+OVER, UNDER, MORE, MOST, SHARED = 36, 37, 38, 39, 40
 FOX0 = TEAMS["home"][0]
 
 
@@ -23,7 +23,8 @@ def markets(server: TradedServer, account: int = FOX0.account) -> dict[tuple[int
     return {
         (market.type_id, specifiers.threshold): market.status
         for market in server.trader.book.values()
-        if (specifiers := parse_specifiers(market.specifiers)).player == f"mf:player:{number}"
+        if market.type_id in (OVER, UNDER)
+        and (specifiers := parse_specifiers(market.specifiers)).player == f"mf:player:{number}"
     }
 
 
@@ -137,3 +138,74 @@ def test_simulated_maps_settle_as_the_truth_says() -> None:
         assert market.result is (Result.WON if over is (market.type_id == OVER) else Result.LOST), market
         seen += 1
     assert seen > 40
+
+
+def account_named(player: str) -> int:
+    return account_of(int(player.rpartition(":")[2])) or 0
+
+
+def test_duels_and_the_most_kills_settle_as_the_truth_says() -> None:
+    trader, truth = traded(plan_between(4, 11, 23, best_of=3, brief=True), seconds=5.0)
+    seen = Counter[tuple[int, Result | None]]()
+    for number, played in enumerate(truth.maps, start=1):
+        kills = Counter(
+            kill.killer for one in played.rounds for kill in one.kills if kill.side != kill.victim_side
+        )
+        best = [who for who, count in kills.items() if count == max(kills.values())]
+        for market in trader.book.values():
+            named = parse_specifiers(market.specifiers)
+            if market.type_id not in (MORE, MOST, SHARED) or named.map != number:
+                continue
+            if market.type_id == MORE:
+                lead = kills[account_named(named.player)] - kills[account_named(named.opponent)]
+                expected = Result.WON if lead > 0 else Result.LOST if lead else Result.VOID
+            else:
+                won = len(best) > 1 if market.type_id == SHARED else best == [account_named(named.player)]
+                expected = Result.WON if won else Result.LOST
+            assert market.result is expected, market
+            seen[market.type_id, market.result] += 1
+    assert seen[MORE, Result.WON] == seen[MORE, Result.LOST] > 8
+    assert seen[MOST, Result.WON] + seen[SHARED, Result.WON] > 0 and seen[MOST, Result.LOST] > 8
+
+
+def test_the_best_of_each_team_meet_and_with_as_many_kills_their_bets_are_void() -> None:
+    server = TradedServer.started(new_match(best_of=3))
+    for _ in range(2):
+        for team in ("home", "away"):
+            server.go_live()
+            for seat in range(5):
+                server.kill(team, seat, seat)
+            server.win(team)
+            server.freeze()
+    duels = [one for one in server.trader.active() if one.type_id == MORE]
+    assert len(duels) == 10 and len({one.group for one in duels}) == 5
+    assert all(one.probability == pytest.approx(0.5, abs=0.05) for one in duels)
+    end_map(server, "away")
+    for one in duels:
+        named = parse_specifiers(one.specifiers)
+        kills = [
+            sum(
+                kills.account == account_named(player)
+                for played in server.match.maps[0].counted
+                for kills in played.kills or ()
+                for _ in kills.ids
+            )
+            for player in (named.player, named.opponent)
+        ]
+        expected = Result.VOID if kills[0] == kills[1] else Result.WON if kills[0] > kills[1] else Result.LOST
+        assert server.trader.of(MORE, one.specifiers).result is expected
+    assert Result.VOID in {server.trader.of(MORE, one.specifiers).result for one in duels}
+
+
+def test_the_most_kills_are_on_offer_before_a_map_alone() -> None:
+    offered = set()
+    for trader in trade(plan_between(4, 11, 23, best_of=3, brief=True), seconds=5.0):
+        active = [one for one in trader.active() if one.type_id in (MOST, SHARED)]
+        if active:
+            assert sum(one.probability for one in active) == pytest.approx(1)
+            assert len(active) == 11
+            number = {parse_specifiers(one.specifiers).map for one in active}
+            play = trader.match.maps[max(number) - 1 :]
+            assert len(number) == 1 and not any(one.counted for one in play)
+            offered |= number
+    assert offered

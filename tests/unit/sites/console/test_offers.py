@@ -56,7 +56,7 @@ def test_home_stands_before_away_and_over_before_under() -> None:
     [_, match, _, total] = rows_of(
         *winners(1, "match_winner"), *reversed(pair(8, 9, "map_total_rounds", "20.5"))
     )
-    assert [each.team for each in match.lines[0].prices] == ["Oaken", "Second"]
+    assert [each.who for each in match.lines[0].prices] == ["Oaken", "Second"]
     assert [each.side for each in total.lines[0].prices] == ["over", "under"]
 
 
@@ -74,7 +74,7 @@ def test_a_handicap_is_named_by_that_of_home() -> None:
     found = [market(2, "team=away|handicap=1.5", group), market(2, "team=home|handicap=-1.5", group)]
     [_, row] = rows_of(*found)
     assert [each.label for each in row.lines] == ["-1.5"]
-    assert [each.team for each in row.lines[0].prices] == ["Oaken", "Second"]
+    assert [each.who for each in row.lines[0].prices] == ["Oaken", "Second"]
 
 
 def test_sections_are_the_match_then_each_map_with_its_rounds_first_and_its_players_last() -> None:
@@ -186,4 +186,4 @@ def test_a_type_without_a_text_has_the_catalogues_name(monkeypatch: pytest.Monke
 def test_teams_whose_names_begin_alike_are_named_whole() -> None:
     alike = Match(UUID(int=1), 7, "Team Oak", "Team Elm", "Cup")
     [_, row] = offer_rows(winners(1, "match_winner"), alike, {}).values()
-    assert [each.team for each in row.lines[0].prices] == ["Team Oak", "Team Elm"]
+    assert [each.who for each in row.lines[0].prices] == ["Team Oak", "Team Elm"]
