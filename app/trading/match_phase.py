@@ -14,7 +14,7 @@ from app.trading.player_kills import PlayerRecord, kill_model
 
 #: How many maps after the one on offer are on offer, too.
 _MAPS_AHEAD = 2
-_TEAM = 5
+_TEAM, _DUELS = 5, 3
 _NOTHING_YET = PlayerRecord(0, 0)
 #: The teams as a market's specifiers name them.
 TEAMS: tuple[Team, Team] = ("home", "away")
@@ -130,8 +130,8 @@ def _players(facts: MatchFacts, number: int) -> tuple[str, ...]:
 
 
 def _duels(facts: MatchFacts, number: int) -> tuple[tuple[str, str], ...]:
-    """Home's best player against away's, the second against the second, and so on, by earlier matches: what
-    has happened in this one changes no pair."""
+    """Home's best player against away's, the second best against the second, and the third against the third,
+    by earlier matches: what has happened in this one changes no pair."""
     if not _kills_on_offer(facts, number):
         return ()
     forms = {one.account: one for one in facts.match.player_forms}
@@ -140,7 +140,8 @@ def _duels(facts: MatchFacts, number: int) -> tuple[tuple[str, str], ...]:
         return -kill_model().level(_NOTHING_YET, forms.get(account)), account
 
     home, away = (sorted(accounts_of(facts, number, team), key=by_level) for team in TEAMS)
-    return tuple((_urn(one), _urn(other)) for one, other in zip(home, away, strict=False))
+    pairs = zip(home[:_DUELS], away[:_DUELS], strict=False)
+    return tuple((_urn(one), _urn(other)) for one, other in pairs)
 
 
 def _kills_on_offer(facts: MatchFacts, number: int) -> bool:

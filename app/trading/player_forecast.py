@@ -64,10 +64,11 @@ def duel_on_map(forecast: Forecast, duel: tuple[int, int, int]) -> Duel:
     number, *accounts = duel
     one, other = (_player(forecast, (number, account)) for account in accounts)
     more = level = 0.0
+    duel_of, ahead = kill_model().duel, one.seen - other.seen
     for means, chance in forecast.once(_means_of_both, number):
-        found = kill_model().duel(one.mean(means), other.mean(means), one.seen - other.seen)
-        more += chance * found.more
-        level += chance * found.level
+        given = duel_of(one.mean(means), other.mean(means), ahead)
+        more += chance * given.more
+        level += chance * given.level
     return Duel(more, level)
 
 
@@ -121,26 +122,34 @@ def _later(forecast: Forecast, of_team: TeamKey) -> Means:
     """The mean kills, of a player of level 1, in the rounds after the current one, by how the map may end,
     with the chance of each end: less than 0 where the mean of the current round is more than its result makes
     of it."""
-    _, means, chances = _means_to_come(forecast, of_team)
-    return in_classes(means, chances)
+    return forecast.once(_means_to_come, of_team).classes
 
 
 def _later_by_score(forecast: Forecast, of_team: TeamKey) -> dict[Score, float]:
     """The same by final score: the mean of its class."""
-    scores, means, chances = _means_to_come(forecast, of_team)
-    of_class = {_class_of(mean): mean for mean, _ in in_classes(means, chances)}
-    return {score: of_class.get(_class_of(mean), mean) for score, mean in zip(scores, means, strict=True)}
+    found = forecast.once(_means_to_come, of_team)
+    of_class = {_class_of(mean): mean for mean, _ in found.classes}
+    return {
+        score: of_class.get(_class_of(mean), mean)
+        for score, mean in zip(found.scores, found.means, strict=True)
+    }
 
 
-def _means_to_come(
-    forecast: Forecast, of_team: TeamKey
-) -> tuple[tuple[Score, ...], list[float], tuple[float, ...]]:
-    """Final scores, the means that follow from them, and their chances."""
+class _ToCome(NamedTuple):
+    """Final scores, the mean that follows from each, and these in classes with their chances."""
+
+    scores: tuple[Score, ...]
+    means: list[float]
+    classes: Means
+
+
+def _means_to_come(forecast: Forecast, of_team: TeamKey) -> _ToCome:
     number, team = of_team
     play = forecast.facts.play(number)
     counted = _whole_round(forecast, of_team) + _expected(team, play.home_score, play.away_score)
     scores, chances = zip(*forecast.once(Forecast.finals, number), strict=True)
-    return scores, [mean - counted for mean in _means(team, scores)], chances
+    means = [mean - counted for mean in _means(team, scores)]
+    return _ToCome(scores, means, in_classes(means, chances))
 
 
 @lru_cache(maxsize=2048)

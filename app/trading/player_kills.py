@@ -17,6 +17,7 @@ from app.trading.coefficients import PlayerCoefficients, load
 from app.trading.lines import Distribution
 
 MOST = 60  #: kills on a map beyond which nobody gets
+_NEVER = 1e-12  #: chances of more kills below this are left out
 _STEPS = 16  #: how many means of kills are computed for one kill; those between are rounded
 Means = list[tuple[float, float]]  #: means of a player's kills, each with its probability
 
@@ -128,6 +129,8 @@ def _duel(steps: int, others: int, ahead: int, dispersion: float) -> Duel:
         chance = other[kills] - other[kills + 1]
         more += chance * above
         level += chance * (as_many - above)
+        if other[kills + 1] < _NEVER:
+            break
     return Duel(more, level)
 
 
