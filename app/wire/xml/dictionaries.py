@@ -10,6 +10,7 @@ import msgspec
 
 from app.domain.catalogue import (
     OUTCOME_ID,
+    VOID_REASON_PARAM,
     BettingStatus,
     Locale,
     MarketType,
@@ -110,7 +111,13 @@ def producers(streams: Iterable[Producer]) -> bytes:
 
 def _void_reasons(reasons: Iterable[VoidReason], locale: Locale) -> tuple[facade.VoidReason, ...]:
     rows = [
-        facade.VoidReason(id=reason.id, name=reason.name, description=reason.description.get(locale))
+        facade.VoidReason(
+            id=reason.id,
+            name=reason.name,
+            description=reason.description.get(locale),
+            template=reason.template,
+            param=(facade.VoidReasonParam(name=VOID_REASON_PARAM),),
+        )
         for reason in reasons
     ]
     return tuple(rows)

@@ -112,6 +112,26 @@ class World:
             self.save()
 
 
+def test_a_bet_stop_is_published_to_tenants_that_have_requested_it_alone() -> None:
+    wanted: set[UUID] = set()
+    world = World()
+    world.recent.extend([replace(envelope(1, b"1", BOOKED), name="bet_stop"), envelope(2, b"2", BOOKED)], 2)
+    publisher = publisher_of(
+        replace(TAKEN, seq=0),
+        window=WINDOW,
+        recent=world.recent,
+        lease=world.lease,
+        receives_bet_stop=wanted.__contains__,
+    )
+    for published in ([2], [1, 2]):
+        wire = Wire()
+        publisher.attach(cast(PublisherConnection, wire))
+        publisher.pump()
+        assert list(wire.tags.values()) == published
+        publisher.detach("gone")  # unconfirmed: all of it is published again
+        wanted.add(publisher.tenant_id)
+
+
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("read"), st.integers(1, 6)),
