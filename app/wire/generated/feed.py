@@ -554,7 +554,7 @@ class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
             millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
             that it had.
         request_id: The recovery that this message answers; left out live.
-        certainty: How sure the results are.
+        certainty: How sure the results are; left out by versions that did not say.
         outcomes: The decided markets.
     """
 
@@ -562,13 +562,14 @@ class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
     event_id: str
     timestamp: int
     request_id: str | None = None
-    certainty: Certainty
+    certainty: Certainty | None = None
     outcomes: SettlementList
 
 
 def write_bet_settlement(node: BetSettlement) -> bytes:
     """The document `<bet_settlement>`."""
     x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_certainty = "" if node.certainty is None else f' certainty="{CERTAINTY_TEXT[node.certainty]}"'
     x_outcomes = render_settlement_list(node.outcomes)
     return (
         f"<bet_settlement"
@@ -576,6 +577,6 @@ def write_bet_settlement(node: BetSettlement) -> bytes:
         f' event_id="{escaped[node.event_id]}"'
         f' timestamp="{node.timestamp}"'
         f"{x_request_id}"
-        f' certainty="{CERTAINTY_TEXT[node.certainty]}"'
+        f"{x_certainty}"
         f">{x_outcomes}</bet_settlement>"
     ).encode()

@@ -652,7 +652,8 @@ class BetSettlement:
             the stamp that it had.
         request_id: The recovery that this message answers; left out
             live.
-        certainty: How sure the results are.
+        certainty: How sure the results are; left out by versions that
+            did not say.
     """
 
     class Meta:
@@ -665,7 +666,7 @@ class BetSettlement:
     request_id: None | str = field(
         default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
-    certainty: Certainty = field(metadata={"type": "Attribute"})
+    certainty: None | Certainty = field(default=None, metadata={"type": "Attribute"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
