@@ -1378,7 +1378,8 @@ class DescribedMarket(msgspec.Struct, frozen=True, kw_only=True):
         id: The type.
         name: Its template: {key} stands for the value of that specifier.
         description: How it settles; English in every language.
-        groups: What it belongs to, words joined by a bar.
+        groups: The groups that it belongs to, joined by a bar: all, and player_props where a specifier is a
+            player.
         variant: The variant that was asked for.
         outcomes: Its outcomes.
         specifiers: Its specifiers; left out when it has none.
