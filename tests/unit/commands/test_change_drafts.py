@@ -79,7 +79,7 @@ def test_a_market_row_has_the_frame_of_its_change() -> None:
     ]
     for old, new, frame in cases:
         book = {old.key: old} if old else {}
-        assert rows(compose(LIVE, LIVE, (), book, (new,), ()))[1] == ("market", frame, "odds_change")
+        assert rows(compose(LIVE, LIVE, (), book, (new,), ()))[-1] == ("market", frame, "odds_change")
 
 
 def test_where_nothing_is_on_offer_any_more_a_row_before_the_others_says_so() -> None:
