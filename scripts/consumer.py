@@ -71,6 +71,8 @@ class Book:
             self.after = max(self.after, at)
         self.replayed.add(match)  # live messages wait meanwhile
         offers = self.offers[match]
+        if root.tag == "bet_stop":  # of all that was on offer
+            offers |= {key: (at, SUSPENDED) for key, (had, odds) in offers.items() if odds and had < at}
         for market in () if root.get("end_time") else root.iter("market"):  # void bets: it stays on offer
             key = (market.get("id", ""), market.get("specifiers", ""))
             if at > max(self.full[match], offers.get(key, (0, ""))[0]):

@@ -105,6 +105,11 @@ async def set_probabilities(tx: Tx, slug: str, wanted: bool, *, by: str, now: in
     return await _change_tenant(tx, slug, "probabilities", details, by=by, now=now, probabilities=wanted)
 
 
+async def set_bet_stop(tx: Tx, slug: str, wanted: bool, *, by: str, now: int) -> Tenant:
+    """Send a tenant `bet_stop` where the whole offer of a match stops, or no longer. Raises `NotFound`."""
+    return await _change_tenant(tx, slug, "bet_stop", {"bet_stop": wanted}, by=by, now=now, bet_stop=wanted)
+
+
 async def set_max_queues(tx: Tx, slug: str, most: int, *, by: str, now: int) -> Tenant:
     """Let a tenant have so many queues at the broker (1 to 1,000); `access.broker_sync` applies it. Queues
     beyond that stay. Raises `Invalid`, `NotFound`."""

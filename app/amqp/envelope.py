@@ -2,6 +2,7 @@
 
     message                what it is made from            key           headers
     live                   rows of the change log          hi.…-         x-seq, x-prev-seq, x-arrived-at
+    bet_stop               the first of these rows         hi.…-         the same
     replayed               a recovery's `MatchMessage`     lo.…<node>    recovery, x-seq
     snapshot_complete      a recovery's request            -.-.-.…       recovery
     alive                  the clock                       -.-.-.…
@@ -30,7 +31,7 @@ from app.domain.settlement import LedgerEntry
 from app.domain.tenant_offer import STANDARD, OfferRules, TenantOffer
 from app.domain.types_off import was_offered
 from app.kit.logging import get_logger
-from app.store.changes import PUBLISHED, ChangeRow, decode_tenant_market, tenant_of
+from app.store.changes import BET_STOP, PUBLISHED, ChangeRow, decode_tenant_market, tenant_of
 from app.wire.xml import feed
 
 MATCH_MESSAGES = frozenset(
@@ -43,14 +44,15 @@ MATCH_MESSAGES = frozenset(
         "fixture_change",
     }
 )
+LIVE_MESSAGES = MATCH_MESSAGES | {BET_STOP}  #: a recovery replays no `bet_stop`: its odds say the same
 #: Live messages that a durable queue does not write to disk: a recovery replays the present odds, and the
 #: tenant is notified of a broker's restart.
-TRANSIENT_MESSAGES = frozenset({"odds_change"})
+TRANSIENT_MESSAGES = frozenset({"odds_change", BET_STOP})
 ALIVE_KEY = "-.-.-.alive.-.-.-.-"
 #: The possible values of each section of a live message's key; None: any.
 LIVE_SECTIONS = (
     *(frozenset({section}) for section in ("hi", "-", "live")),
-    MATCH_MESSAGES,
+    LIVE_MESSAGES,
     *(frozenset({section}) for section in (str(SPORT), "od:match")),
     None,
     frozenset({"-"}),
@@ -72,7 +74,7 @@ log = get_logger(__name__)
 
 def live_key(message: str, number: int | str) -> str:
     """The key of a live message about match `number`; raises `ValueError` if it is not about a match."""
-    if message not in MATCH_MESSAGES:
+    if message not in LIVE_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")
     return f"hi.-.live.{message}.{SPORT}.od:match.{number}.-"
 
@@ -162,10 +164,11 @@ class MessageVariants:
 
 
 class Envelope(msgspec.Struct, frozen=True):
-    """A live message, with its place in the change log. `seq` is the highest of its rows' numbers and
-    `prev_seq` that of the match's envelope before it; `frames` are its bytes on the wire, none when it could
-    not be rendered. `variants` are the same message for tenants that receive probabilities or have an offer
-    of their own; None where it lists no markets. With a `tenant_id` it is for that tenant alone.
+    """A live message, with its place in the change log. `seq` is the highest of its rows' numbers (that of a
+    `bet_stop` its row's) and `prev_seq` that of the match's envelope before it; `frames` are its bytes on the
+    wire, none when it could not be rendered. `variants` are the same message for tenants that receive
+    probabilities or have an offer of their own; None where it lists no markets. With a `tenant_id` it is for
+    that tenant alone.
     `arrived_at`: when the log lines behind it arrived (Unix ms, 0 if none did)."""
 
     seq: int
@@ -201,9 +204,15 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
     product: int
 
     def envelopes(self, rows: Iterable[ChangeRow]) -> Iterator[Envelope]:
-        """The envelopes of `rows` (whole groups, in order); rows without a message have none."""
+        """The envelopes of `rows` (whole groups, in order); rows without a message have none, but for that
+        of a `bet_stop`, which comes before the envelope that it belongs to."""
         for _, group in groupby(rows, key=lambda row: row.envelope_seq):
-            published = [row for row in group if row.message or row.entity in PUBLISHED]
+            published = []
+            for row in group:
+                if row.entity == BET_STOP:
+                    yield self._bet_stop(row)
+                elif row.message or row.entity in PUBLISHED:
+                    published.append(row)
             if published:
                 yield self._rendered(published)
 
@@ -214,7 +223,28 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         except Exception:
             last = rows[-1]
             log.exception("an envelope cannot be rendered and is skipped", seq=last.envelope_seq)
-            return _envelope(last, AmqpMessage("", "", b"", _live_id(last), last.at, {}), b"")
+            return _envelope(last, AmqpMessage("", "", b"", _live_id(last.envelope_seq), last.at, {}), b"")
+
+    def _bet_stop(self, row: ChangeRow) -> Envelope:
+        message = AmqpMessage(
+            exchange=self.exchange,
+            routing_key=live_key(BET_STOP, row.number),
+            body=feed.bet_stop(match_urn(row.number), self.product, row.at),
+            message_id=_live_id(row.seq),
+            at=row.at,
+            headers=_live_headers(row, row.seq),
+            persistent=False,
+        )
+        return Envelope(
+            seq=row.seq,
+            prev_seq=row.prev_seq,
+            match_id=row.match_id,
+            at=row.at,
+            name=BET_STOP,
+            message=message,
+            frames=marshal(message),
+            arrived_at=row.arrived_at,
+        )
 
     def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
         """The envelope of `rows`, which share match, message, timestamp and envelope_seq."""
@@ -232,9 +262,9 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             exchange=self.exchange,
             routing_key=live_key(content.name, last.number),
             body=content.body(self.product, probabilities=probabilities),
-            message_id=_live_id(last),
+            message_id=_live_id(last.envelope_seq),
             at=last.at,
-            headers=_live_headers(last),
+            headers=_live_headers(last, last.envelope_seq),
             persistent=content.name not in TRANSIENT_MESSAGES,
         )
 
@@ -298,16 +328,16 @@ def _envelope(
     )
 
 
-def _live_id(row: ChangeRow) -> str:
-    return f"mf-{row.envelope_seq}"
+def _live_id(seq: int) -> str:
+    return f"mf-{seq}"
 
 
-def _live_headers(row: ChangeRow) -> dict[str, int | str]:
+def _live_headers(row: ChangeRow, seq: int) -> dict[str, int | str]:
     """`x-arrived-at`: when we received the log lines behind this, so that a client can measure how long it
     took; absent where no log line is behind it."""
     headers: dict[str, int | str] = {
         TIMESTAMP: row.at,
-        "x-seq": row.envelope_seq,
+        "x-seq": seq,
         "x-prev-seq": row.prev_seq,
     }
     return headers | {"x-arrived-at": row.arrived_at} if row.arrived_at else headers

@@ -20,6 +20,7 @@ from pydantic import WithJsonSchema
 
 from app.amqp.envelope import (
     ALIVE_KEY,
+    LIVE_MESSAGES,
     MATCH_MESSAGES,
     TRANSIENT_MESSAGES,
     Envelope,
@@ -131,7 +132,7 @@ class FeedPublishers:
         self._schemas = feed_json_schema()
         self._live = {
             name: self._declare(f"live.{name}", name, live_key(name, MATCH), _LIVE)
-            for name in sorted(MATCH_MESSAGES)
+            for name in sorted(LIVE_MESSAGES)
         }
         self._replayed = {
             name: self._declare(f"recovery.{name}", name, replayed_key(name, MATCH, NODE), _REPLAYED)

@@ -39,7 +39,8 @@ log = get_logger(__name__)
 
 class Relay:
     """Reads the change log for the publishers that it has. `lock` serializes statements about the same
-    leases; `with_probabilities` are the tenants that receive probabilities with the odds. A tenant whose next
+    leases; `with_probabilities` are the tenants that receive probabilities with the odds, `with_bet_stop`
+    those that receive `bet_stop`. A tenant whose next
     envelope is older than `lag_millis` is moved to the present. `samples` counts what is published."""
 
     def __init__(
@@ -58,6 +59,7 @@ class Relay:
         self.publishers: dict[UUID, TenantPublisher] = {}
         self.live_delay = LiveDelay(lambda: (each.waiting_since for each in self.publishers.values()))
         self.with_probabilities: set[UUID] = set()
+        self.with_bet_stop: set[UUID] = set()
         self.lock = asyncio.Lock()
         self._store, self._renderer, self._lease = store, renderer, lease
         self._holder, self._window = holder, window
@@ -110,6 +112,7 @@ class Relay:
             is_stale=self._is_stale,
             is_young=self._is_young,
             receives_probabilities=self._receives_probabilities,
+            receives_bet_stop=self._is_sent_bet_stop,
             live=self.live_delay,
             samples=TenantSamples(self._samples, tenant.tenant_id, tenant.epoch),
         )
@@ -276,6 +279,9 @@ class Relay:
 
     def _receives_probabilities(self, tenant_id: UUID) -> bool:
         return tenant_id in self.with_probabilities
+
+    def _is_sent_bet_stop(self, tenant_id: UUID) -> bool:
+        return tenant_id in self.with_bet_stop
 
     def _is_stale(self, at: int) -> bool:
         return self._clock() - at > self._lag_millis

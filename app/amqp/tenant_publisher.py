@@ -26,6 +26,7 @@ from app.broker.management import ExchangeBinding
 from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_published, feed_repeated, message_delay, publish_delay
+from app.store.changes import BET_STOP
 from app.store.cursors import Checkpoint, LeasedTenant, TenantReport
 
 _MAX_REJECTIONS = 3  #: how often one envelope is published to a broker that rejects it
@@ -64,8 +65,9 @@ class TenantPublisher:
     `alive`, until the lease ends. `request_backlog` is called when neither has the next envelope,
     `cursor_moved` when the cursor may have moved. `is_booked` returns whether the tenant receives a match
     at a place in the change log, `receives_probabilities` whether it receives probabilities with the odds,
-    `live` measures how long confirms take, `samples` counts what is confirmed, `is_stale` whether an
-    envelope with that timestamp (ms) is too old to publish; the cursor is then moved to the present.
+    `receives_bet_stop` whether it receives this message, `live` measures how long confirms take, `samples`
+    counts what is confirmed, `is_stale` whether an envelope with that timestamp (ms) is too old to publish;
+    the cursor is then moved to the present.
 
     While no queue of the tenant is bound to live messages, none is published: the cursor moves past each
     envelope once it is no longer young (`is_young`: a queue may be bound in time for it). If a queue was ever
@@ -86,6 +88,7 @@ class TenantPublisher:
         is_stale: Callable[[int], bool] = lambda _: False,
         is_young: Callable[[int], bool] = lambda _: False,
         receives_probabilities: Callable[[UUID], bool] = lambda _: False,
+        receives_bet_stop: Callable[[UUID], bool] = lambda _: False,
         live: LiveDelay | None = None,
         samples: TenantSamples | None = None,
     ) -> None:
@@ -105,6 +108,7 @@ class TenantPublisher:
         self._cursor_moved = cursor_moved
         self._is_stale, self._is_young = is_stale, is_young
         self._receives_probabilities, self._live = receives_probabilities, live
+        self._receives_bet_stop = receives_bet_stop
         self.samples = samples or TenantSamples(DeliverySamples(), tenant.tenant_id, tenant.epoch)
         self._published_at = float("-inf")
         self._unsaved: deque[PublishedEnvelope] = deque()
@@ -321,8 +325,11 @@ class TenantPublisher:
         return len(self._unsaved) < self._window and self._lease.held
 
     def _receives(self, envelope: Envelope) -> bool:
-        """Whether it is for this tenant: of a match that was booked then, and not for another one alone."""
+        """Whether it is for this tenant: of a match that was booked then, not for another one alone, and no
+        `bet_stop` that it has not requested."""
         if envelope.tenant_id is not None and envelope.tenant_id != self.tenant_id:
+            return False
+        if envelope.name == BET_STOP and not self._receives_bet_stop(self.tenant_id):
             return False
         return self._is_booked(self.tenant_id, envelope.match_id, envelope.seq)
 

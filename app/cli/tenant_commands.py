@@ -101,6 +101,17 @@ async def tenant_probabilities(slug: str, wanted: str) -> None:
     print_json(msgspec.to_builtins(changed))
 
 
+@tenant.command("bet-stop")
+@click.argument("slug")
+@click.argument("wanted", metavar="on|off", type=click.Choice(["on", "off"]))
+@async_command
+async def tenant_bet_stop(slug: str, wanted: str) -> None:
+    """Send the tenant SLUG the message bet_stop where the whole offer of a match stops, or no longer."""
+    async with command_store(load_settings()) as store, store.transaction() as tx:
+        changed = await admin.set_bet_stop(tx, slug, wanted == "on", by=actor(), now=system_clock())
+    print_json(msgspec.to_builtins(changed))
+
+
 @tenant.command("queues")
 @click.argument("slug")
 @click.argument("most", type=int)

@@ -1,8 +1,8 @@
 """Rows of the change log for the channels, composed from a transaction; pure.
 
 The order is part of the contract: events and rounds, the scoreboard, the fixture change, settlements in
-ledger order, and last the group that one `odds_change` carries (the match's summary, then every changed
-market).
+ledger order, and last the group that one `odds_change` carries: that nothing is on offer any more, if so,
+the match's summary, every changed market.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,10 +13,10 @@ from app.domain import changes as c
 from app.domain import frame_types
 from app.domain.fixture import CANCELLATION, KICK_OFF, FixtureChange
 from app.domain.ids import match_urn
-from app.domain.market import Book, Market, MarketStatus, market_name
+from app.domain.market import ACTIVE, SUSPENDED, Book, Market, MarketStatus, market_name
 from app.domain.match import Match, Status, summarize
 from app.domain.settlement import LedgerEntry
-from app.store.changes import ChangeDraft
+from app.store.changes import BET_STOP, ChangeDraft
 
 _encode = msgspec.json.Encoder().encode
 
@@ -103,6 +103,8 @@ def _odds(
     book: Book,
     markets: Sequence[Market],
 ) -> Iterable[ChangeDraft]:
+    if _stops(book, markets):
+        yield ChangeDraft(BET_STOP, match_urn(after.number), "", "", b"{}")
     summary = summarize(after)
     frame = _match_frame(before, after, changes)
     if markets or before is None or summary != summarize(before):
@@ -112,6 +114,18 @@ def _odds(
     for market in markets:
         frame = _market_frame(book.get(market.key), market)
         yield ChangeDraft("market", market_name(*market.key), frame, "odds_change", _encode(market))
+
+
+def _stops(book: Book, markets: Sequence[Market]) -> bool:
+    """Whether these changes suspend a market and leave none active."""
+    if any(market.status is ACTIVE for market in markets):
+        return False
+    changed = {market.key for market in markets}
+    suspends = any(
+        market.status is SUSPENDED and (old := book.get(market.key)) and old.status is ACTIVE
+        for market in markets
+    )
+    return suspends and not any(one.status is ACTIVE and key not in changed for key, one in book.items())
 
 
 def _match_frame(before: Match | None, after: Match, changes: Sequence[c.MatchChange]) -> str:

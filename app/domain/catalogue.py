@@ -19,6 +19,7 @@ Locale = Literal["en", "ru"]
 SpecifierType = Literal["integer", "decimal", "variable_text"]
 LOCALES: tuple[Locale, ...] = ("en", "ru")
 OUTCOME_ID = 1  #: every market has this one outcome: it happens
+VOID_REASON_PARAM = "reason"  #: the placeholder of every void reason's template
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -64,9 +65,13 @@ class MatchStatus(msgspec.Struct, frozen=True):
 
 
 class VoidReason(msgspec.Struct, frozen=True):
+    """Why a market or bets are void. `template` says what happened to one market, `{reason}` being the reason
+    of its ledger entry; both are English in every language."""
+
     id: int
     name: str
     description: Text
+    template: str
 
 
 class SuspensionReason(msgspec.Struct, frozen=True):

@@ -51,8 +51,11 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     `offered_until`, when it last went off offer (0: it never did), and `first_opened_at`: `opened_at` is set
     again when its bets are void because the format changed (0: opened by a process that did not record it).
 
-    The last three are what a profile needs to make a price of its own (`domain.profiles`): the phase in which
-    this price was made, how many markets its group had, and by how much a trader has multiplied the margin.
+    `favourite`: of the lines of its total or handicap, its own was nearest to evens when its price was made.
+
+    `phase`, `group_size` and `margin_factor` are what a profile needs to make a price of its own
+    (`domain.profiles`): the phase in which this price was made, how many markets its group had, and by how
+    much a trader has multiplied the margin.
     """
 
     type_id: int
@@ -73,6 +76,7 @@ class Market(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     phase: PricePhase = "before_play"
     group_size: int = 2
     margin_factor: float = 1.0
+    favourite: bool = False
 
     @property
     def family(self) -> str:

@@ -22,7 +22,8 @@ _LARGEST_NUMBER = 2**31 - 1
 
 class Tenant(msgspec.Struct, frozen=True):
     """A business customer. `amqp` is true once its vhost has been provisioned; with `probabilities` it
-    receives the model's probabilities with the odds. `types_off`: when which market types were switched off
+    receives the model's probabilities with the odds, and with `bet_stop` this message where a match stops.
+    `types_off`: when which market types were switched off
     for it, `profiles`: by which profiles its odds were made since when. `max_queues`: how many queues it may
     have. `named_vhost`: the name of its vhost, where that is not its slug."""
 
@@ -36,6 +37,7 @@ class Tenant(msgspec.Struct, frozen=True):
     max_queues: int = MAX_QUEUES
     named_vhost: str = ""
     profiles: tuple[ProfileChange, ...] = ()
+    bet_stop: bool = False
 
     @property
     def offer(self) -> TenantOffer:

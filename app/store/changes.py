@@ -2,7 +2,11 @@
 
 A row's `seq` is assigned under one lock that is held until its transaction is visible, so that a reader that
 has read up to a seq has read all below it: one integer is a safe cursor. Rows of one feed envelope are
-consecutive and share `envelope_seq` (the highest of their seqs) and the timestamp `at`.
+consecutive and share `envelope_seq` (the highest of their seqs) and the timestamp `at`. One row may come
+before them: `BET_STOP`, where the envelope leaves nothing of its match on offer. It belongs to the envelope,
+but has a timestamp of its own, one less, and neither a frame nor a message: it is published only to tenants
+that receive `bet_stop`, and is in no match's `prev_seq`. As it is the first row, a cursor may be at its seq:
+what follows is the whole envelope.
 
 Rows for one tenant alone are written when a market type is switched for it, when it unbooks a match, and when
 it books one again.
@@ -41,6 +45,7 @@ from app.store.transaction import Tx
 
 SWITCH, TENANT_MARKET = "market_type", "tenant_market"  #: the rows' `entity`, for a switch of market types
 BOOKING, FEED_MARKET = "booking", "feed_market"  #: the same for a booking
+BET_STOP = "bet_stop"  #: the `entity` of the row that a match's offer stops
 PUBLISHED = frozenset({TENANT_MARKET, FEED_MARKET})  #: rows that are published to their tenant over AMQP
 NO_MATCH = UUID(int=0)  #: `match_id` of a place
 _OF_ONE_TENANT = frozenset({SWITCH, BOOKING}) | PUBLISHED
@@ -50,7 +55,8 @@ CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
 class ChangeDraft(msgspec.Struct, frozen=True):
     """A change without a seq yet.
 
-    `entity`: match, round, event, scoreboard, market or settlement (the rows for one tenant have others);
+    `entity`: match, round, event, scoreboard, market, settlement or `BET_STOP` (the rows for one tenant have
+    others);
     `key` names it within the match. `frame` is the WebSocket frame's type or "", `message` the feed message
     that carries it or "". `body` is the domain struct as msgspec's JSON: Market, TimelineEvent; of a match
     MatchSummary, or FixtureChange under `fixture_change`; of a round RoundLive when it begins, else Round; of
@@ -109,7 +115,7 @@ def tenant_market_key(tenant_id: UUID, name: str) -> str:
 class _DraftPosition(NamedTuple):
     """A draft's position among those appended with it: its own index, that of its envelope's last draft, that
     of the previous envelope's last draft (-1: in an earlier transaction), and the number of envelopes up to
-    and including its own."""
+    and including its own, where a `BET_STOP` counts as one."""
 
     own: int
     last: int
@@ -127,7 +133,8 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
     """Write `drafts` with their numbers and timestamps; returns the match with its new timestamp and seq.
     Must be the transaction's last statement, since every other writer waits until it has ended.
 
-    Consecutive drafts of one non-empty message, and of one void window, form an envelope. Each envelope gets
+    Consecutive drafts of one non-empty message, and of one void window, form an envelope, and a `BET_STOP`
+    that of the drafts after it. Each envelope gets
     a timestamp of its own, max(`now`, the match's last + 1); drafts without a message get the latest
     timestamp and do not advance it. Settlements are also written to the ledger, with `id` and `at` filled in.
     The timestamp of the first envelopes after a match is over is stored as the match's `closed_at`. Raises
@@ -301,8 +308,13 @@ def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:
     positions: list[_DraftPosition] = []
     before, envelopes = -1, 0
     for (message, _), group in groupby(drafts, key=envelope_of):
-        own = range(len(positions), len(positions) + len(list(group)))
+        members = list(group)
+        own = range(len(positions), len(positions) + len(members))
         if message:
+            if members[0].entity == BET_STOP:
+                envelopes += 1
+                positions.append(_DraftPosition(own[0], own[-1], before, envelopes))
+                own = own[1:]
             envelopes += 1
             positions += [_DraftPosition(each, own[-1], before, envelopes) for each in own]
             before = own[-1]
@@ -313,4 +325,5 @@ def _draft_positions(drafts: Sequence[ChangeDraft]) -> list[_DraftPosition]:
 
 def envelope_of(draft: ChangeDraft) -> tuple[str, VoidWindow | None]:
     """What consecutive drafts of one envelope share."""
-    return draft.message, draft.entry.void_window if draft.entry else None
+    message = "odds_change" if draft.entity == BET_STOP else draft.message
+    return message, draft.entry.void_window if draft.entry else None

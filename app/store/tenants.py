@@ -92,7 +92,8 @@ def listing() -> Select[Any]:
 
 
 async def save(tx: Tx, tenant: Tenant) -> None:
-    """Write name, `amqp`, `active`, `probabilities` and `max_queues` of a known tenant; raises `NotFound`."""
+    """Write name, `amqp`, `active`, `probabilities`, `bet_stop` and `max_queues` of a known tenant; raises
+    `NotFound`."""
     if not await tx.change(ROWS.update(tenant)):
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
     await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
@@ -103,6 +104,12 @@ async def save(tx: Tx, tenant: Tenant) -> None:
 def with_probabilities() -> Select[Any]:
     """The tenants that receive probabilities with the odds."""
     return TenantTable.select(TenantTable.id).where(holds(TenantTable.probabilities))
+
+
+@reading(lambda rows: {row["id"] for row in rows})
+def with_bet_stop() -> Select[Any]:
+    """The tenants that receive `bet_stop`."""
+    return TenantTable.select(TenantTable.id).where(holds(TenantTable.bet_stop))
 
 
 _OFFER = (TenantTable.types_off, TenantTable.profiles)

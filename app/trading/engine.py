@@ -42,7 +42,7 @@ from app.trading import void_bets
 from app.trading.forecast import Forecast
 from app.trading.market_controls import MarketControls, market_controls, price_phase
 from app.trading.match_facts import MatchFacts, Past, Subject, collect_facts, events_alone
-from app.trading.offers import Offer, has_moved, has_moved_by, priced_offers
+from app.trading.offers import Offer, has_moved, has_moved_by, main_lines, priced_offers
 from app.trading.pricing import PricingConfig
 from app.trading.pricing import odds as odds_of
 from app.trading.registry import RULES
@@ -118,7 +118,11 @@ def react(
         margins_may_change = events is None and (
             bool(match.controls.margins) or any(isinstance(change, ControlsChanged) for change in changes)
         )
-        offers = _apply_offers(forecast, after, open_before, now, pricing, controls, every=margins_may_change)
+        offers, published = _apply_offers(
+            forecast, after, open_before, now, pricing, controls, every=margins_may_change
+        )
+        if published or entries:
+            _mark_favourites(after, [offer for offer in offers if offer.ladder])
         if forecast.phase.live:
             due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
     entries += void_bets.window_entries(windows, after)
@@ -285,8 +289,9 @@ def _apply_offers(
     controls: MarketControls | None,
     *,
     every: bool,
-) -> list[Offer]:
-    """Open and price the offers, which are returned, and suspend the rest.
+) -> tuple[list[Offer], bool]:
+    """Open and price the offers, and suspend the rest. Returns the offers, and whether any of that may have
+    changed the book.
 
     Prices of one round depend on each other, and so do those of maps and match: either all of them move
     or none, so that lines never contradict each other. During a round they wait until one has moved by a
@@ -300,7 +305,7 @@ def _apply_offers(
         and not (suspended or every)
         and not has_moved_by(pricing.price_step, offers, after)
     ):
-        return offers
+        return offers, False
     of_round = [offer for offer in offers if offer.specifiers.round]
     of_player = [offer for offer in offers if offer.specifiers.player]
     of_map = [offer for offer in offers if not (offer.specifiers.round or offer.specifiers.player)]
@@ -309,7 +314,17 @@ def _apply_offers(
         if every or has_moved(pricing.price_step, scope, after):
             for offer in scope:
                 after[offer.key] = _quoted_market(after.get(offer.key), offer, phase, now)
-    return offers
+    return offers, True
+
+
+def _mark_favourites(after: Book, offers: Sequence[Offer]) -> None:
+    """Mark the main line of each ladder among these offers, which are all active. It may be another although
+    no price has moved: lines settle and go off offer."""
+    favourites = main_lines(offers, after)
+    for offer in offers:
+        market, favourite = after[offer.key], offer.group in favourites
+        if market.favourite is not favourite:
+            after[offer.key] = replace(market, favourite=favourite)
 
 
 def _quoted_market(known: Market | None, offer: Offer, phase: PricePhase, now: int) -> Market:

@@ -33,12 +33,14 @@ class PlannedMarket(NamedTuple):
 
 class PlannedGroup(NamedTuple):
     """Markets of which exactly one wins. `pair`: two, of which the second wins where the first does not.
-    `of_round`: they are about one round."""
+    `of_round`: they are about one round. `ladder`: what it shares with the groups that differ by their line
+    alone; "" without a line."""
 
     name: str
     markets: tuple[PlannedMarket, ...]
     pair: bool = False
     of_round: bool = False
+    ladder: str = ""
 
     def prices(self, forecast: Forecast) -> Sequence[float]:
         """The probability of each market."""
@@ -65,7 +67,9 @@ class LineGroups(dict[float, PlannedGroup]):
             for base in self.bases
             if base.rule.ladder
         )
-        found = self[line] = planned_group(markets[0].rule.group(markets[0].specifiers), markets)
+        base = self.bases[0]
+        group = planned_group(markets[0].rule.group(markets[0].specifiers), markets)
+        found = self[line] = group._replace(ladder=base.rule.group(base.specifiers))
         return found
 
 

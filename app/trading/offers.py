@@ -78,7 +78,7 @@ FALLS = 3
 
 class Offer(msgspec.Struct, frozen=True):
     """A market to offer: its key, its group, the model's probability, and its inverse odds (with the
-    margin). `group_size` and `margin_factor` are as those of a `Market`."""
+    margin). `group_size` and `margin_factor` are as those of a `Market`, `ladder` is as that of its group."""
 
     key: MarketKey
     specifiers: Specifiers
@@ -87,6 +87,7 @@ class Offer(msgspec.Struct, frozen=True):
     inverse_odds: float
     group_size: int = 2
     margin_factor: float = 1.0
+    ladder: str = ""
 
     @property
     def type_id(self) -> int:
@@ -138,10 +139,10 @@ def priced_offers(
         held = controls is not None and controls.holds(group)
         if not shares or (is_moving and max(shares) >= LOWEST_ODDS_SHARE and not held):
             continue
-        name, size = group.name, len(shares)
+        name, size, ladder = group.name, len(shares), group.ladder
         priced = zip(group.markets, probabilities, shares, strict=True)
         offers += [
-            Offer(key, about, name, probability, share, size, factor)
+            Offer(key, about, name, probability, share, size, factor, ladder)
             for (key, _, about), probability, share in priced
         ]
     return offers
@@ -150,6 +151,18 @@ def priced_offers(
 def is_within_bounds(markets: int, low: float, top: float) -> bool:
     """Whether a group of so many markets may be priced, with its least and its highest probability."""
     return low > 0 and top <= MAX_PROBABILITY and (markets >= 3 or low >= MIN_PROBABILITY)
+
+
+def main_lines(offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> set[str]:
+    """Of each ladder the group whose line is nearest to evens by the prices of the `book`, which has all of
+    these offers; of two that are equally near the first."""
+    nearest: dict[str, tuple[float, str]] = {}
+    for offer in offers:
+        if ladder := offer.ladder:
+            distance = round(abs(book[offer.key].probability - 0.5), 9)
+            if ladder not in nearest or distance < nearest[ladder][0]:
+                nearest[ladder] = distance, offer.group
+    return {group for _, group in nearest.values()}
 
 
 def has_moved(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:

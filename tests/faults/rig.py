@@ -179,11 +179,15 @@ class Rig:
         self.rest = RestWatch(store)
         self.rest.answers = True
 
-    async def tenant(self, *, probabilities: bool = False, numbered: bool = False) -> tuple[Tenant, str]:
+    async def tenant(
+        self, *, probabilities: bool = False, bet_stop: bool = False, numbered: bool = False
+    ) -> tuple[Tenant, str]:
         """A tenant with a vhost, to be published to from now on, and its AMQP URL. `numbered`: its vhost is
         named by its number."""
         slug = f"t{secrets.token_hex(5)}"
-        tenant = Tenant(id=uuid4(), slug=slug, name=slug, amqp=True, probabilities=probabilities)
+        tenant = Tenant(
+            id=uuid4(), slug=slug, name=slug, amqp=True, probabilities=probabilities, bet_stop=bet_stop
+        )
         if numbered:
             tenant = msgspec.structs.replace(tenant, named_vhost=f"{NUMBERED_VHOST}{tenant.bookmaker_id}")
         url = await provisioning.provision(

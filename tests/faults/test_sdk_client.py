@@ -3,16 +3,20 @@
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from msgspec.structs import replace
 
 from app.access import admin
+from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
 from app.main import create_app
 from app.settings import Settings
+from app.store import changes
 from app.store.connections import Store
 from scripts.local_services.certificates import Certificate
 from tests.faults.broker import PrivateBroker
@@ -20,10 +24,11 @@ from tests.faults.keys import BY, issue
 from tests.faults.rig import Rig, rigged, until
 from tests.sdk_client.api import Api
 from tests.sdk_client.feed import FeedClient, following
-from tests.sdk_client.habits import GO_0, PATIENT, Habits
+from tests.sdk_client.habits import GO_0, LINES, PATIENT, Habits
 from tests.sdk_client.names import Names
 from tests.support.ports import spare
 from tests.support.queues import private_vhost
+from tests.support.story import Story, offer
 from tests.support.wire import listening
 
 ALIVE_SECONDS = "10"  #: as in production: the client waits for no regular one
@@ -148,6 +153,44 @@ async def test_of_two_processes_the_one_that_was_cut_off_is_notified(rig: Rig, b
         await stays.until("so has the other", lambda: stays.count("snapshot_complete", of_other), 60)
         assert cut.count("down: alive with subscribed=0", began) == 1
         assert cut.book.digest() == stays.book.digest()
+
+
+@pytest.mark.parametrize("habits", LINES, ids=lambda habits: habits.name)
+async def test_every_line_reads_all_that_is_sent(rig: Rig, broker: PrivateBroker, habits: Habits) -> None:
+    """Favourites, certainty, the reasons of voids and `bet_stop`: live, and what a recovery replays."""
+    tenant, _ = await rig.tenant(bet_stop=True)
+    key, story = (await issue(rig, tenant.slug)).raw, Story(rig.store)
+    match, off = await story.match(), {"status": MarketStatus.SUSPENDED}
+    await rig.feed(ALIVE_SECONDS=ALIVE_SECONDS)
+    lines = [over(21.5, favourite=True), over(22.5)]
+    async with started(rig, broker, key, habits=habits) as (api, client):
+        await client.until("up", lambda: client.producer.up, 60)
+        await story.offer(match, *lines, offer(1), offer(2))
+        await story.settle(match, offer(1))
+        await story.void(match, offer(2))
+        await client.until("all of it", lambda: client.handed_over["bet_cancel"] and client.favourites, 60)
+        assert client.book.open == 2
+        await story.offer(match, *(replace(line, **off) for line in lines))
+        stop = "bet_stop" if habits.reads_bet_stop else "unparsable"
+        await client.until("it stops", lambda: client.handed_over[stop] == 1, 60)
+        number = f"od:match:{match.number}"
+        async with rig.store.autocommit() as tx:
+            seq = await changes.head(tx)
+        await client.until("the end", lambda: client.book.seqs.get(number) == seq, 60)
+        expected = client.book.digest()
+        assert [market[2] for market in expected["matches"][0]["markets"]] == [-1, -1]
+        replayed = client.handed_over["bet_cancel"]
+        await api.recover_event("live", "stateful_messages", number, 7, node_id=1)
+        await client.until("replayed", lambda: client.handed_over["bet_cancel"] > replayed, 60)
+        assert client.book.digest() == expected
+        await client.until("named", lambda: client.void_reasons, 60)
+        assert set(client.void_reasons) == {"Not played: by the test"}
+        assert client.handed_over.keys() <= {"odds_change", "bet_settlement", "bet_cancel", stop}
+
+
+def over(threshold: float, **fields: Any) -> Market:
+    """An open line of the rounds of a map."""
+    return Market(8, f"map=1|threshold={threshold}", MarketStatus.ACTIVE, Decimal("1.9"), 0.5, **fields)
 
 
 @pytest.mark.long

@@ -86,7 +86,9 @@ GRANT = Grant(
 )
 PRODUCER = dictionaries.Producer(2, "live", "Matches being played", "https://api.example/v1/")
 STATUSES = (MatchStatus(0, Text("Not started", "Не начался")), MatchStatus(5, Text("Cancelled")))
-REASONS = (VoidReason(4, "Not played", Text("It did not take place.", "Не состоялось.")),)
+REASONS = (
+    VoidReason(4, "Not played", Text("It did not take place.", "Не состоялось."), "Not played: {reason}"),
+)
 TAKEN_ON = responses.Acknowledgement("77", f"Replay of {match_urn(4711)}", APRIL_2031)
 
 STOPS = (

@@ -51,7 +51,8 @@ MARKETS = [
     Market(
         14, "map=2|round=11|team=away", MarketStatus.SUSPENDED, Decimal("2.105"), 0.45, reason="round live"
     ),
-    Market(8, "map=2|threshold=21.5", MarketStatus.INACTIVE, Decimal("50"), 0.01),
+    Market(8, "map=2|threshold=21.5", MarketStatus.INACTIVE, Decimal("50"), 0.01, favourite=True),
+    Market(8, "map=2|threshold=22.5", MarketStatus.ACTIVE, Decimal("1.9"), 0.5, favourite=True),
     Market(1, "", MarketStatus.SETTLED, Decimal("1.01"), 0.99, result=Result.WON),
     Market(6, "map=3|team=home", MarketStatus.CANCELLED, Decimal("1.9"), 0.5, void_reason_id=4),
     Market(99, 'player=<Zoë & "The Ant">\t\x07é', MarketStatus.ACTIVE, Decimal("12.0"), 0.08),
@@ -86,7 +87,11 @@ SETTLED = [
     _settled(Result.LOST, specifiers="map=2|round=10|team=away"),
     _settled(Result.WON, 1, ""),
 ]
-VOIDED = [_voided(None), _voided(14, "map=3|team=away"), _voided(15, "")]
+VOIDED = [
+    _voided(None),
+    _voided(14, "map=3|team=away"),
+    replace(_voided(15, ""), reason="rule 7|b of the house: stake=0"),
+]
 WINDOWED = [replace(entry, void_window=VoidWindow(STAMP - 90_000, STAMP - 125)) for entry in VOIDED]
 ABOUT = (EVENT, PRODUCT, STAMP)
 
@@ -100,6 +105,7 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "odds_change_upcoming": lambda: feed.odds_change(*ABOUT, UPCOMING, []),
     "odds_change_cancelled": lambda: feed.odds_change(*ABOUT, CANCELLED, []),
     "odds_change_without_status": lambda: feed.odds_change(*ABOUT, None, MARKETS[:1]),
+    "bet_stop": lambda: feed.bet_stop(*ABOUT),
     "bet_settlement": lambda: feed.bet_settlement(*ABOUT, SETTLED),
     "bet_settlement_replayed": lambda: feed.bet_settlement(*ABOUT, SETTLED, REQUEST),
     "bet_cancel": lambda: feed.bet_cancel(*ABOUT, VOIDED),

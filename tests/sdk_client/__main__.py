@@ -211,6 +211,14 @@ async def _permit_queues(environment: dict[str, str], processes: int) -> None:
         await limit_queues(management, TENANT, most)
 
 
+async def _with_bet_stop(environment: dict[str, str], work: Awaitable[list[str]]) -> list[str]:
+    """The work, once the tenant receives `bet_stop`."""
+    store = await open_store(settings.load(environment).database_url, 1)
+    async with store, store.transaction() as tx:
+        await admin.set_bet_stop(tx, TENANT, True, by="cli:rehearsal", now=system_clock())
+    return await work
+
+
 async def _nothing() -> None:
     """No disturbance."""
 
@@ -218,6 +226,11 @@ async def _nothing() -> None:
 def report(client: FeedClient, session: Session, api: Api, started: float, seconds: float) -> list[str]:
     """Print what was measured; what was not as it should be."""
     print(f"\n{seconds / 60:.1f} minutes, {api.calls} calls, {client.named} names")
+    print(
+        f"{client.favourites} favourites; {', '.join(f'{n} {tag}' for tag, n in client.handed_over.items())}"
+    )
+    for text, count in client.void_reasons.most_common():
+        print(f"void: {count} x {text}")
     print(f"started: up after {started:.1f} s")
     for each in session.outcomes:
         print(f"{each.name:14} up {each.up:6.1f} s, equal {each.equal:6.1f} s, down: {each.went_down}")
@@ -254,7 +267,7 @@ def main() -> None:
             work = run_downtimes(demo, options.downtimes)
         else:
             work = run(demo, options.minutes)
-        wrong = asyncio.run(work)
+        wrong = asyncio.run(_with_bet_stop(demo.environment, work))
     print("\n".join(wrong) if wrong else "all as it should be")
     sys.exit(bool(wrong))
 

@@ -24,6 +24,7 @@ from tests.sdk_client.book import SdkBook
 from tests.sdk_client.broker import BrokerAddress, logged_in
 from tests.sdk_client.habits import PATIENT, Habits
 from tests.sdk_client.names import Names, Unresolved
+from tests.sdk_client.reading import problems
 
 EXCHANGE = "oddinfeed"
 _ALL = "*.*.*.*.*.*.*"
@@ -61,10 +62,14 @@ class FeedClient:
         self.producer, self.book = ProducerState(), SdkBook()
         self.connected, self._connected_at = False, 0.0
         self.log: list[tuple[float, str]] = []
-        #: Calls that failed, names that cannot be shown, and why connections ended.
+        #: Calls that failed and messages that cannot be read, names that cannot be shown, and why connections
+        #: ended.
         self.failed, self.unresolved = Counter[str](), Counter[str]()
         self.refused = Counter[str]()
         self.named = 0
+        #: Messages by their name as the user receives them, and the reasons of voids.
+        self.handed_over, self.void_reasons = Counter[str](), Counter[str]()
+        self.favourites = 0
         self.received, self.replayed = 0, 0
         self._request_id, self._recovery, self._known = randbits(31), 0, set[int]()
         self._requested_at = 0.0
@@ -72,7 +77,7 @@ class FeedClient:
         self._cut_until = 0.0
         self._lost = asyncio.Event()
         self._to_name: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
-        self._seen: set[tuple[str, str | None, str | None]] = set()
+        self._seen: set[tuple[str | None, ...]] = set()
         self._posts: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -134,14 +139,21 @@ class FeedClient:
             self._apply(root, int(str(seq)))
 
     def _apply(self, root: Any, seq: int) -> None:
+        self.failed.update(problems(root))
+        unparsable = root.tag == "bet_stop" and not self.habits.reads_bet_stop
+        self.handed_over["unparsable" if unparsable else root.tag] += 1
+        if unparsable:
+            return
         self.book.apply(root, seq)
-        if root.tag == "odds_change":
+        if root.tag in ("odds_change", "bet_stop"):
             self._processed_stamp = max(self._processed_stamp, int(root.get("timestamp")))
         if root.tag == "fixture_change":
             for names in self._names:
                 names.forget(root.get("event_id"))
         for market in root.iter("market"):
-            shown = root.get("event_id"), market.get("id"), market.get("specifiers")
+            self.favourites += market.get("favourite") == "1"
+            of_market = (market.get(name) for name in ("id", "specifiers", "void_reason_id"))
+            shown = root.get("event_id"), *of_market
             if shown not in self._seen:
                 self._seen.add(shown)
                 self._to_name.put_nowait((root.get("event_id"), market))
@@ -227,6 +239,8 @@ class FeedClient:
             try:
                 await names.match(event)
                 self.named += len(await names.market(event, market))
+                if market.get("void_reason_id"):
+                    self.void_reasons[await names.void_reason(market)] += 1
                 return
             except Unresolved as error:
                 self.unresolved[str(error)] += 1

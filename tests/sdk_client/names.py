@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from tests.sdk_client.api import Api
+from tests.sdk_client.reading import void_reason_values
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _TEAMS = ("home", "away")
@@ -21,6 +22,7 @@ class Names:
         self._api, self._locale = api, locale
         self._markets: dict[str, Any] = {}
         self._statuses: dict[str, str] = {}
+        self._void_reasons: dict[str, Any] = {}
         self._teams: dict[str, dict[str, str]] = {}
         self._players: dict[str, str] = {}
 
@@ -54,6 +56,22 @@ class Names:
         if code not in self._statuses:
             raise Unresolved(f"match status {code} is not in the dictionary")
         return self._statuses[code]
+
+    async def void_reason(self, market: Any) -> str:
+        """Why a void market is void: the template of its reason, which is loaded without a language."""
+        if not self._void_reasons:
+            found = await self._api.get("descriptions/void_reasons", "void_reasons")
+            self._void_reasons = {each.get("id"): each for each in found}
+        reason = self._void_reasons.get(market.get("void_reason_id"))
+        if reason is None:
+            raise Unresolved(f"void reason {market.get('void_reason_id')} is not in the catalogue")
+        try:
+            values = void_reason_values(market.get("void_reason_params"))
+        except ValueError as error:
+            raise Unresolved(str(error)) from error
+        if values.keys() != {each.get("name") for each in reason.iter("param")}:
+            return str(reason.get("description"))
+        return _filled(reason.get("template"), values)
 
     def forget(self, event: str) -> None:
         """A fixture changed: the match is loaded again when it is next needed."""

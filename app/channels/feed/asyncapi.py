@@ -9,7 +9,7 @@ from typing import Any
 
 from faststream.specification import AsyncAPI
 
-from app.amqp.envelope import MATCH_MESSAGES
+from app.amqp.envelope import LIVE_MESSAGES, MATCH_MESSAGES
 from app.amqp.publishers import MATCH, NODE, FeedPublishers
 from app.wire.json_schema import feed_json_schema
 
@@ -102,8 +102,8 @@ def _headers(name: str) -> Json:
         },
         "x-prev-seq": {
             "type": "integer",
-            "description": "Live only: `x-seq` of the match's live message before it; one never seen is a "
-            "gap.",
+            "description": "Live only: `x-seq` of the match's live message before it that is not a "
+            "`bet_stop`; one never seen is a gap.",
         },
     }
     numbered["x-arrived-at"] = {
@@ -117,6 +117,7 @@ def _headers(name: str) -> Json:
             "description": "The attribute `timestamp` of the XML (Unix ms).",
         }
     }
-    if name in MATCH_MESSAGES:
-        return {"type": "object", "properties": timed | numbered | replayed}
+    if name in LIVE_MESSAGES:
+        also = replayed if name in MATCH_MESSAGES else {}
+        return {"type": "object", "properties": timed | numbered | also}
     return {"type": "object", "properties": timed | (replayed if name == "snapshot_complete" else {})}

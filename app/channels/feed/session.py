@@ -233,6 +233,7 @@ class FeedSession:
             refused = await recovery_jobs.due_refused(tx, mine, list(relay.publishers))
             await relay.read_bookings(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
+            relay.with_bet_stop = await tenants.with_bet_stop(tx)
         self._lease.renewed(started_at)
         self._require_lease()
         self._notify_refused(refused)

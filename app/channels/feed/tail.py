@@ -14,7 +14,7 @@ from app.kit.logging import redact
 
 _STATUS = {"1": "open", "0": "inactive", "-1": "suspended", "-3": "settled", "-4": "cancelled"}
 _RESULT = {"1": "won", "0": "lost"}
-_SHOWN = ("status", "change_type", "subscribed", "request_id")
+_SHOWN = ("status", "change_type", "groups", "subscribed", "request_id")
 
 
 def readable(routing_key: str, body: bytes, seq: int | None = None) -> str:
@@ -75,6 +75,8 @@ def _market(market: etree._Element) -> str:
         columns.append(_STATUS.get(market.get("status", ""), "?"))
     if outcome is not None and outcome.get("odds"):
         columns.append(f"@{outcome.get('odds')}")
+    if market.get("favourite"):
+        columns.append("favourite")
     if outcome is not None and outcome.get("result"):
         columns.append(_RESULT.get(outcome.get("result", ""), "?"))
     if market.get("void_reason_id"):

@@ -10,7 +10,7 @@ from app.domain.entrants import TeamLogos
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.tenant_offer import TenantOffer
 from app.store import changes, history, markets, match_entrants, matches, tenants
-from app.store.changes import FEED_MARKET, NO_MATCH, ChangeRow
+from app.store.changes import BET_STOP, FEED_MARKET, NO_MATCH, ChangeRow
 from app.store.connections import Store
 from app.store.transaction import Tx
 
@@ -140,7 +140,7 @@ class Projection:
 
 def _streamed(row: ChangeRow) -> bool:
     """Whether the stream sends this change: one of any match, booked or not."""
-    return row.match_id != NO_MATCH and row.entity != FEED_MARKET
+    return row.match_id != NO_MATCH and row.entity not in (FEED_MARKET, BET_STOP)
 
 
 async def load_states(tx: Tx, ids: Collection[UUID]) -> dict[UUID, MatchState]:

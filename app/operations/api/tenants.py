@@ -54,7 +54,8 @@ class NewTenant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class TenantView(msgspec.Struct, frozen=True):
     """A tenant: `amqp` once it has a vhost, whose name is `vhost` and in which it may have `max_queues`
-    queues; `probabilities`: its odds come with the model's probabilities. `profile` and its version: by which
+    queues; `probabilities`: its odds come with the model's probabilities; `bet_stop`: it receives this
+    message. `profile` and its version: by which
     its odds are made; null: it has the standard odds."""
 
     tenant_id: UUID
@@ -65,6 +66,7 @@ class TenantView(msgspec.Struct, frozen=True):
     vhost: str
     max_queues: int
     probabilities: bool
+    bet_stop: bool
     profile: str | None
     profile_version: int | None
 
@@ -88,6 +90,10 @@ class RecordView(msgspec.Struct, frozen=True):
 
 class Probabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     probabilities: bool
+
+
+class BetStop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    bet_stop: bool
 
 
 class Queues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,6 +185,18 @@ async def set_probabilities(
     return Single(tenant_view(tenant))
 
 
+@put(f"{TENANT}/bet-stop", opt=OPERATOR)
+async def set_bet_stop(
+    request: AuthenticatedRequest, ops: Operators, slug: FromPath[str], data: JSONBody[BetStop]
+) -> Single[TenantView]:
+    """Send a tenant `bet_stop` before the `odds_change` by which the whole offer of a match stops, or no
+    longer; in force within a second."""
+    async with ops.grants.changing() as tx:
+        fields = audit_fields(request, ops.clock)
+        tenant = await admin.set_bet_stop(tx, slug, data.bet_stop, **fields)
+    return Single(tenant_view(tenant))
+
+
 @put(f"{TENANT}/queues", opt=OPERATOR)
 async def set_max_queues(
     request: AuthenticatedRequest, ops: Operators, slug: FromPath[str], data: JSONBody[Queues]
@@ -261,6 +279,7 @@ def tenant_view(tenant: Tenant) -> TenantView:
         tenant.vhost,
         tenant.max_queues,
         tenant.probabilities,
+        tenant.bet_stop,
         profile.name if profile else None,
         profile.version if profile else None,
     )

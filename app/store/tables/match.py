@@ -114,6 +114,7 @@ class Market(Table, tablename="market", db=DIALECT):
     phase = Text(default="before_play")
     group_size = SmallInt(default=2)
     margin_factor = DoublePrecision(default=1.0)
+    favourite = Boolean(default=False)
 
 
 class Round(Table, tablename="round", db=DIALECT):

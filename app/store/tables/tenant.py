@@ -11,8 +11,8 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     from `active`, it is to be applied again. `probabilities`: the model's are published with the odds.
     `types_off`: when which market types were switched off for it (`domain.types_off.TypeOff`); every reader
     of a tenant needs them, and they are few. `profiles`: by which profiles its odds were made since when, as
-    `domain.profiles.ProfileChange`, as far back as the change log. `named_vhost`: "" where its vhost is named
-    by its slug."""
+    `domain.profiles.ProfileChange`, as far back as the change log. `bet_stop`: it receives this message.
+    `named_vhost`: "" where its vhost is named by its slug."""
 
     id = UUID(primary_key=True)
     slug = Text(unique=True)
@@ -25,6 +25,7 @@ class Tenant(Table, tablename="tenant", db=DIALECT):
     max_queues = Integer(default=10)
     named_vhost = Text(default="")
     profiles = Json(default=b"[]")
+    bet_stop = Boolean(default=False)
     created_at = BigInt()
 
 

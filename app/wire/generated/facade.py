@@ -397,18 +397,14 @@ class TvChannel(msgspec.Struct, frozen=True, kw_only=True):
     stream_url: str
 
 
-class VoidReason(msgspec.Struct, frozen=True, kw_only=True):
-    """One reason.
+class VoidReasonParam(msgspec.Struct, frozen=True, kw_only=True):
+    """A placeholder of a template.
 
     Attributes:
-        id: The reason, as bet_cancel names it.
-        name: Its short name.
-        description: What it means.
+        name: Its name, as in void_reason_params of bet_cancel.
     """
 
-    id: int
     name: str
-    description: str
 
 
 class AllowedSports(msgspec.Struct, frozen=True, kw_only=True):
@@ -982,73 +978,40 @@ def render_tv_channels(node: TvChannels) -> str:
     return f"<tv_channels>{x_tv_channel}</tv_channels>"
 
 
-class VoidReasons(msgspec.Struct, frozen=True, kw_only=True):
-    """The reasons why markets are void, as clients ask for them that name no language.
+class VoidReason(msgspec.Struct, frozen=True, kw_only=True):
+    """One reason.
 
     Attributes:
-        response_code: OK.
-        generated_at: When this content was made. (Unix ms)
-        void_reason: One reason.
+        id: The reason, as bet_cancel names it.
+        name: Its short name.
+        description: What it means.
+        template: The same with what happened to this market: {name} stands for a value of void_reason_params.
+        param: A placeholder of its template.
     """
 
-    response_code: ResponseCode
-    generated_at: int | None = None
-    void_reason: tuple[VoidReason, ...] = ()
+    id: int
+    name: str
+    description: str
+    template: str | None = None
+    param: tuple[VoidReasonParam, ...] = ()
 
 
-def write_void_reasons(node: VoidReasons) -> bytes:
-    """The document `<void_reasons>`."""
-    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
-    x_void_reason = ""
-    for leaf in node.void_reason:
-        x_void_reason += (
-            "<void_reason"
-            f' id="{leaf.id}"'
-            f' name="{escaped[leaf.name]}"'
-            f' description="{escaped[leaf.description]}"'
-            "/>"
-        )
-    content = f"{x_void_reason}"
-    end = f">{content}</void_reasons>" if content else "/>"
+def render_void_reason(node: VoidReason) -> str:
+    """The element `<void_reason>`."""
+    x_template = "" if node.template is None else f' template="{escaped[node.template]}"'
+    x_param = ""
+    for leaf in node.param:
+        x_param += f'<param name="{escaped[leaf.name]}"/>'
+    content = f"{x_param}"
+    end = f">{content}</void_reason>" if content else "/>"
     return (
-        f'<void_reasons response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{x_generated_at}{end}'
-    ).encode()
-
-
-class VoidReasonsDescriptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The reasons why markets are void.
-
-    Attributes:
-        response_code: OK.
-        generated_at: When this content was made. (Unix ms)
-        void_reason: One reason.
-    """
-
-    response_code: ResponseCode
-    generated_at: int | None = None
-    void_reason: tuple[VoidReason, ...] = ()
-
-
-def write_void_reasons_descriptions(node: VoidReasonsDescriptions) -> bytes:
-    """The document `<void_reasons_descriptions>`."""
-    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
-    x_void_reason = ""
-    for leaf in node.void_reason:
-        x_void_reason += (
-            "<void_reason"
-            f' id="{leaf.id}"'
-            f' name="{escaped[leaf.name]}"'
-            f' description="{escaped[leaf.description]}"'
-            "/>"
-        )
-    content = f"{x_void_reason}"
-    end = f">{content}</void_reasons_descriptions>" if content else "/>"
-    return (
-        f"<void_reasons_descriptions"
-        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
-        f"{x_generated_at}"
+        f"<void_reason"
+        f' id="{node.id}"'
+        f' name="{escaped[node.name]}"'
+        f' description="{escaped[node.description]}"'
+        f"{x_template}"
         f"{end}"
-    ).encode()
+    )
 
 
 class BookmakerDetails(msgspec.Struct, frozen=True, kw_only=True):
@@ -1317,6 +1280,59 @@ def render_selectable_markets(node: SelectableMarkets) -> str:
     return f"<markets>{x_market}</markets>"
 
 
+class VoidReasons(msgspec.Struct, frozen=True, kw_only=True):
+    """The reasons why markets are void, as clients ask for them that name no language.
+
+    Attributes:
+        response_code: OK.
+        generated_at: When this content was made. (Unix ms)
+        void_reason: One reason.
+    """
+
+    response_code: ResponseCode
+    generated_at: int | None = None
+    void_reason: tuple[VoidReason, ...] = ()
+
+
+def write_void_reasons(node: VoidReasons) -> bytes:
+    """The document `<void_reasons>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_void_reason = "".join([render_void_reason(item) for item in node.void_reason])
+    content = f"{x_void_reason}"
+    end = f">{content}</void_reasons>" if content else "/>"
+    return (
+        f'<void_reasons response_code="{RESPONSE_CODE_TEXT[node.response_code]}"{x_generated_at}{end}'
+    ).encode()
+
+
+class VoidReasonsDescriptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The reasons why markets are void.
+
+    Attributes:
+        response_code: OK.
+        generated_at: When this content was made. (Unix ms)
+        void_reason: One reason.
+    """
+
+    response_code: ResponseCode
+    generated_at: int | None = None
+    void_reason: tuple[VoidReason, ...] = ()
+
+
+def write_void_reasons_descriptions(node: VoidReasonsDescriptions) -> bytes:
+    """The document `<void_reasons_descriptions>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_void_reason = "".join([render_void_reason(item) for item in node.void_reason])
+    content = f"{x_void_reason}"
+    end = f">{content}</void_reasons_descriptions>" if content else "/>"
+    return (
+        f"<void_reasons_descriptions"
+        f' response_code="{RESPONSE_CODE_TEXT[node.response_code]}"'
+        f"{x_generated_at}"
+        f"{end}"
+    ).encode()
+
+
 class Cashout(msgspec.Struct, frozen=True, kw_only=True):
     """What bets on a match are worth: the probabilities of its markets without margin, or how they ended.
 
@@ -1362,7 +1378,8 @@ class DescribedMarket(msgspec.Struct, frozen=True, kw_only=True):
         id: The type.
         name: Its template: {key} stands for the value of that specifier.
         description: How it settles; English in every language.
-        groups: What it belongs to, words joined by a bar.
+        groups: The groups that it belongs to, joined by a bar: all, and player_props where a specifier is a
+            player.
         variant: The variant that was asked for.
         outcomes: Its outcomes.
         specifiers: Its specifiers; left out when it has none.

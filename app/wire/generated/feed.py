@@ -1,12 +1,23 @@
 """Generated from `schemas/feed.xsd` by `python -m codegen`: do not edit."""
 
 from decimal import Decimal
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 import msgspec
 
 from app.wire.generated.common import MARKET_STATUS_TEXT, EventStatus, MarketStatus, render_event_status
 from app.wire.text import escaped, plain
+
+
+class Certainty(IntEnum):
+    """How sure a result is. No other value is ever sent."""
+
+    #: It follows from the game server's own log or from an operator, and no second message will confirm it. A
+    #:    rollback may still withdraw it.
+    CONFIRMED = 2
+
+
+CERTAINTY_TEXT = {Certainty.CONFIRMED: "2"}
 
 
 class ChangeType(IntEnum):
@@ -31,6 +42,16 @@ class Result(IntEnum):
 
 
 RESULT_TEXT = {Result.WON: "1", Result.LOST: "0"}
+
+
+class StoppedGroups(StrEnum):
+    """Groups of markets. No other value is ever sent."""
+
+    #: Every market of the match.
+    ALL = "all"
+
+
+STOPPED_GROUPS_TEXT = {StoppedGroups.ALL: "all"}
 
 
 class Alive(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,11 +86,14 @@ class CancelledMarket(msgspec.Struct, frozen=True, kw_only=True):
         id: The market's type: an id of the market catalogue.
         specifiers: What the market is about.
         void_reason_id: Why: an id of the void reasons catalogue.
+        void_reason_params: What to put into the template of that reason: name=value, more than one separated
+            by |.
     """
 
     id: int
     specifiers: str | None = None
     void_reason_id: int
+    void_reason_params: str | None = None
 
 
 class OddsOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,7 +184,19 @@ def write_bet_cancel(node: BetCancel) -> bytes:
     x_market = ""
     for leaf in node.market:
         leaf_specifiers = "" if leaf.specifiers is None else f' specifiers="{escaped[leaf.specifiers]}"'
-        x_market += f'<market id="{leaf.id}"{leaf_specifiers} void_reason_id="{leaf.void_reason_id}"/>'
+        leaf_void_reason_params = (
+            ""
+            if leaf.void_reason_params is None
+            else f' void_reason_params="{escaped[leaf.void_reason_params]}"'
+        )
+        x_market += (
+            "<market"
+            f' id="{leaf.id}"'
+            f"{leaf_specifiers}"
+            f' void_reason_id="{leaf.void_reason_id}"'
+            f"{leaf_void_reason_params}"
+            "/>"
+        )
     return (
         f"<bet_cancel"
         f' product="{node.product}"'
@@ -170,6 +206,44 @@ def write_bet_cancel(node: BetCancel) -> bytes:
         f"{x_start_time}"
         f"{x_end_time}"
         f">{x_market}</bet_cancel>"
+    ).encode()
+
+
+class BetStop(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing of a match is on offer any more. Live only, for tenants that have requested it, directly before
+       the odds_change that lists the same markets one by one.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so. Rises with every live message of a match, and no two of them share a
+            millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
+            that it had.
+        request_id: The recovery that this message answers; left out live.
+        groups: Which markets stop.
+        market_status: The status that the active ones of them have now: -1.
+    """
+
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None = None
+    groups: StoppedGroups
+    market_status: MarketStatus
+
+
+def write_bet_stop(node: BetStop) -> bytes:
+    """The document `<bet_stop>`."""
+    x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    return (
+        f"<bet_stop"
+        f' product="{node.product}"'
+        f' event_id="{escaped[node.event_id]}"'
+        f' timestamp="{node.timestamp}"'
+        f"{x_request_id}"
+        f' groups="{STOPPED_GROUPS_TEXT[node.groups]}"'
+        f' market_status="{MARKET_STATUS_TEXT[node.market_status]}"'
+        "/>"
     ).encode()
 
 
@@ -213,12 +287,15 @@ class OddsMarket(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: The market's type: an id of the market catalogue.
         specifiers: What the market is about.
+        favourite: 1 on both sides of the line that is nearest to evens, of the lines of one total or handicap
+            that are active; left out on all others.
         status: What may be done with it.
         outcome: One outcome.
     """
 
     id: int
     specifiers: str | None = None
+    favourite: bool | None = None
     status: MarketStatus
     outcome: tuple[OddsOutcome, ...] = ()
 
@@ -226,6 +303,7 @@ class OddsMarket(msgspec.Struct, frozen=True, kw_only=True):
 def render_odds_market(node: OddsMarket) -> str:
     """The element `<market>`."""
     x_specifiers = "" if node.specifiers is None else f' specifiers="{escaped[node.specifiers]}"'
+    x_favourite = "" if node.favourite is None else f' favourite="{"1" if node.favourite else "0"}"'
     x_outcome = ""
     for leaf in node.outcome:
         leaf_odds = "" if leaf.odds is None else f' odds="{plain(leaf.odds)}"'
@@ -242,7 +320,9 @@ def render_odds_market(node: OddsMarket) -> str:
         )
     content = f"{x_outcome}"
     end = f">{content}</market>" if content else "/>"
-    return f'<market id="{node.id}"{x_specifiers} status="{MARKET_STATUS_TEXT[node.status]}"{end}'
+    return (
+        f'<market id="{node.id}"{x_specifiers}{x_favourite} status="{MARKET_STATUS_TEXT[node.status]}"{end}'
+    )
 
 
 class RollbackBetCancel(msgspec.Struct, frozen=True, kw_only=True):
@@ -474,6 +554,7 @@ class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
             millisecond; a settlement, void, rollback or fixture change that a recovery tells bears the stamp
             that it had.
         request_id: The recovery that this message answers; left out live.
+        certainty: How sure the results are; left out by versions that did not say.
         outcomes: The decided markets.
     """
 
@@ -481,12 +562,14 @@ class BetSettlement(msgspec.Struct, frozen=True, kw_only=True):
     event_id: str
     timestamp: int
     request_id: str | None = None
+    certainty: Certainty | None = None
     outcomes: SettlementList
 
 
 def write_bet_settlement(node: BetSettlement) -> bytes:
     """The document `<bet_settlement>`."""
     x_request_id = "" if node.request_id is None else f' request_id="{escaped[node.request_id]}"'
+    x_certainty = "" if node.certainty is None else f' certainty="{CERTAINTY_TEXT[node.certainty]}"'
     x_outcomes = render_settlement_list(node.outcomes)
     return (
         f"<bet_settlement"
@@ -494,5 +577,6 @@ def write_bet_settlement(node: BetSettlement) -> bytes:
         f' event_id="{escaped[node.event_id]}"'
         f' timestamp="{node.timestamp}"'
         f"{x_request_id}"
+        f"{x_certainty}"
         f">{x_outcomes}</bet_settlement>"
     ).encode()

@@ -10,6 +10,7 @@ import msgspec
 
 from app.domain.catalogue import (
     OUTCOME_ID,
+    VOID_REASON_PARAM,
     BettingStatus,
     Locale,
     MarketType,
@@ -36,8 +37,9 @@ class Producer(msgspec.Struct, frozen=True):
     window_minutes: int = 4320
 
 
+EVERY_TYPE = "all"  #: the group of all market types: clients look up in it what a `bet_stop` concerns
 #: The groups of market types with a player: clients then put the player's name in the place of the URN.
-PLAYER_PROPS = "all|player_props"
+PLAYER_PROPS = f"{EVERY_TYPE}|player_props"
 
 
 def sports(icon_url: str, dialect: Dialect = SPECIFICATION) -> bytes:
@@ -110,7 +112,13 @@ def producers(streams: Iterable[Producer]) -> bytes:
 
 def _void_reasons(reasons: Iterable[VoidReason], locale: Locale) -> tuple[facade.VoidReason, ...]:
     rows = [
-        facade.VoidReason(id=reason.id, name=reason.name, description=reason.description.get(locale))
+        facade.VoidReason(
+            id=reason.id,
+            name=reason.name,
+            description=reason.description.get(locale),
+            template=reason.template,
+            param=(facade.VoidReasonParam(name=VOID_REASON_PARAM),),
+        )
         for reason in reasons
     ]
     return tuple(rows)
@@ -129,7 +137,7 @@ def _market(found: MarketType, locale: Locale, variant: str | None) -> facade.De
     about_player = any(specifier.name == "player" for specifier in found.specifiers)
     return facade.DescribedMarket(
         id=found.id,
-        groups=PLAYER_PROPS if about_player else None,
+        groups=PLAYER_PROPS if about_player else EVERY_TYPE,
         name=found.name.get(locale),
         description=found.description or None,
         variant=variant,

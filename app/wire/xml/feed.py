@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec.structs import asdict
 
-from app.domain.catalogue import OUTCOME_ID
+from app.domain.catalogue import OUTCOME_ID, VOID_REASON_PARAM
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import MatchSummary
 from app.domain.settlement import LedgerEntry
@@ -16,6 +16,8 @@ from app.wire.xml import match_state
 Value = TypeVar("Value", bound=Hashable)
 OUTCOME = str(OUTCOME_ID)
 VOID_REASON = 4  #: what a void carries when its entry names no other reason
+#: An operator's reason may contain what separates parameters.
+_WITHOUT_SEPARATORS = str.maketrans({"|": "/", "=": ":"})
 _RESULT: dict[Result | None, feed.Result] = {Result.WON: feed.Result.WON, Result.LOST: feed.Result.LOST}
 _STATUS = {status: common.MarketStatus(status) for status in MarketStatus}
 
@@ -47,6 +49,19 @@ def odds_change(
     )
 
 
+def bet_stop(event_id: str, product: int, timestamp: int) -> bytes:
+    """Every active market of a match is suspended; `timestamp` in Unix ms."""
+    return feed.write_bet_stop(
+        feed.BetStop(
+            product=product,
+            event_id=event_id,
+            timestamp=timestamp,
+            groups=feed.StoppedGroups.ALL,
+            market_status=common.MarketStatus.SUSPENDED,
+        )
+    )
+
+
 def bet_settlement(
     event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
 ) -> bytes:
@@ -57,6 +72,7 @@ def bet_settlement(
             event_id=event_id,
             timestamp=timestamp,
             request_id=request_id,
+            certainty=feed.Certainty.CONFIRMED,
             outcomes=feed.SettlementList(market=tuple([_settled_market(entry) for entry in entries])),
         )
     )
@@ -157,8 +173,8 @@ def snapshot_complete(product: int, timestamp: int, request_id: str) -> bytes:
 
 
 def odds_market(market: Market, *, probabilities: bool = False) -> feed.OddsMarket:
-    """A market that is over has no odds and no probability, and only the outcome of an active one is
-    active."""
+    """A market that is over has no odds and no probability; only the outcome of an active one is active, and
+    only an active one is a favourite."""
     status = _STATUS[market.status]
     outcome = feed.OddsOutcome(
         id=OUTCOME,
@@ -167,7 +183,11 @@ def odds_market(market: Market, *, probabilities: bool = False) -> feed.OddsMark
         active=status is common.MarketStatus.ACTIVE,
     )
     return feed.OddsMarket(
-        id=market.type_id, specifiers=market.specifiers or None, status=status, outcome=(outcome,)
+        id=market.type_id,
+        specifiers=market.specifiers or None,
+        favourite=True if market.favourite and outcome.active else None,
+        status=status,
+        outcome=(outcome,),
     )
 
 
@@ -199,7 +219,13 @@ def _cancelled_market(entry: LedgerEntry) -> feed.CancelledMarket:
         id=entry.type_id,
         specifiers=entry.specifiers or None,
         void_reason_id=VOID_REASON if entry.void_reason_id is None else entry.void_reason_id,
+        void_reason_params=_void_reason_params(entry.reason),
     )
+
+
+def _void_reason_params(reason: str) -> str | None:
+    """What fills `{reason}` in the templates of the void reasons; None where there is no reason."""
+    return f"{VOID_REASON_PARAM}={reason.translate(_WITHOUT_SEPARATORS)}" if reason else None
 
 
 def _reopened_markets(entries: Iterable[LedgerEntry]) -> tuple[feed.ReopenedMarket, ...]:

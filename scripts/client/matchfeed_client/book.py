@@ -16,6 +16,7 @@ from matchfeed_client.decoding import Message
 
 _MatchMessage = (
     m.OddsChange
+    | m.BetStop
     | m.BetSettlement
     | m.BetCancel
     | m.RollbackBetSettlement
@@ -147,6 +148,10 @@ class Book:
             self.after = max(self.after, message.timestamp)
         self._replayed.add(match)
         offers = self.offers.setdefault(match, {})
+        if isinstance(message, m.BetStop):
+            for key, offer in offers.items():
+                if offer.state is State.OPEN and offer.timestamp < message.timestamp:
+                    offers[key] = Offer(message.timestamp, State.SUSPENDED)
         for key, offer in _news(message):
             known = offers[key].timestamp if key in offers else 0
             if message.timestamp > max(self._published.get(match, 0), known):

@@ -14,6 +14,7 @@ from matchfeed_client import messages
 Message: TypeAlias = (
     messages.Alive
     | messages.OddsChange
+    | messages.BetStop
     | messages.BetSettlement
     | messages.BetCancel
     | messages.RollbackBetSettlement
@@ -24,6 +25,7 @@ Message: TypeAlias = (
 _TYPES: dict[bytes, type[Any]] = {
     b"alive": messages.Alive,
     b"odds_change": messages.OddsChange,
+    b"bet_stop": messages.BetStop,
     b"bet_settlement": messages.BetSettlement,
     b"bet_cancel": messages.BetCancel,
     b"rollback_bet_settlement": messages.RollbackBetSettlement,

@@ -68,6 +68,8 @@ async def test_both_channels_are_in_it(document: Any) -> None:
         ALIVE_KEY,
         snapshot_complete_key("{node_id}"),
     } <= (addresses)
+    assert live_key("bet_stop", "{match_num}") in addresses
+    assert not [one for one in addresses if one.startswith("lo.") and "bet_stop" in one]
     for name in MATCH_MESSAGES:
         live, replayed = live_key(name, 17), replayed_key(name, 17, "5")
         assert live.replace("match.17.", "match.{match_num}.") in addresses
@@ -119,6 +121,7 @@ def rendered() -> list[bytes]:
     about = ("od:match:17", 2, 1_900_000_000_000)
     return [
         envelopes.odds_change(*about, None, [offer(1), offer(2)]),
+        envelopes.bet_stop(*about),
         envelopes.bet_settlement(*about, entries, "5"),
         envelopes.bet_cancel(*about, entries),
         envelopes.rollback_bet_settlement(*about, entries),

@@ -40,6 +40,13 @@ def test_a_key_is_altered_in_what_is_given_only(run: Callable[..., Any]) -> None
     assert (altered["networks"], altered["sports"], altered["rate_limit_rpm"]) == ([], ["cs2", "soccer"], 7)
 
 
+def test_what_a_tenant_receives_beside_the_odds_is_switched_on_and_off(run: Callable[..., Any]) -> None:
+    run("tenant", "create", "delta")
+    for command, field in (("probabilities", "probabilities"), ("bet-stop", "bet_stop")):
+        assert run("tenant", command, "delta", "on").get(field) is True
+        assert run("tenant", command, "delta", "off").get(field, False) is False
+
+
 def test_market_types_are_switched_by_number(run: Callable[..., Any]) -> None:
     run("tenant", "create", "delta")
     before = run("tenant", "market-types", "delta")

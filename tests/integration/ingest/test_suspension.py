@@ -194,7 +194,8 @@ async def test_a_suspension_is_in_the_change_log(store: Store, server: Server) -
     head = await stored.head(store)
     open_before = len(await on_offer(store, server))
     await match_checks.suspend_everything(store, server.now)
-    rows = await stored.changes_after(store, head)
+    stop, *rows = await stored.changes_after(store, head)
+    assert (stop.entity, stop.envelope_seq, stop.at) == ("bet_stop", rows[0].envelope_seq, rows[0].at - 1)
     assert len({row.envelope_seq for row in rows}) == 1
     assert [row.frame for row in rows] == ["match.updated", *["market.suspended"] * open_before]
     assert {row.message for row in rows} == {"odds_change"}

@@ -41,6 +41,22 @@ async def test_rows_of_one_message_form_an_envelope(store: Store, match: Match, 
     assert (written.last_stamp, written.last_seq) == (1002, first + 5)
 
 
+async def test_a_bet_stop_belongs_to_the_envelope_after_it(store: Store, match: Match, draft: Drafts) -> None:
+    """It has a number and a timestamp between those around it, and nothing refers to it."""
+    stop = draft("", changes.BET_STOP)
+    drafts = [draft("bet_settlement", "x"), stop, draft(), draft(), draft("bet_cancel")]
+    written = await append(store, match, drafts)
+    rows = await read(store)
+    first = rows[0].seq
+    assert [row.envelope_seq - first for row in rows] == [0, 3, 3, 3, 4]
+    assert [row.at for row in rows] == [1000, 1001, 1002, 1002, 1003]
+    assert [row.prev_seq and row.prev_seq - first for row in rows] == [0, 0, 0, 0, 3]
+    assert (written.last_stamp, written.last_seq) == (1003, first + 4)
+    assert [row.seq for row in await read(store, first, 1)] == [first + 1, first + 2, first + 3]
+    whole = [row.seq for row in await read(store, first + 1, 1)]
+    assert whole == [first + 2, first + 3], "a cursor may be at its number"
+
+
 async def test_stamps_rise_though_the_clock_stands_or_falls(
     store: Store, match: Match, draft: Drafts
 ) -> None:

@@ -56,6 +56,24 @@ def test_a_second_body_is_rendered_once_and_only_for_those_who_receive_it(
     assert (first[0].headers, first[0].message_id) == (envelope.message.headers, envelope.message.message_id)
 
 
+def test_a_bet_stop_is_a_message_of_its_own_before_the_odds_change() -> None:
+    """Its number and timestamp are between those of the messages around it, and no message refers to it."""
+    first = {"envelope_seq": 8, "prev_seq": 3, "arrived_at": 990}
+    stop = replace(ODDS, seq=7, entity="bet_stop", message="", body=b"{}", at=999, **first)
+    found = list(RENDERER.envelopes([stop, replace(ODDS, seq=8, **first)]))
+    assert [(one.name, one.seq, one.prev_seq, one.at) for one in found] == [
+        ("bet_stop", 7, 3, 999),
+        ("odds_change", 8, 3, 1000),
+    ]
+    message = found[0].message
+    assert (message.routing_key, message.message_id) == ("hi.-.live.bet_stop.2.od:match.7.-", "mf-7")
+    assert message.headers == {"timestamp_in_ms": 999, "x-seq": 7, "x-prev-seq": 3, "x-arrived-at": 990}
+    about = b'product="2" event_id="od:match:7" timestamp="999"'
+    assert message.body == b'<bet_stop %b groups="all" market_status="-1"/>' % about
+    (alone,) = RENDERER.envelopes([replace(ODDS, seq=8, **first)])
+    assert alone.frames == found[1].frames
+
+
 def test_a_durable_queue_writes_all_but_live_odds_to_disk() -> None:
     live = [envelope.message.persistent for envelope in RENDERER.envelopes([ODDS, KICK_OFF])]
     assert live == [False, True]

@@ -7,7 +7,15 @@ from uuid import UUID
 
 from faststream.specification import AsyncAPI
 
-from app.amqp.envelope import MATCH_MESSAGES, Envelope, EnvelopeRenderer, MatchMessage, live_key
+from app.amqp.envelope import (
+    LIVE_MESSAGES,
+    MATCH_MESSAGES,
+    TRANSIENT_MESSAGES,
+    Envelope,
+    EnvelopeRenderer,
+    MatchMessage,
+    live_key,
+)
 from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.publishers import FeedPublishers, RecentEnvelopes
 from app.domain.recovery import RecoveryKind, RecoveryRequest
@@ -24,15 +32,14 @@ def document(feed: FeedPublishers) -> Any:
 
 def live_envelope(name: str, seq: int = 5) -> Envelope:
     headers: dict[str, int | str] = {"x-seq": seq, "x-prev-seq": 0}
-    message = AmqpMessage(
-        "oddsfeed", live_key(name, 7), b"<a/>", f"mf-{seq}", 0, headers, name != "odds_change"
-    )
+    persistent = name not in TRANSIENT_MESSAGES
+    message = AmqpMessage("oddsfeed", live_key(name, 7), b"<a/>", f"mf-{seq}", 0, headers, persistent)
     return Envelope(seq, 0, UUID(int=1), 0, name, message, marshal(message))
 
 
 def messages() -> dict[str, AmqpMessage]:
     """One of every kind, as it is rendered, by the title of its publisher."""
-    found = {f"live.{name}": live_envelope(name).message for name in MATCH_MESSAGES}
+    found = {f"live.{name}": live_envelope(name).message for name in LIVE_MESSAGES}
     for name in MATCH_MESSAGES:
         replayed = MatchMessage(name, 7, 0, 5, change_type=1)
         found[f"recovery.{name}"] = RENDERER.replayed(replayed, REQUEST, "mf-r1.1.1")
@@ -64,7 +71,7 @@ def test_the_payloads_are_those_of_the_schema_files() -> None:
 
 async def test_a_live_envelope_is_published_once_for_all_tenants() -> None:
     feed, recent = FeedPublishers("oddsfeed"), RecentEnvelopes(0)
-    for seq, name in enumerate(sorted(MATCH_MESSAGES), 1):
+    for seq, name in enumerate(sorted(LIVE_MESSAGES), 1):
         envelope = live_envelope(name, seq)
         await feed.live(envelope, recent)
         assert recent.next(seq - 1) is envelope and recent.head == seq

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.amqp.envelope import ALIVE_KEY, MATCH_MESSAGES, live_key
+from app.amqp.envelope import ALIVE_KEY, LIVE_MESSAGES, live_key
 
 
-@given(st.sampled_from(sorted(MATCH_MESSAGES)), st.integers(1, 10**18))
+@given(st.sampled_from(sorted(LIVE_MESSAGES)), st.integers(1, 10**18))
 def test_a_live_key_has_eight_filled_sections(message: str, number: int) -> None:
     sections = live_key(message, number).split(".")
     assert sections == ["hi", "-", "live", message, "2", "od:match", str(number), "-"]

@@ -112,6 +112,26 @@ class World:
             self.save()
 
 
+@pytest.mark.parametrize(("wanted", "published"), [(False, [2]), (True, [1, 2])])
+def test_a_bet_stop_is_published_to_tenants_that_have_requested_it_alone(
+    wanted: bool, published: list[int]
+) -> None:
+    world, wire = World(), Wire()
+    stop = replace(envelope(1, b"1", BOOKED), name="bet_stop")
+    world.recent.extend([stop, envelope(2, b"2", BOOKED)], 2)
+    publisher = publisher_of(
+        replace(TAKEN, seq=0),
+        window=WINDOW,
+        recent=world.recent,
+        lease=world.lease,
+        receives_bet_stop=lambda tenant: wanted and tenant == TAKEN.tenant_id,
+    )
+    publisher.attach(cast(PublisherConnection, wire))
+    assert list(wire.tags.values()) == published
+    publisher.confirmed(len(published), multiple=True)
+    assert publisher.cursor == 2
+
+
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("read"), st.integers(1, 6)),

@@ -79,7 +79,26 @@ def test_a_market_row_has_the_frame_of_its_change() -> None:
     ]
     for old, new, frame in cases:
         book = {old.key: old} if old else {}
-        assert rows(compose(LIVE, LIVE, (), book, (new,), ()))[1] == ("market", frame, "odds_change")
+        assert rows(compose(LIVE, LIVE, (), book, (new,), ()))[-1] == ("market", frame, "odds_change")
+
+
+def test_where_nothing_is_on_offer_any_more_a_row_before_the_others_says_so() -> None:
+    other = replace(MARKET, specifiers="map=1|round=1|team=away")
+    suspended = [replace(one, status=MarketStatus.SUSPENDED) for one in (MARKET, other)]
+    book = {one.key: one for one in (MARKET, other)}
+    closed = replace(MARKET, status=MarketStatus.SETTLED, result=Result.WON)
+    stop, match = ("bet_stop", "", ""), ("match", "", "odds_change")
+    assert rows(compose(LIVE, LIVE, (), book, suspended, ()))[:2] == [stop, match]
+    assert rows(compose(LIVE, LIVE, (), book, (closed, suspended[1]), (WON,)))[1:3] == [stop, match]
+    for changed in (
+        suspended[:1],  # the other one is still on offer
+        [suspended[0], replace(other, odds=Decimal("2.1"))],
+        [closed, replace(closed, specifiers=other.specifiers)],  # both are over: nothing is suspended
+    ):
+        assert stop not in rows(compose(LIVE, LIVE, (), book, changed, ()))
+    off = {one.key: one for one in suspended}
+    again = [replace(one, reason="another") for one in suspended]
+    assert stop not in rows(compose(LIVE, LIVE, (), off, again, ()))  # nothing was on offer before
 
 
 def test_void_rounds_and_events_are_in_the_match() -> None:

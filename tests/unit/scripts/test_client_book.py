@@ -42,7 +42,7 @@ def bodies(draw: st.DrawFn) -> str:
     tag = draw(
         st.sampled_from(
             ["odds_change", "bet_settlement", "bet_cancel", "rollback_bet_settlement", "rollback_bet_cancel"]
-            + ["fixture_change", "alive", "snapshot_complete"]
+            + ["bet_stop", "fixture_change", "alive", "snapshot_complete"]
         )
     )
     at = draw(st.integers(1, 12))
@@ -62,14 +62,17 @@ def bodies(draw: st.DrawFn) -> str:
             for one, text in wanted
         )
         inner = f"<outcomes>{inner}</outcomes>"
-    elif tag == "fixture_change":
+    elif tag in ("fixture_change", "bet_stop"):
         inner = ""
     else:
         inner = "".join(bare(each, tag) for each in wanted)
     window = ' start_time="1" end_time="5"' if "cancel" in tag and draw(st.booleans()) else ""
     if tag == "fixture_change":
         window = ' change_type="1"'
-    request = draw(st.sampled_from(["", "", ' request_id="7"', ' request_id="8"']))
+    if tag == "bet_stop":
+        window = ' groups="all" market_status="-1"'
+    requests = [""] if tag == "bet_stop" else ["", "", ' request_id="7"', ' request_id="8"']
+    request = draw(st.sampled_from(requests))
     return ABOUT.format(
         tag=tag, match=draw(st.sampled_from(MATCHES)), at=at, request=request, window=window, inner=inner
     )

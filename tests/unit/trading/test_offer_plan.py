@@ -74,7 +74,10 @@ def priced(name: str, members: list[Member], forecast: Forecast) -> Iterator[Off
     if forecast.phase.live and odds(max(inverse_odds)) <= MIN_ODDS:
         return
     for market, chance, share in zip(group.markets, chances, inverse_odds, strict=True):
-        yield Offer(market.key, market.specifiers, name, chance, share, len(members))
+        ladder = ""
+        if market.rule.ladder:
+            ladder = market.rule.group(replace(market.specifiers, handicap=0.0, threshold=0.0))
+        yield Offer(market.key, market.specifiers, name, chance, share, len(members), ladder=ladder)
 
 
 def facts_of(trader: Trader) -> MatchFacts:

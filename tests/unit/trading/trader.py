@@ -125,6 +125,7 @@ class Trader:
         self._offers_only_when_allowed(may_price)
         self._books_sum()
         self._lines_agree()
+        self._one_line_is_favourite()
         self._ledger_matches_book()
         found = check_settlements(
             self.match, list(self.rounds.values()), list(self.events.values()), self.ledger
@@ -172,6 +173,23 @@ class Trader:
             for book in lines.values():
                 chances = [chance for _, chance in sorted(book)]
                 assert chances == sorted(chances, reverse=True), book
+
+    def _one_line_is_favourite(self) -> None:
+        """Of the active lines of one total or handicap that which is nearest to evens, on both sides."""
+        ladders: dict[str, list[Market]] = {}
+        for market in self.active():
+            rule, specifiers = RULES[market.type_id], parse_specifiers(market.specifiers)
+            if rule.ladder:
+                name = rule.group(replace(specifiers, handicap=0.0, threshold=0.0))
+                ladders.setdefault(name, []).append(market)
+            else:
+                assert not market.favourite, market
+        for name, lines in ladders.items():
+            favourites = [market for market in lines if market.favourite]
+            [group] = {market.group for market in favourites}
+            assert favourites == [market for market in lines if market.group == group], name
+            nearest = min(abs(market.probability - 0.5) for market in lines)
+            assert all(abs(abs(one.probability - 0.5) - nearest) < 1e-8 for one in favourites), name
 
     def _ledger_matches_book(self) -> None:
         last = {entry.key: entry for entry in self.ledger}

@@ -1,4 +1,5 @@
-"""Market types with a player are in the group that makes clients look up the player's name."""
+"""Market types with a player are in the group that makes clients look up the player's name, and all are in
+the one that a `bet_stop` names."""
 
 from lxml import etree
 
@@ -12,3 +13,4 @@ def test_market_types_with_a_player_and_no_others_are_player_props() -> None:
     players = {market.id for market in load().markets if "player" in market.placeholders}
     assert players == {36, 37, 38, 39}
     assert {number for number, groups in named.items() if groups == PLAYER_PROPS} == players
+    assert {groups for number, groups in named.items() if number not in players} == {"all"}

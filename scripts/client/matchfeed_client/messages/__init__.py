@@ -37,6 +37,8 @@ class CancelledMarket:
         id: The market's type: an id of the market catalogue.
         specifiers: What the market is about.
         void_reason_id: Why: an id of the void reasons catalogue.
+        void_reason_params: What to put into the template of that
+            reason: name=value, more than one separated by |.
     """
 
     class Meta:
@@ -47,6 +49,22 @@ class CancelledMarket:
         default=None, metadata={"type": "Attribute", "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*"}
     )
     void_reason_id: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    void_reason_params: None | str = field(default=None, metadata={"type": "Attribute"})
+
+
+class Certainty(Enum):
+    """
+    How sure a result is.
+
+    No other value is ever sent.
+
+    Attributes:
+        CONFIRMED: Confirmed: it follows from the game server's own log or
+            from an operator, and no second message will confirm it. A
+            rollback may still withdraw it.
+    """
+
+    CONFIRMED = 2
 
 
 class ChangeType(Enum):
@@ -200,6 +218,19 @@ class StatusCode(Enum):
     CANCELLED = 5
 
 
+class StoppedGroups(Enum):
+    """
+    Groups of markets.
+
+    No other value is ever sent.
+
+    Attributes:
+        ALL: All: every market of the match.
+    """
+
+    ALL = "all"
+
+
 class Team(Enum):
     """
     Which of the two teams, by its place in the match.
@@ -256,6 +287,42 @@ class BetCancel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BetStop:
+    """
+    Nothing of a match is on offer any more.
+
+    Live only, for tenants that have requested it, directly before the
+    odds_change that lists the same markets one by one.
+
+    Attributes:
+        product: The producer that speaks: an id of the producers
+            catalogue.
+        event_id: The match that the message is about.
+        timestamp: When it was so. Rises with every live message of a
+            match, and no two of them share a millisecond; a settlement,
+            void, rollback or fixture change that a recovery tells bears
+            the stamp that it had.
+        request_id: The recovery that this message answers; left out
+            live.
+        groups: Which markets stop.
+        market_status: The status that the active ones of them have now:
+            -1.
+    """
+
+    class Meta:
+        name = "bet_stop"
+
+    product: int = field(metadata={"type": "Attribute", "min_inclusive": 1})
+    event_id: str = field(metadata={"type": "Attribute", "pattern": r"[a-z]+:[a-zA-Z_2]+:[1-9][0-9]{0,17}"})
+    timestamp: int = field(metadata={"type": "Attribute", "min_inclusive": 0})
+    request_id: None | str = field(
+        default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
+    )
+    groups: StoppedGroups = field(metadata={"type": "Attribute"})
+    market_status: MarketStatus = field(metadata={"type": "Attribute"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FixtureChange:
     """
     A step in the life of a match.
@@ -294,6 +361,9 @@ class OddsMarket:
         outcome: One outcome.
         id: The market's type: an id of the market catalogue.
         specifiers: What the market is about.
+        favourite: 1 on both sides of the line that is nearest to evens,
+            of the lines of one total or handicap that are active; left
+            out on all others.
         status: What may be done with it.
     """
 
@@ -307,6 +377,7 @@ class OddsMarket:
     specifiers: None | str = field(
         default=None, metadata={"type": "Attribute", "pattern": r"[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*"}
     )
+    favourite: None | str = field(default=None, metadata={"type": "Attribute", "pattern": r"[01]"})
     status: MarketStatus = field(metadata={"type": "Attribute"})
 
 
@@ -581,6 +652,8 @@ class BetSettlement:
             the stamp that it had.
         request_id: The recovery that this message answers; left out
             live.
+        certainty: How sure the results are; left out by versions that
+            did not say.
     """
 
     class Meta:
@@ -593,6 +666,7 @@ class BetSettlement:
     request_id: None | str = field(
         default=None, metadata={"type": "Attribute", "pattern": r"[1-9][0-9]{0,63}"}
     )
+    certainty: None | Certainty = field(default=None, metadata={"type": "Attribute"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

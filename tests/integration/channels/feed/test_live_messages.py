@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from app.domain.market import MarketStatus
 from app.domain.match import Match, Status
 from app.domain.recovery import RecoveryKind
 from app.domain.settlement import VoidWindow
@@ -144,3 +145,48 @@ async def test_probabilities_are_for_tenants_that_receive_them(rig: Rig, feed: R
     assert {*probabilities(plain.live), *probabilities(plain.replayed)} == {None}
     (live,), (replayed,) = set(probabilities(detailed.live)), set(probabilities(detailed.replayed))
     assert live == replayed and live is not None and 0 < float(live) < 1
+
+
+async def test_a_bet_stop_comes_before_the_odds_change_that_leaves_nothing_on_offer(
+    rig: Rig, feed: Running
+) -> None:
+    story = Story(rig.store)
+    match = await story.match()
+    off = {"status": MarketStatus.SUSPENDED}
+    async with AsyncExitStack() as stack:
+        consumers = []
+        for wanted in (False, True):
+            tenant, url = await rig.tenant(bet_stop=wanted)
+            consumers.append((tenant, await stack.enter_async_context(consuming(url, rig.settings.exchange))))
+        await stack.enter_async_context(feed())
+        await story.offer(match, offer(1), offer(2), offer(3))
+        await story.offer(match, offer(1, **off))  # two are still on offer
+        await story.offer(match, offer(2, **off), offer(3, **off))
+        await story.offer(match, offer(1))
+        for tenant, consumer in consumers:
+            await until("the end", lambda consumer=consumer: tags(consumer.live).count("odds_change") == 4)
+            await recover(rig.store, tenant, "1")
+            await until("the end", lambda consumer=consumer: ended(consumer))
+    (_, plain), (_, stopped) = consumers
+    assert tags(plain.live) == ["odds_change"] * 4
+    assert tags(stopped.live) == ["odds_change", "odds_change", "bet_stop", "odds_change", "odds_change"]
+    for received in (plain, stopped):
+        assert "bet_stop" not in tags(received.replayed)
+    stop, odds = stopped.live[2:4]
+    assert stop.key == f"hi.-.live.bet_stop.2.od:match.{match.number}.-"
+    [root] = roots([stop])
+    assert (root.get("groups"), root.get("market_status")) == ("all", "-1")
+    stamps = [int(one.get("timestamp")) for one in roots(stopped.live)]
+    assert stamps == sorted(set(stamps)) and [got.seq for got in stopped.live] == sorted(
+        {got.seq for got in stopped.live}
+    )
+    assert stop.prev == odds.prev == stopped.live[1].seq
+    assert stopped.live[4].prev == odds.seq
+    same = [got for got in stopped.live if got is not stop]
+    assert [(got.body, got.seq, got.prev) for got in same] == [
+        (got.body, got.seq, got.prev) for got in plain.live
+    ], "nothing else differs"
+
+
+def tags(messages: list[Got]) -> list[str]:
+    return [root.tag for root in roots(messages)]

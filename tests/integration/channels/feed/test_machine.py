@@ -79,15 +79,17 @@ class Machine(RuleBasedStateMachine):
 
     world: World
 
-    @initialize(kind=st.sampled_from([RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL]))
-    def begin(self, kind: RecoveryKind) -> None:
+    @initialize(
+        kind=st.sampled_from([RecoveryKind.REST_FULL, RecoveryKind.FACADE_FULL]), bet_stop=st.booleans()
+    )
+    def begin(self, kind: RecoveryKind, bet_stop: bool) -> None:
         self.story = Story(self.world.rig.store)
         self.matches: list[Match] = []
         self.open: dict[int, set[int]] = {}
         self.ended: dict[int, set[int]] = {}
         self.windows: dict[int, set[tuple[int, VoidWindow]]] = {}
         self.kind = kind
-        self.tenant, url = self.run(self.world.rig.tenant())
+        self.tenant, url = self.run(self.world.rig.tenant(bet_stop=bet_stop))
         exchange = self.world.rig.settings.exchange
         self.bettor = Bettor(self.world.rig.store, self.tenant, url, exchange, kind)
         self.run(self.bettor.connect())
@@ -116,6 +118,14 @@ class Machine(RuleBasedStateMachine):
             fresh = [each for each in range(1, 9) if each not in self.ended[match.number]][:count]
             self.run(self.story.offer(match, *(offer(each, status=status) for each in fresh)))
             self.open[match.number] |= set(fresh)
+
+    @rule(data=st.data())
+    def stop(self, data: st.DataObject) -> None:
+        """All that is on offer of a match is suspended at once."""
+        if match := self._any(data, self.open):
+            open_now = sorted(self.open[match.number])
+            suspended = [offer(each, status=MarketStatus.SUSPENDED) for each in open_now]
+            self.run(self.story.offer(match, *suspended))
 
     @rule(data=st.data(), result=st.sampled_from([Result.WON, Result.LOST, Result.VOID]))
     def end_markets(self, data: st.DataObject, result: Result) -> None:

@@ -164,6 +164,18 @@ async def test_probabilities_are_switched_on_and_off(api: OperatorClient) -> Non
     await api.request("PUT", "/nobody/probabilities", 404, {"probabilities": True})
 
 
+async def test_bet_stop_is_switched_on_and_off(api: OperatorClient) -> None:
+    assert (await api.request("GET", "/beta", 200))["bet_stop"] is False
+    for wanted in (True, True, False):
+        changed = await api.request("PUT", "/beta/bet-stop", 200, {"bet_stop": wanted})
+        assert changed["bet_stop"] is wanted
+        assert await api.request("GET", "/beta", 200) == changed
+    records = await api.request("GET", "/beta/audit", 200)
+    changes = [one["details"] for one in records if one["action"] == "tenant.bet_stop"]
+    assert changes == [{"bet_stop": False}, {"bet_stop": True}]
+    await api.request("PUT", "/nobody/bet-stop", 404, {"bet_stop": True})
+
+
 async def test_market_types_are_switched_once(api: OperatorClient) -> None:
     types = {each["id"]: each for each in await api.request("GET", "/beta/market-types", 200)}
     assert {(each["on"], each["since"]) for each in types.values()} == {(True, None)}
