@@ -40,6 +40,21 @@ class SoccerTournament(_Entrants, Table, tablename="soccer_tournament", db=DIALE
     """`domain.entrants.SoccerTournament`, found by number, by case-folded name."""
 
 
+class SoccerMatch(Table, tablename="soccer_match", db=DIALECT):
+    """`domain.soccer.SoccerMatch` in `body`, with the columns that it is found by. A season of a tournament
+    has one match of a round and its teams."""
+
+    id = Integer(primary_key=True)
+    tournament_id = Integer()
+    season = Text()
+    round = Text()
+    home_id = Integer()
+    away_id = Integer()
+    day = Text()
+    status = Text()
+    body = Json()
+
+
 class NameTrigram(Table, tablename="name_trigram", db=DIALECT):
     """A trigram of the name of an entrant, whose `id` is its number in its table; the name has
     `trigrams` of them. The key is (entrant_table, trigram, id)."""
