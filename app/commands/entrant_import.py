@@ -11,7 +11,7 @@ command is imported.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -61,8 +61,10 @@ _LINKS: dict[RowKind, dict[str, str]] = {
     "tournament": {"category": "category_id", "teams": "team_ids"},
     "soccer_tournament": {"competitors": "competitor_ids"},
 }
+#: What files call the fields of ids.
+NAMES_OF_LINKS = {field: name for links in _LINKS.values() for name, field in links.items()}
 #: In this order, so that an entity has its id before a row links to it.
-_TABLES: dict[RowKind, EntrantTable[Any]] = {
+TABLES: dict[RowKind, EntrantTable[Any]] = {
     "category": entrants.CATEGORIES,
     "team": entrants.TEAMS,
     "player": entrants.PLAYERS,
@@ -151,8 +153,13 @@ def read_lines(file: str, body: bytes, read_line: Callable[[Place, bytes], T]) -
 
 
 def _row(place: Place, line: bytes, kinds: dict[str, RowKind]) -> Row:
-    head = msgspec.json.decode(line, type=Head)
-    fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    return row_of(place, msgspec.json.decode(line, type=dict[str, Any]), kinds)
+
+
+def row_of(place: Place, given: Mapping[str, Any], kinds: Mapping[str, RowKind]) -> Row:
+    """The row of an object with `kind`, `name` and the fields of an entity; raises
+    `msgspec.ValidationError`."""
+    head, fields = msgspec.convert(given, Head), dict(given)
     if contains_control_characters(fields):
         raise msgspec.ValidationError("A text in it holds a control character")
     if head.kind not in kinds:
@@ -169,15 +176,16 @@ async def import_rows(
     tx: Tx, rows: Sequence[Row], seasons: Sequence[SeasonFile] = (), *, by: str, now: int
 ) -> Counter[str]:
     """Store the rows, and the matches of soccer's `seasons`, whose teams and tournaments are among the rows;
-    write an audit row. Returns the number of entities of each kind.
+    write an audit row. Returns the number of entities of each kind, and (`<kind>_changed`) of those that
+    are new or differ.
 
     Raises `Invalid` with every invalid row; then the transaction must not be committed.
     """
     counts: Counter[str] = Counter()
-    for kind, table in _TABLES.items():
+    for kind, table in TABLES.items():
         of_kind = [row for row in rows if row.kind == kind]
         if of_kind:
-            counts[kind] = await _import_kind(tx, table, of_kind)
+            counts[kind], counts[f"{kind}_changed"] = await _import_kind(tx, table, of_kind)
     for season in seasons:
         counts.update(await _import_matches(tx, season))  # `+=` would drop those that are 0
     await audit.add(tx, AuditRecord(now, by, "reference.import", "", None, dict(counts)))
@@ -191,10 +199,12 @@ async def _import_matches(tx: Tx, season: SeasonFile) -> Counter[str]:
     return await import_season(tx, season, tournament.id, {folded(one.name): one.id for one in teams})
 
 
-async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> int:
+async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> tuple[int, int]:
+    """Store the rows of one kind; how many entities they are about, and how many of those changed."""
     await entrants.lock(tx, table)
     numbered, faults = await _numbered(tx, table, rows)
     known: dict[int, Entrant] = {one.id: one for one in await entrants.by_ids(tx, table, numbered.keys())}
+    stored = dict(known)
     links = await _linked(tx, rows)
     faults += [
         fault(row.place, f"Ids above {MAX_FILE_NUMBER} are assigned by the service.", number)
@@ -210,11 +220,12 @@ async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) ->
                 faults.append(fault(row.place, str(error)))
     if faults:
         raise Invalid(*faults)
-    await entrants.put(tx, table, known.values())
+    changed = [one for one in known.values() if stored.get(one.id) != one]
+    await entrants.put(tx, table, changed)
     players = [one for one in known.values() if isinstance(one, Player) and one.id <= MAX_FILE_NUMBER]
     if accounts := [player.account for player in players if player.account]:
         await entrants.delete_own_players(tx, accounts)
-    return len(known)
+    return len(known), len(changed)
 
 
 async def _numbered(

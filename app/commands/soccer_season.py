@@ -96,14 +96,15 @@ def read_season_file(file: str, body: bytes) -> SeasonFile:
     except msgspec.DecodeError as error:
         what = f"This is no season of openfootball's: {error}"
         raise Invalid(Field((file,), what, "value_error")) from error
-    if contains_control_characters(msgspec.to_builtins(season)):
-        raise Invalid(Field((file,), "A text in it holds a control character.", "value_error"))
-    if faults := _faults(file, season):
+    if faults := season_faults(file, season):
         raise Invalid(*faults)
     return season
 
 
-def _faults(file: str, season: SeasonFile) -> list[Field]:
+def season_faults(file: str, season: SeasonFile) -> list[Field]:
+    """Why matches of a season cannot be stored, each by file and number, counted from 0."""
+    if contains_control_characters(msgspec.to_builtins(season)):
+        return [Field((file,), "A text in it holds a control character.", "value_error")]
     faults = []
     seen: set[tuple[str, str, str]] = set()
     for number, game in enumerate(season.matches):

@@ -20,7 +20,7 @@ _MAX_INT = 2**31 - 1
 _ROWS = RowMapping(MatchTable, SoccerMatch, derived={"body": msgspec.json.Encoder().encode})
 _decode = msgspec.json.Decoder(SoccerMatch).decode
 #: The filters of `listing`.
-_FILTERS: dict[str, Callable[[Any], Where | WhereRaw]] = {
+FILTERS: dict[str, Callable[[Any], Where | WhereRaw]] = {
     "tournament": lambda number: MatchTable.tournament_id == number,
     "team": lambda number: WhereRaw("{} IN ({}, {})", number, MatchTable.home_id, MatchTable.away_id),
     "season": lambda name: MatchTable.season == name,
@@ -75,9 +75,9 @@ async def get(tx: Tx, number: int, *, finished_only: bool) -> SoccerMatch | None
 
 async def listing(tx: Tx, *, after: DayPlace, limit: int, **wanted: Any) -> list[SoccerMatch]:
     """At most `limit` matches by day and number, after a place, that match the filters `wanted` (see
-    `_FILTERS`; None: any)."""
+    `FILTERS`; None: any)."""
     filters = {name: value for name, value in wanted.items() if value is not None}
-    rows = await tx.run(_page(*after, *filters.values(), filters=tuple(filters), limit=limit))
+    rows = await tx.run(_page(*after, *filters.values(), match_filters=tuple(filters), limit=limit))
     return [_read(row) for row in rows]
 
 
@@ -91,9 +91,9 @@ def _get(number: int, /) -> Select[Any]:
 
 
 @prepared
-def _page(day: str, number: int, *wanted: object, filters: tuple[str, ...], limit: int) -> Select[Any]:
+def _page(day: str, number: int, *wanted: object, match_filters: tuple[str, ...], limit: int) -> Select[Any]:
     later = WhereRaw("({}, {}) > ({}, {})", MatchTable.day, MatchTable.id, day, number)
     query = _bodies().where(later)
-    for name, value in zip(filters, wanted, strict=True):
-        query = query.where(_FILTERS[name](value))
+    for name, value in zip(match_filters, wanted, strict=True):
+        query = query.where(FILTERS[name](value))
     return query.order_by(MatchTable.day, MatchTable.id).limit(limit)

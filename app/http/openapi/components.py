@@ -84,6 +84,8 @@ PARAMETERS = {
     "since_seq": ParameterDoc(example=0),
     "season": ParameterDoc(example="2025/26"),
     "soccer_match_id": ParameterDoc(f"The match: {_NUMBERED}", "1", _ENTRANT),
+    "report_id": ParameterDoc("The report, by its id.", _UUID),
+    "dry_run": ParameterDoc(example=False),
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
     "specifiers": ParameterDoc("The market's specifiers.", "team=home"),

@@ -188,6 +188,7 @@ _DESCRIPTIONS = {
     "Operators: openapi.json": "This document.",
     "Operators: profiles": "Profiles: how tenants' own odds follow from the model's probabilities.",
     "Operators: ratings": "The strength of teams.",
+    "Operators: reference": "Reference data and fixtures: import them, see what imports did.",
     "Operators: references": "Reference prices of the market.",
     "Operators: reports": "Our prices beside the market's, by what came.",
     "Operators: tenants": "Tenants: their keys, bookings, market types, profile and audit log.",

@@ -1,6 +1,6 @@
 """Reference data by which teams, players and tournaments are known, found and rated."""
 
-from piccolo.columns import BigInt, Boolean, DoublePrecision, Integer, Text
+from piccolo.columns import UUID, BigInt, Boolean, DoublePrecision, Integer, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT, Json
@@ -63,6 +63,26 @@ class NameTrigram(Table, tablename="name_trigram", db=DIALECT):
     trigram = Text()
     id = Integer()
     trigrams = Integer()
+
+
+class ReferenceReport(Table, tablename="reference_report", db=DIALECT):
+    """`domain.reference_reports.ImportReport` in `body`, with the columns that it is found by."""
+
+    id = UUID(primary_key=True)
+    at = BigInt()
+    by = Text()
+    name = Text()
+    sha256 = Text()
+    body = Json()
+
+
+class ImportedFixture(Table, tablename="imported_fixture", db=DIALECT):
+    """The match that a fixture became (`domain.reference_reports.Fixture`, in `body` as it was imported
+    last)."""
+
+    reference = Text(primary_key=True)
+    match_id = UUID()
+    body = Json()
 
 
 class RatingEvent(Table, tablename="rating_event", db=DIALECT):
