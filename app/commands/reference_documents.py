@@ -26,7 +26,7 @@ from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 
 MAX_BYTES = 16 * 1024 * 1024  #: of a file, and of what is compressed in it
-MAX_ROWS = 20_000
+MAX_ROWS = 5_000  #: more would keep an ingest process from pricing for too long
 SUFFIXES = (".json", ".jsonl", ".csv", ".json.gz", ".jsonl.gz", ".csv.gz")
 _KINDS: dict[str, RowKind] = {kind: kind for kind in TABLES}
 _ALL_KINDS = (*_KINDS, "line_up", "fixture")
