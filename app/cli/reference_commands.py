@@ -36,7 +36,7 @@ async def import_file(file: Path, source: str | None, dry_run: bool) -> None:
         body = opened.read()
     how = Import(
         actor(),
-        system_clock(),
+        system_clock,
         pricing_config(settings),
         file.name,
         hashlib.sha256(body).hexdigest(),

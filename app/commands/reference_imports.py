@@ -16,6 +16,7 @@ from app.commands.entrant_import import Row
 from app.commands.fixture_import import import_fixture, plan_fixture
 from app.commands.reference_documents import Parsed, refused_row
 from app.domain.reference_reports import Fixture, FixtureChange, ImportReport, RefusedRow
+from app.kit.clock import Clock
 from app.kit.errors import Invalid, Refusal, Unavailable
 from app.store import entrants, reference_imports
 from app.store.connections import Store
@@ -25,11 +26,11 @@ from app.trading.pricing import PricingConfig
 
 
 class Import(NamedTuple):
-    """Who imports at `now` (Unix ms), and how matches are priced; the name and the SHA-256 of the file, ""
-    for a request. A dry run changes and stores nothing."""
+    """Who imports, by which clock, and how matches are priced; the name and the SHA-256 of the file, "" for a
+    request. A dry run changes and stores nothing."""
 
     by: str
-    now: int
+    clock: Clock
     pricing: PricingConfig
     name: str = ""
     sha256: str = ""
@@ -66,13 +67,13 @@ async def import_parsed(store: Store, parsed: Parsed, how: Import) -> ImportRepo
 
     Raises `Unavailable` if the database is down: what was imported before stays.
     """
-    done = _Done()
+    done, began = _Done(), how.clock()
     while not await _entrants_imported(store, parsed, how, done):
         pass
     if not how.dry_run:
         for number, fixture in parsed.fixtures.items():
             await _import_fixture(store, number, fixture, how, done)
-    report = _report(how, done, parsed.refused)
+    report = _report(how, began, done, parsed.refused)
     if not how.dry_run:
         async with store.transaction() as tx:
             await reference_imports.add_report(tx, report)
@@ -108,7 +109,7 @@ async def _import_entrants(tx: Tx, parsed: Parsed, how: Import) -> Counter[str]:
     rows = [*parsed.entrants, *joining]
     if not rows:
         return Counter()
-    counts = await entrant_import.import_rows(tx, rows, parsed.seasons, by=how.by, now=how.now)
+    counts = await entrant_import.import_rows(tx, rows, parsed.seasons, by=how.by, now=how.clock())
     if parsed.line_ups:
         counts["line_up"] = len(parsed.line_ups)
         counts["player_changed"] += await _remove_others(tx, parsed)
@@ -130,7 +131,7 @@ async def _remove_others(tx: Tx, parsed: Parsed) -> int:
 async def _plan_fixtures(tx: Tx, parsed: Parsed, how: Import, done: _Done) -> None:
     for number, fixture in parsed.fixtures.items():
         try:
-            done.note(await plan_fixture(tx, fixture, by=how.by, now=how.now, pricing=how.pricing))
+            done.note(await plan_fixture(tx, fixture, by=how.by, now=how.clock(), pricing=how.pricing))
         except Unavailable:
             raise
         except Refusal as error:
@@ -140,7 +141,7 @@ async def _plan_fixtures(tx: Tx, parsed: Parsed, how: Import, done: _Done) -> No
 async def _import_fixture(store: Store, number: int, fixture: Fixture, how: Import, done: _Done) -> None:
     try:
         async with store.transaction() as tx:
-            change = await import_fixture(tx, fixture, by=how.by, now=how.now, pricing=how.pricing)
+            change = await import_fixture(tx, fixture, by=how.by, now=how.clock(), pricing=how.pricing)
     except Unavailable:
         raise
     except Refusal as error:
@@ -149,11 +150,11 @@ async def _import_fixture(store: Store, number: int, fixture: Fixture, how: Impo
         done.note(change)
 
 
-def _report(how: Import, done: _Done, refused: list[RefusedRow]) -> ImportReport:
+def _report(how: Import, began: int, done: _Done, refused: list[RefusedRow]) -> ImportReport:
     every = sorted([*refused, *done.refused], key=lambda one: one.row)
     return ImportReport(
         id=uuid4(),
-        at=how.now,
+        at=began,
         by=how.by,
         name=how.name,
         sha256=how.sha256,

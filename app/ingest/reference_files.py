@@ -103,7 +103,7 @@ class ReferenceFolder:
         async with self._store.autocommit() as tx:
             if await reference_imports.is_known(tx, sha256):
                 return None
-        how = Import(f"file:{file.name}", self._clock(), self._pricing, file.name, sha256)
+        how = Import(f"file:{file.name}", self._clock, self._pricing, file.name, sha256)
         try:
             if len(body) > MAX_BYTES:
                 raise Invalid(Field((), f"It has more than {MAX_BYTES} bytes: divide it.", "too_large"))

@@ -22,7 +22,9 @@ _decode = msgspec.json.Decoder(SoccerMatch).decode
 #: The filters of `listing`.
 FILTERS: dict[str, Callable[[Any], Where | WhereRaw]] = {
     "tournament": lambda number: MatchTable.tournament_id == number,
-    "team": lambda number: WhereRaw("{} IN ({}, {})", number, MatchTable.home_id, MatchTable.away_id),
+    "team": lambda number: WhereRaw(
+        "({} = {} OR {} = {})", MatchTable.home_id, number, MatchTable.away_id, number
+    ),
     "season": lambda name: MatchTable.season == name,
     "statuses": lambda wanted: any_of(MatchTable.status, wanted),
     "first_day": lambda day: MatchTable.day >= day,

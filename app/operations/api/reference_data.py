@@ -16,7 +16,7 @@ from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.kit.errors import NotFound
-from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators, audit_fields, many
+from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators, many
 from app.store import listings
 from app.store import reference_imports as stored
 from app.store.connections import Store
@@ -86,7 +86,7 @@ async def import_reference(
     """Import reference data and fixtures: new fixtures create matches, changed ones change theirs before
     play. Rows that are refused are in the report, and leave the others alone; repeated ones change
     nothing."""
-    how = Import(**audit_fields(request, ops.clock), pricing=ops.pricing, dry_run=dry_run)
+    how = Import(request.auth.actor, ops.clock, ops.pricing, dry_run=dry_run)
     report = await reference_imports.import_parsed(ops.store, parse_document(data), how)
     return Single(await _view(ops.store, report))
 

@@ -1,5 +1,6 @@
 """Imports of reference data: matches from fixtures, line-ups, reports."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -11,7 +12,7 @@ from app.commands.reference_documents import ReferenceDocument, parse_document, 
 from app.commands.reference_imports import Import, import_parsed
 from app.domain.match import Match, Status
 from app.domain.reference_reports import ImportReport
-from app.store import audit, entrants, matches, reference_imports
+from app.store import audit, entrants, listings, matches, reference_imports
 from app.store.connections import Store
 from app.trading.pricing import PricingConfig
 from tests.integration.ingest.conftest import NOW, Server
@@ -40,7 +41,7 @@ TEAMS: list[Row] = [
 
 async def imported(store: Store, *rows: Row, dry_run: bool = False, now: int = NOW) -> ImportReport:
     document = ReferenceDocument(source="acme", rows=rows)
-    how = Import(BY, now, PricingConfig(), dry_run=dry_run)
+    how = Import(BY, lambda: now, PricingConfig(), dry_run=dry_run)
     return await import_parsed(store, parse_document(document), how)
 
 
@@ -89,6 +90,15 @@ async def test_fixtures_become_matches_and_repeated_ones_change_nothing(store: S
     assert (again.fixtures, again.unchanged, refused(again)) == ((), 2, [])
     assert {count for kind, count in again.counts.items() if kind.endswith("_changed")} == {0}
     assert await contents(store) == before
+
+
+async def test_imports_at_once_create_one_match(store: Store) -> None:
+    rows = [*TEAMS, FIRST, SECOND]
+    reports = await asyncio.gather(*(imported(store, *rows) for _ in range(4)))
+    assert [sum(len(one.fixtures) for one in reports), sum(one.unchanged for one in reports)] == [2, 6]
+    async with store.autocommit() as tx:
+        listed = await listings.page(tx, list(Status), limit=10, window=listings.Window())
+    assert {match.id for match, _ in listed} == {(await found(store, name)).id for name in ("f-1", "f-2")}
 
 
 async def test_a_dry_run_reports_the_same_and_changes_nothing(store: Store) -> None:
@@ -235,7 +245,7 @@ async def test_a_file_of_each_form_says_the_same(store: Store) -> None:
         "a.json": json.dumps({"source": "acme", "rows": rows}),
     }
     for at, (name, text) in enumerate(files.items()):
-        how = Import(BY, NOW, PricingConfig(), name)
+        how = Import(BY, lambda: NOW, PricingConfig(), name)
         report = await import_parsed(store, parse_file(name, text.encode(), "acme"), how)
         assert refused(report) == []
         assert (len(report.fixtures), report.unchanged) == ((1, 0) if at == 0 else (0, 1))
@@ -245,7 +255,7 @@ async def test_a_file_of_each_form_says_the_same(store: Store) -> None:
 async def test_a_season_of_soccer_is_imported_and_its_faults_are_named(store: Store) -> None:
     matches_ = [{"round": "Matchday 1", "team1": "Alder", "team2": "Brook", "score": {"ft": [2, 1]}}]
     season = {"name": "Norland Cup 2030/31", "matches": matches_}
-    how = Import(BY, NOW, PricingConfig(), "es.1.json")
+    how = Import(BY, lambda: NOW, PricingConfig(), "es.1.json")
     report = await import_parsed(store, parse_file("es.1.json", json.dumps(season).encode()), how)
     assert (report.counts["soccer_match_changed"], refused(report)) == (1, [])
     season["matches"] = [*matches_, {"team1": "Alder", "team2": "Cove", "status": "lost"}]
