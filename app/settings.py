@@ -135,6 +135,9 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: Without a heartbeat of any ingest worker for so long (seconds), the feed process suspends every active
     #: market.
     ingest_dead_seconds: Positive = 15
+    #: A folder whose files of reference data and fixtures ingest processes import (docs/reference-data.md).
+    #: Empty: none.
+    reference_directory: str = ""
     #: A command that changes a result which was published longer ago than this (seconds) waits for the
     #: consent of a second operator (docs/operators.md). 0: none does.
     consent_seconds: Annotated[int, Meta(ge=0)] = 0

@@ -75,6 +75,7 @@ async def run_ingest(settings: Settings) -> None:
         silence_live_millis=settings.silence_live_seconds * 1000,
         silence_clutch_millis=settings.silence_clutch_seconds * 1000,
         silence_freeze_millis=settings.silence_freeze_seconds * 1000,
+        reference_directory=settings.reference_directory,
     )
     queues = IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True))
     store = await retry_while_unavailable(

@@ -23,6 +23,7 @@ from app.cli.match_control_commands import (
 from app.cli.match_lifecycle_commands import match
 from app.cli.process_commands import PROCESSES
 from app.cli.profile_commands import profile
+from app.cli.reference_commands import reference
 from app.cli.sandbox_commands import demo_tenants, fault, simulate
 from app.cli.tenant_commands import book, key, tenant, unbook
 from app.cli.user_commands import operator, user
@@ -44,6 +45,7 @@ for command in (
     profile,
     simulate,
     ratings,
+    reference,
     references,
     demo_tenants,
     doctor,

@@ -1,17 +1,18 @@
 """Reference data from files, teams' ratings, and reference prices of matches."""
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 import msgspec
 
 from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config
-from app.commands import match_references, rating_import, reference_import
+from app.commands import entrant_import, match_references, rating_import, reference_import
+from app.commands.entrant_import import CS2_KINDS, SOCCER_KINDS, Row, read_lines, read_profiles, season_rows
 from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location
 from app.commands.reference_import import ImportedPrice
-from app.ingest import reference
-from app.ingest.reference import CS2_KINDS, SOCCER_KINDS, Row, read_lines, read_profiles, read_season
+from app.commands.soccer_season import SeasonFile, read_season_file
 from app.kit.clock import iso_millis, system_clock
 from app.kit.csv_rows import csv_rows
 from app.kit.errors import Field, Invalid
@@ -124,10 +125,17 @@ def imports() -> None:
 @click.argument("files", nargs=-1, required=True, type=_FILES)
 @async_command
 async def import_soccer(files: tuple[Path, ...]) -> None:
-    """Import soccer competitors and tournaments from FILES: openfootball's seasons (.json) and profiles
-    (.jsonl), plain or .gz."""
-    rows = [row for file in files for row in _soccer(file)]
-    await _import(rows)
+    """Import soccer competitors, tournaments and matches from FILES: openfootball's seasons (.json) and
+    profiles (.jsonl), plain or .gz."""
+    rows: list[Row] = []
+    seasons: list[SeasonFile] = []
+    for file in files:
+        if ".jsonl" in file.suffixes:
+            rows += read_profiles(file.name, _body(file), SOCCER_KINDS)
+        else:
+            seasons.append(read_season_file(file.name, _body(file)))
+            rows += season_rows(file.name, seasons[-1])
+    await _import(rows, seasons)
 
 
 @imports.command("cs2")
@@ -139,12 +147,6 @@ async def import_cs2(files: tuple[Path, ...]) -> None:
     await _import(rows)
 
 
-def _soccer(file: Path) -> list[Row]:
-    if ".jsonl" in file.suffixes:
-        return read_profiles(file.name, _body(file), SOCCER_KINDS)
-    return read_season(file.name, _body(file))
-
-
 def _body(file: Path) -> bytes:
     body = file.read_bytes()
     try:
@@ -153,8 +155,8 @@ def _body(file: Path) -> bytes:
         raise Invalid(Field((file.name,), f"This is not what its name says: {error}", "file")) from error
 
 
-async def _import(rows: list[Row]) -> None:
+async def _import(rows: list[Row], seasons: Sequence[SeasonFile] = ()) -> None:
     async with command_store(load_settings()) as store, store.transaction() as tx:
-        counts = await reference.import_rows(tx, rows, by=actor(), now=system_clock())
+        counts = await entrant_import.import_rows(tx, rows, seasons, by=actor(), now=system_clock())
     for kind, count in counts.items():
         click.echo(f"{kind}: {count}")

@@ -55,13 +55,22 @@ async def create_match(
             known = await _created_before(tx, new, match_id)
             if known is not None:
                 return known
-        match = _match(new, match_id, await matches.next_number(tx))
-        match = await match_entrants.resolve(tx, None, match, now)
-        details = msgspec.to_builtins(new)
-        await audit.add(tx, AuditRecord(now, by, "match.create", str(match.id), None, details))
-        return await match_update.react_and_write(
-            tx, None, match, (), now=now, may_price=True, pricing=pricing
-        )
+        return await create_in(tx, new, match_id, now, pricing, by=by)
+
+
+async def create_in(
+    tx: Tx, new: NewMatch, match_id: UUID, now: int, pricing: PricingConfig, *, by: str
+) -> Match:
+    """Create the match with this id; raises `Invalid` as `create_match`."""
+    match = await resolved(tx, new, match_id, await matches.next_number(tx), now)
+    details = msgspec.to_builtins(new)
+    await audit.add(tx, AuditRecord(now, by, "match.create", str(match.id), None, details))
+    return await match_update.react_and_write(tx, None, match, (), now=now, may_price=True, pricing=pricing)
+
+
+async def resolved(tx: Tx, new: NewMatch, match_id: UUID, number: int, now: int) -> Match:
+    """The match as it would be created under this number, with its entrants; raises `Invalid`."""
+    return await match_entrants.resolve(tx, None, _match(new, match_id, number), now)
 
 
 async def _created_before(tx: Tx, new: NewMatch, match_id: UUID) -> Match | None:

@@ -55,16 +55,35 @@ def is_entrant_reference(text: str) -> bool:
 
 
 class Sport(msgspec.Struct, frozen=True):
+    """A namespace of addresses under `base_url`. `capabilities` says what it has, separated by commas: `odds`
+    (markets and settlements on REST and the stream), `feed` (AMQP, with recovery), `statistics`, `profiles`
+    (teams and tournaments), `matches` (fixtures, results and standings, without prices)."""
+
     slug: str
     name: str
     api_version: str
     base_url: str
+    capabilities: str
 
 
-CS2 = Sport("cs2", "Counter-Strike 2", "v1", "/cs2/v1")
-SOCCER = Sport("soccer", "Soccer", "v1", "/soccer/v1")
+CS2 = Sport("cs2", "Counter-Strike 2", "v1", "/cs2/v1", "odds,feed,statistics")
+SOCCER = Sport("soccer", "Soccer", "v1", "/soccer/v1", "profiles,matches")
 #: The sports whose namespaces are live; a namespace absent here is not public (spec, Versioning).
 LIVE_SPORTS = (CS2, SOCCER)
+
+
+def limits_of(path: str) -> str:
+    """What to say beside that nothing is at this path: in a namespace without odds, what it has; else
+    nothing."""
+    for sport in LIVE_SPORTS:
+        if path.startswith(f"{sport.base_url}/") and "odds" not in sport.capabilities:
+            has = " and ".join(sport.capabilities.split(","))
+            return (
+                f" {sport.name} has {has} here, without prices: no markets, settlements, stream, feed or "
+                "recovery. /v1/sports lists what each sport has."
+            )
+    return ""
+
 
 # Numbers only rise and are never used again. A database that was restored from a backup lacks the last ones,
 # so after a restore each counter goes on from a number computed from the time, `now` in Unix ms. That number

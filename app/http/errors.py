@@ -11,6 +11,7 @@ from litestar.exceptions import HTTPException, NotFoundException, ValidationExce
 from litestar.types import Scope
 
 from app.access.rate_limit import UnauthenticatedLimiter, too_many_requests
+from app.domain.ids import limits_of
 from app.http.auth import client_address, read_api_key
 from app.http.headers import request_id
 from app.http.request_data import REQUIRED, in_words, named_field, unfit_fields
@@ -56,6 +57,8 @@ def invalid(request: Request[Any, Any, Any], error: ValidationException) -> Resp
 def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
     """The framework's other refusals: unknown paths and methods, bodies too large or malformed."""
     detail = _DETAILS.get(error.status_code) or str(error.detail)
+    if error.status_code == 404:
+        detail += limits_of(request.scope["path"])
     return _response(error.status_code, detail, dict(error.headers or {}))
 
 

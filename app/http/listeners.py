@@ -39,13 +39,14 @@ from litestar.types import (
 )
 
 from app.access.rate_limit import UnauthenticatedLimiter
+from app.domain.ids import limits_of
 from app.http.auth import client_address
 from app.http.errors import Problem, detail_of
 from app.http.headers import complete_response, request_id
 from app.kit.errors import NotFound, Refusal
 
 _KEY = "matchfeed.listener"
-_NOT_HERE = NotFound("There is no stream at this address.")
+_NOT_HERE = "There is no stream at this address."
 _SDK_PREFIX = "/v1/"
 _SEPARATORS = re.compile(r"[/\\]+")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
@@ -196,7 +197,7 @@ class Application(Litestar):
 async def refuse_unknown(scope: Scope, send: Send, limiter: UnauthenticatedLimiter) -> None:
     """Respond to an upgrade to a path without a stream as to any request to an unknown path."""
     limiter.record_refusal(client_address(scope), "path")
-    await refuse(scope, send, _NOT_HERE)
+    await refuse(scope, send, NotFound(_NOT_HERE + limits_of(scope["path"])))
 
 
 async def refuse(scope: Scope, send: Send, error: Refusal) -> None:

@@ -44,7 +44,8 @@ class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):
     """`pricing`: how prices are made. The rest in ms. Facts applied later than `fresh_millis` after
     their arrival suspend all markets. When the source is silent for longer than the bound for that phase of
     play, its match is suspended. A gap is declared when the missing bytes have not come within
-    `gap_millis`. Another source is followed when the present one has been silent for `takeover_millis`."""
+    `gap_millis`. Another source is followed when the present one has been silent for `takeover_millis`.
+    `reference_directory` is the folder of reference data, "" for none."""
 
     pricing: PricingConfig = PricingConfig()
     fresh_millis: int = 2_000
@@ -54,6 +55,7 @@ class IngestConfig(msgspec.Struct, frozen=True, kw_only=True):
     silence_freeze_millis: int = 12_000
     gap_millis: int = 2_000
     takeover_millis: int = 120_000
+    reference_directory: str = ""
 
 
 async def apply_batch(

@@ -1,4 +1,5 @@
-"""The ingest worker: consumes the internal queues and runs the checks that no line triggers. At the end, the
+"""The ingest worker: consumes the internal queues, runs the checks that no line triggers, and imports files
+of reference data. At the end, the
 health checks of ingest: its queues, its workers, and whether they could apply everything.
 """
 
@@ -7,12 +8,14 @@ import os
 import socket
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from uuid import uuid4
 
 from app.ingest import consumer, lost_lines, match_checks
 from app.ingest.consumer import PartitionAssignment
 from app.ingest.log_update import IngestConfig
 from app.ingest.queues import IngestQueues
+from app.ingest.reference_files import ReferenceFolder
 from app.kit.background import run_forever, wait_for_event
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
@@ -41,11 +44,16 @@ async def run(
         async with asyncio.TaskGroup() as group:
             group.create_task(match_checks.reprice_regularly(store, config, stopping, clock))
             ending = run_forever("ending stalled sessions", partial(end_stalled_regularly, store))
-            background = group.create_task(ending)
+            background = [group.create_task(ending)]
+            if config.reference_directory:
+                folder = ReferenceFolder(store, Path(config.reference_directory), config.pricing, clock)
+                watching = run_forever("watching reference data", partial(folder.watch, stopping))
+                background.append(group.create_task(watching))
             while not stopping.is_set():
                 await tick(store, assignment, clock(), config, queues.empty)
                 await wait_for_event(stopping, _TICK_SECONDS)
-            background.cancel()
+            for task in background:
+                task.cancel()
     log.info("ingest worker ended", worker=assignment.name)
 
 

@@ -47,6 +47,7 @@ class AlertKind(StrEnum):
     UNEXPLAINED_MOVE = "unexplained_move"  #: a price moved further than what happened explains
     REFERENCE_DIVERGENCE = "reference_divergence"  #: reference prices of a match differ too far from ours
     REFERENCE_PRICES = "reference_prices"  #: some reference prices of a match are too old or wrong
+    REFERENCE_REFUSED = "reference_refused"  #: rows of a file of reference data were refused
     #: a match's log is not followed since the database was restored or failed over
     DATABASE_RESTORED = "database_restored"
     DATABASE_FAILOVER = "database_failover"  #: the database failed over, and may have lost commits

@@ -49,6 +49,7 @@ from app.store.tables.match import (
 )
 from app.store.tables.match import Match as MatchTable
 from app.store.tables.operations import Alert, ConsentRequest, MatchCommand, OperatorCommand
+from app.store.tables.reference import ImportedFixture
 from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.transaction import Row, Statement, Tx, Write
@@ -77,6 +78,7 @@ _NAMING_MATCH = (
     Alert,
     LogSender,
     PricedState,
+    ImportedFixture,
 )
 
 #: By name.

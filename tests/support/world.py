@@ -2,7 +2,7 @@
 
 Numbers are the same each time: matches 1 to 4 are live, finished, upcoming and cancelled; the teams are 11
 and 12, the tournament is 21, players are 1101 to 1205; soccer's competitors and its tournament have the same
-numbers.
+numbers, and its matches are 1 and 2.
 """
 
 import json
@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 
 from app.access import profiles
-from app.commands import consent, match_commands
+from app.commands import consent, entrant_import, match_commands
+from app.commands.entrant_import import RowKind
+from app.commands.soccer_season import read_season_file
 from app.domain.market import Result
 from app.domain.match import Match
 from app.domain.trading_controls import MarginControl
-from app.ingest import reference
 from app.ingest.log_update import IngestConfig, apply_batch
-from app.ingest.reference import RowKind
 from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
@@ -40,6 +40,20 @@ _KINDS: dict[str, RowKind] = {
     "soccer tournament": "soccer_tournament",
 }
 _LINES = 200
+_SEASON = {
+    "name": "Norland Cup 2030/31",
+    "matches": [
+        {
+            "round": "Matchday 1",
+            "date": "2030-08-17",
+            "time": "15:00",
+            "team1": "Port Alder",
+            "team2": "Millbrook",
+            "score": {"ht": [1, 0], "ft": [2, 1]},
+        },
+        {"round": "Matchday 2", "date": "2031-05-24", "team1": "Millbrook", "team2": "Port Alder"},
+    ],
+}
 
 
 def _shown(begin: int) -> match_commands.Describe:
@@ -66,8 +80,10 @@ async def made(store: Store) -> World:
     home, away = invented().teams[:2]
     async with store.transaction() as tx:
         lines = "\n".join(json.dumps(row) for row in _rows(home, away))
-        rows = reference.read_profiles("world.jsonl", lines.encode(), _KINDS)
-        await reference.import_rows(tx, rows, by="tester", now=now)
+        rows = entrant_import.read_profiles("world.jsonl", lines.encode(), _KINDS)
+        season = read_season_file("world.json", json.dumps(_SEASON).encode())
+        rows += entrant_import.season_rows("world.json", season)
+        await entrant_import.import_rows(tx, rows, [season], by="tester", now=now)
     made = [await _match(store, home, away, now) for _ in range(4)]
     await _play(store, made[0], _plan(home, away, now, seed=6), now, share=0.4)
     await _play(store, made[1], _plan(home, away, now, seed=5), now)

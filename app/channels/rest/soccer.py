@@ -17,7 +17,8 @@ from app.channels.rest.dependencies import (
 from app.http.handlers import get
 from app.store import entrants
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
-from app.wire.views.entrants import (
+from app.wire.views.meta import Many, Single
+from app.wire.views.soccer import (
     SoccerCompetitorView,
     SoccerTournamentDetailView,
     SoccerTournamentView,
@@ -25,7 +26,6 @@ from app.wire.views.entrants import (
     soccer_tournament_detail_view,
     soccer_tournament_view,
 )
-from app.wire.views.meta import Many, Single
 
 _READ: dict[str, Any] = {"sport": "soccer"}
 

@@ -82,6 +82,10 @@ PARAMETERS = {
     ),
     "since_id": ParameterDoc(example=0),
     "since_seq": ParameterDoc(example=0),
+    "season": ParameterDoc(example="2025/26"),
+    "soccer_match_id": ParameterDoc(f"The match: {_NUMBERED}", "1", _ENTRANT),
+    "report_id": ParameterDoc("The report, by its id.", _UUID),
+    "dry_run": ParameterDoc(example=False),
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
     "specifiers": ParameterDoc("The market's specifiers.", "team=home"),
@@ -94,6 +98,7 @@ PARAMETERS = {
     ),
     "start": ParameterDoc(example=0),
     "status": ParameterDoc(example="live"),
+    "team": ParameterDoc(example="11", schema=_ENTRANT),
     "team_id": ParameterDoc(f"The team: {_NUMBERED}", "mf:competitor:11", _TEAM),
     "tenant": ParameterDoc("The tenant, by its slug.", "acme"),
     "tier": ParameterDoc(example="A"),
@@ -101,6 +106,7 @@ PARAMETERS = {
     "type_id": ParameterDoc("The market type in the catalogue.", 13),
     "to": ParameterDoc(example="2031-01-01"),
     "token": ParameterDoc(example="5f2c"),
+    "tournament": ParameterDoc(example="21", schema=_ENTRANT),
     "tournament_id": ParameterDoc(f"The tournament: {_NUMBERED}", "21", _ENTRANT),
     "types": ParameterDoc(
         example="team,player", schema={"type": "string", "pattern": f"^{_TYPE}(,{_TYPE}){{0,9}}$"}
@@ -210,6 +216,8 @@ def parameter(drafted: Json, values: Values, required: Collection[str]) -> Json:
         {"type": "string", "enum": list(values[name])} if name in values else _schema(schema, known)
     )
     example = values[name][0] if name in values else known.example if known else None
+    if (options := made["schema"].get("enum")) and example not in options:
+        example = options[0]
     form = made["schema"].get("format")
     if form == "uuid":
         example = _UUID

@@ -41,6 +41,22 @@ _BODY_EXAMPLES: dict[str, Any] = {
         ],
         "complete": True,
     },
+    "ReferenceDocument": {
+        "source": "acme",
+        "rows": [
+            {"kind": "team", "name": "Copper Owls", "strength": 1610},
+            {
+                "kind": "fixture",
+                "id": "masters-17",
+                "team_a": "Copper Owls",
+                "team_b": "Dune Larks",
+                "event": "Norland Masters",
+                "bo_type": "bo3",
+                "scheduled_at": "2031-04-02T18:00:00+02:00",
+            },
+            {"kind": "line_up", "team": "Dune Larcs", "players": ["quill", "marsh"]},
+        ],
+    },
     "ImportedPrice": [
         {
             "source": "Alder Sports",

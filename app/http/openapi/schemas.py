@@ -8,11 +8,12 @@ and one of each place where there is no name.
 import re
 from collections.abc import Iterable
 from inspect import cleandoc
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from app.domain.catalogue import LOCALES
+from app.domain.soccer import SoccerStatus
 
 Json = dict[str, Any]
 _REF = "#/components/schemas/"
@@ -48,6 +49,7 @@ NAMED_VALUES: dict[str, tuple[str | int, ...]] = {
     "PastResult": ("draw", "lost", "won"),
     "SettledBy": ("admin", "engine", "system"),
     "Side": ("CT", "T"),
+    "SoccerStatus": get_args(SoccerStatus),
     "SpecifierType": ("decimal", "integer", "variable_text"),
     "TimeFilter": ("1month", "3months", "6months", "12months", "all"),
     "VetoAction": ("ban", "decider", "pick"),

@@ -11,6 +11,7 @@ from app.operations.api import (
     matches,
     profiles,
     ratings,
+    reference_data,
     references,
     reports,
     tenants,
@@ -24,6 +25,8 @@ async def show_metrics() -> Response[bytes]:
 
 
 ROUTES = (
-    *handlers_of(matches, commands, ratings, references, reports, alerts, tenants, profiles, keys),
+    *handlers_of(
+        matches, commands, ratings, reference_data, references, reports, alerts, tenants, profiles, keys
+    ),
     show_metrics,
 )

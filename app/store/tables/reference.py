@@ -1,6 +1,6 @@
 """Reference data by which teams, players and tournaments are known, found and rated."""
 
-from piccolo.columns import BigInt, Boolean, DoublePrecision, Integer, Text
+from piccolo.columns import UUID, BigInt, Boolean, DoublePrecision, Integer, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT, Json
@@ -40,6 +40,21 @@ class SoccerTournament(_Entrants, Table, tablename="soccer_tournament", db=DIALE
     """`domain.entrants.SoccerTournament`, found by number, by case-folded name."""
 
 
+class SoccerMatch(Table, tablename="soccer_match", db=DIALECT):
+    """`domain.soccer.SoccerMatch` in `body`, with the columns that it is found by. A season of a tournament
+    has one match of a round and its teams."""
+
+    id = Integer(primary_key=True)
+    tournament_id = Integer()
+    season = Text()
+    round = Text()
+    home_id = Integer()
+    away_id = Integer()
+    day = Text()
+    status = Text()
+    body = Json()
+
+
 class NameTrigram(Table, tablename="name_trigram", db=DIALECT):
     """A trigram of the name of an entrant, whose `id` is its number in its table; the name has
     `trigrams` of them. The key is (entrant_table, trigram, id)."""
@@ -48,6 +63,26 @@ class NameTrigram(Table, tablename="name_trigram", db=DIALECT):
     trigram = Text()
     id = Integer()
     trigrams = Integer()
+
+
+class ReferenceReport(Table, tablename="reference_report", db=DIALECT):
+    """`domain.reference_reports.ImportReport` in `body`, with the columns that it is found by."""
+
+    id = UUID(primary_key=True)
+    at = BigInt()
+    by = Text()
+    name = Text()
+    sha256 = Text()
+    body = Json()
+
+
+class ImportedFixture(Table, tablename="imported_fixture", db=DIALECT):
+    """The match that a fixture became (`domain.reference_reports.Fixture`, in `body` as it was imported
+    last)."""
+
+    reference = Text(primary_key=True)
+    match_id = UUID()
+    body = Json()
 
 
 class RatingEvent(Table, tablename="rating_event", db=DIALECT):

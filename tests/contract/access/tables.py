@@ -85,8 +85,11 @@ CS2: dict[str, tuple[str, ...]] = {
 SOCCER: dict[str, tuple[str, ...]] = {
     "/soccer/v1/competitors": (),
     "/soccer/v1/competitors/{competitor_id}": (),
+    "/soccer/v1/matches": (),
+    "/soccer/v1/matches/{soccer_match_id}": (),
     "/soccer/v1/tournaments": (),
     "/soccer/v1/tournaments/{tournament_id}": (),
+    "/soccer/v1/tournaments/{tournament_id}/standings": (),
 }
 #: Of these, what only tenants receive who receive probabilities.
 PROBABILITIES = {f"{_MATCH}/probabilities", f"{_MATCH}/cashout"} | {

@@ -65,6 +65,8 @@ class Asker:
             sent["path"]["combination_id"] = await self._combination(document)
         if path.endswith("/initiate_request"):
             sent["query"]["node_id"] = str(next(self._nodes))
+        if "report_id" in sent["path"]:
+            sent["path"]["report_id"] = await self._report()
         content = operation.get("requestBody", {}).get("content", {})
         body = next((one.get("example") for one in content.values()), None)
         as_xml = "application/xml" in content
@@ -85,6 +87,11 @@ class Asker:
         made = await self._client.post(path, json=body, headers=self._headers)
         return str(made.json()["data"]["id"])
 
+    async def _report(self) -> str:
+        """The id of the first import of reference data."""
+        listed = await self._client.get("/ops/v1/reference/reports", headers=self._headers)
+        return str(listed.json()["data"][-1]["id"])
+
     async def _fresh_key(self) -> UUID:
         properties = KeyProperties(bundles=("cs2.odds.basic",), label="trading desk")
         async with self._store.transaction() as tx:
@@ -94,10 +101,13 @@ class Asker:
 
 def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
     """Recoveries are requested before their progress is, the canonical one last, because the newest is
-    returned, and a combination before the list; what ends access or deletes comes last."""
+    returned, a combination before the list, and an import before its reports; what ends access or deletes
+    comes last."""
     path, method, _ = one
     ends = path.endswith(("/revoke", "/cancel", "/trim"))
-    if path.endswith("/initiate_request") or (path.endswith("/combinations") and method == "post"):
+    if path.endswith("/initiate_request") or (
+        path.endswith(("/combinations", "/reference")) and method == "post"
+    ):
         return ends, 1 if path.startswith("/cs2/") else 0, path
     return ends, 2 if method == "get" else 3, path
 

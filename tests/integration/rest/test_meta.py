@@ -88,12 +88,18 @@ async def test_whoami_shows_the_key(client: httpx.AsyncClient, issue: IssueKey) 
 async def test_sports(client: httpx.AsyncClient, basic: Headers) -> None:
     body = (await client.get("/v1/sports", headers=basic)).json()
     assert body["meta"] == {"count": 2}
-    assert all(set(row) == {"slug", "name", "api_version", "base_url"} for row in body["data"])
+    assert all(
+        set(row) == {"slug", "name", "api_version", "base_url", "capabilities"} for row in body["data"]
+    )
     assert all(isinstance(value, str) and value for row in body["data"] for value in row.values())
     assert [(row["slug"], row["api_version"], row["base_url"]) for row in body["data"]] == [
         ("cs2", "v1", "/cs2/v1"),
         ("soccer", "v1", "/soccer/v1"),
     ]
+    assert [row["capabilities"] for row in body["data"]] == ["odds,feed,statistics", "profiles,matches"]
+    xml = await client.get("/v1/sports", headers=basic | {"Accept": "application/xml"})
+    shown = {item.get("slug"): item.get("capabilities") for item in etree.fromstring(xml.content)[0]}
+    assert shown == {row["slug"]: row["capabilities"] for row in body["data"]}
 
 
 @pytest.mark.parametrize(

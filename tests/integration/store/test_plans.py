@@ -22,12 +22,14 @@ from app.store import (
     search,
     selfcheck_queries,
     settlements,
+    soccer_matches,
     statistics,
 )
 from app.store.connections import Store
 from app.store.entrants import MAX_FILE_NUMBER, PLAYERS, TEAMS, TOURNAMENTS
 from app.store.envelopes import EnvelopeSearch
 from app.store.settlements import LedgerFilter, LedgerResult
+from app.store.soccer_matches import DayPlace
 from app.store.transaction import Row, Tx
 
 _CHANGES = """
@@ -60,6 +62,11 @@ _FILL = (
         1 + n % 4000, 1 + (n + 7) % 4000, 1 + n % 4000, n, n, '{}' FROM generate_series(1, 40000) n
     """,
     """
+    INSERT INTO soccer_match (id, tournament_id, season, round, home_id, away_id, day, status, body)
+    SELECT n, n % 200, '2030/31', n::text, n % 2000, (n + 7) % 2000, (DATE '2030-01-01' + n % 300)::text,
+        'finished', '{}' FROM generate_series(1, 40000) n
+    """,
+    """
     INSERT INTO team_map (match_id, map, slot, team, team_id, map_name, finished_at, body)
     SELECT md5(n::text)::uuid, 1, slot, 'a', 1 + n % 4000, 'de_' || n % 8, n, '{}'
     FROM generate_series(1, 40000) n, unnest(ARRAY['home', 'away']) slot
@@ -80,7 +87,16 @@ _FILL = (
 )
 #: After trigrams have selected rows, a sequential scan of a short table may still be cheaper.
 _NAMES = ("team", "tournament", "player")
-_LARGE = (*_NAMES, "match", "team_map", "player_map", "ledger_entry", "name_trigram", "change")
+_LARGE = (
+    *_NAMES,
+    "match",
+    "team_map",
+    "player_map",
+    "ledger_entry",
+    "name_trigram",
+    "change",
+    "soccer_match",
+)
 
 
 class Explained(Tx):
@@ -120,6 +136,10 @@ async def explained(store: Store) -> AsyncIterator[Explained]:
 
 def ledger_page(tx: Tx, reach: Reach = Reach.EVERYTHING, **wanted: Any) -> Awaitable[Any]:
     return settlements.page(tx, UUID(int=1), reach, LedgerFilter(**wanted), limit=51)
+
+
+def soccer_page(tx: Tx, **wanted: Any) -> Awaitable[Any]:
+    return soccer_matches.listing(tx, after=DayPlace("2030-01-02", 5), limit=51, **wanted)
 
 
 Read = Callable[[Tx], Awaitable[Any]]
@@ -167,6 +187,11 @@ READS: dict[str, Read] = {
     ),
     "beginning of a history": lambda tx: market_history.complete_from(tx, Match(_IDS[0], 1, "a", "b", "c")),
     "squad": lambda tx: entrants.listing(tx, PLAYERS, after=0, limit=50, parents=[7]),
+    "matches of a soccer tournament": lambda tx: soccer_page(tx, tournament=7),
+    "matches of a soccer team": lambda tx: soccer_page(tx, team=7),
+    "soccer of a day": lambda tx: soccer_page(tx, first_day="2030-05-01", last_day="2030-05-01"),
+    "a season": lambda tx: soccer_matches.of_season(tx, 7, "2030/31"),
+    "seasons": lambda tx: soccer_matches.seasons(tx, 7),
     "known to the public": lambda tx: entrants.is_public(tx, TEAMS, MAX_FILE_NUMBER + 1),
 }
 

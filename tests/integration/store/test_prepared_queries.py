@@ -14,7 +14,7 @@ from piccolo.columns import Array
 import app.store
 from app.domain.recovery import RecoveryState
 from app.domain.scopes import Reach
-from app.store import entrants, prepared, settlements, users
+from app.store import entrants, prepared, settlements, soccer_matches, users
 from app.store.connections import Store
 from app.store.log_state import ParkedBatch
 from app.store.matches import DEPENDENT_TABLES
@@ -38,6 +38,7 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "limit": (3,),
     "lock": _EITHER,
     "locked": _EITHER,
+    "match_filters": ((), *((name,) for name in soccer_matches.FILTERS)),
     "newest_first": _EITHER,
     "every_entry": _EITHER,
     "of_match": _EITHER,
@@ -94,7 +95,8 @@ def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement
     for form in product(*((_FORMS | tables)[one] for one in fixed)):
         values = dict(zip(fixed, form, strict=True))
         for count in _COUNTS.get(
-            name, (wanted + sum(len(values.get(each, ())) for each in ("filters", "conditions")),)
+            name,
+            (wanted + sum(len(values.get(each, ())) for each in ("filters", "match_filters", "conditions")),),
         ):
             yield query(*[None] * count, **values)
 

@@ -57,6 +57,7 @@ async def test_a_refused_upgrade_is_an_http_answer(host: str, issue: IssueKey, s
         f"{stream}?api_key={good}&since=x&sinse=1": (422, "seq of a frame"),
         f"{stream}s?api_key={good}": (404, "address"),
         f"{one}/more?api_key={good}": (404, "address"),
+        f"/soccer/v1/stream?api_key={soccer}": (404, "without prices"),
     }
     for path, (status, text) in expected.items():
         response = await refusal(host, path)

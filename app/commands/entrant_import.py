@@ -2,8 +2,8 @@
 
     a file → rows → `import_rows`: ids are assigned, links resolved, known entities updated; one transaction
 
-`read_season` reads a season of openfootball's JSON, ``{"name": "… 2025/26", "matches": [{"date", "team1",
-"team2", …}]}``. `read_profiles` reads profiles as JSON lines, one object a line, of a `kind`:
+`season_rows` makes rows of a season (`soccer_season`). `read_profiles` reads profiles as JSON lines, one
+object a line, of a `kind`:
 `docs/imports.md` describes the formats. A row has a kind and the fields of one entity, identified by its
 `id`, or else by its name; fields that it leaves out stay unchanged. If one row is invalid, nothing of the
 command is imported.
@@ -11,11 +11,12 @@ command is imported.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from app.commands.soccer_season import SeasonFile, import_season
 from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor, Country, Player
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
@@ -25,7 +26,6 @@ from app.store.entrants import Entrant, EntrantTable, folded
 from app.store.transaction import Tx
 
 RowKind = Literal["category", "tournament", "team", "player", "soccer_competitor", "soccer_tournament"]
-_SEASON = re.compile(r"\s+(\d{4}(?:[/-]\d{2,4})?)$")
 _FILE = re.compile(r"(?:^|[-/])([a-z]{2,3})\.\d")
 #: Countries by the letters at the beginning of the project's file names.
 _COUNTRIES = {
@@ -61,8 +61,10 @@ _LINKS: dict[RowKind, dict[str, str]] = {
     "tournament": {"category": "category_id", "teams": "team_ids"},
     "soccer_tournament": {"competitors": "competitor_ids"},
 }
+#: What files call the fields of ids.
+NAMES_OF_LINKS = {field: name for links in _LINKS.values() for name, field in links.items()}
 #: In this order, so that an entity has its id before a row links to it.
-_TABLES: dict[RowKind, EntrantTable[Any]] = {
+TABLES: dict[RowKind, EntrantTable[Any]] = {
     "category": entrants.CATEGORIES,
     "team": entrants.TEAMS,
     "player": entrants.PLAYERS,
@@ -94,49 +96,31 @@ def fault(place: tuple[str | int, ...], what: str, given: Any = None) -> Field:
     return Field(place, what, "value_error", given)
 
 
-class Game(msgspec.Struct, frozen=True):
-    team1: str
-    team2: str
-    date: str = ""
-
-
-class SeasonFile(msgspec.Struct, frozen=True):
-    name: str
-    matches: list[Game]
-
-
-def read_season(name: str, body: bytes) -> list[Row]:
-    """The season's competitors and its tournament. The country comes from the file's `name`; teams of a file
-    without one have no country. Raises `Invalid`."""
-    try:
-        season = msgspec.json.decode(body, type=SeasonFile)
-    except msgspec.DecodeError as error:
-        raise Invalid(fault((name,), f"This is no season of openfootball's: {error}")) from error
-    if contains_control_characters(msgspec.to_builtins(season)):
-        raise Invalid(fault((name,), "A text in it holds a control character."))
-    found = _FILE.search(name)
+def season_rows(file: str, season: SeasonFile) -> list[Row]:
+    """The season's competitors and its tournament. The country comes from the name of its `file`; teams of a
+    file without one have no country."""
+    found = _FILE.search(file)
     home = _COUNTRIES.get(found[1]) if found else None
     fields: dict[str, Any] = {"country": home[0], "country_code": home[1]} if home else {}
-    teams = sorted({team for game in season.matches for team in (game.team1, game.team2)})
-    rows = [Row("soccer_competitor", team, {"gender": "men"} | fields, (name, team)) for team in teams]
-    return [*rows, _season_tournament(name, season, teams, home)]
+    rows = [Row("soccer_competitor", team, {"gender": "men"} | fields, (file, team)) for team in season.teams]
+    return [*rows, _season_tournament(file, season, home)]
 
 
-def _season_tournament(file: str, season: SeasonFile, teams: list[str], home: tuple[str, str] | None) -> Row:
-    year = _SEASON.search(season.name)
-    dates = sorted(game.date for game in season.matches if game.date)
+def _season_tournament(file: str, season: SeasonFile, home: tuple[str, str] | None) -> Row:
+    days = sorted(game.date.isoformat() for game in season.matches if game.date)
     fields: dict[str, Any] = {
         "gender": "men",
         "season": {
-            "name": year[1] if year else season.name,
-            "starts_on": dates[0] if dates else "",
-            "ends_on": dates[-1] if dates else "",
+            "name": season.season,
+            "starts_on": days[0] if days else "",
+            "ends_on": days[-1] if days else "",
         },
     }
     if home:
         fields["category"] = msgspec.to_builtins(Country(*home))
-    name = season.name[: year.start()] if year else season.name
-    return Row("soccer_tournament", name, fields, (file, "name"), links={"competitor_ids": teams})
+    return Row(
+        "soccer_tournament", season.tournament, fields, (file, "name"), links={"competitor_ids": season.teams}
+    )
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -169,8 +153,13 @@ def read_lines(file: str, body: bytes, read_line: Callable[[Place, bytes], T]) -
 
 
 def _row(place: Place, line: bytes, kinds: dict[str, RowKind]) -> Row:
-    head = msgspec.json.decode(line, type=Head)
-    fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    return row_of(place, msgspec.json.decode(line, type=dict[str, Any]), kinds)
+
+
+def row_of(place: Place, given: Mapping[str, Any], kinds: Mapping[str, RowKind]) -> Row:
+    """The row of an object with `kind`, `name` and the fields of an entity; raises
+    `msgspec.ValidationError`."""
+    head, fields = msgspec.convert(given, Head), dict(given)
     if contains_control_characters(fields):
         raise msgspec.ValidationError("A text in it holds a control character")
     if head.kind not in kinds:
@@ -183,24 +172,39 @@ def _row(place: Place, line: bytes, kinds: dict[str, RowKind]) -> Row:
     return Row(kind, head.name.strip(), fields, place, head.id, linked)
 
 
-async def import_rows(tx: Tx, rows: Sequence[Row], *, by: str, now: int) -> Counter[str]:
-    """Store the rows and write an audit row; returns the number of entities of each kind.
+async def import_rows(
+    tx: Tx, rows: Sequence[Row], seasons: Sequence[SeasonFile] = (), *, by: str, now: int
+) -> Counter[str]:
+    """Store the rows, and the matches of soccer's `seasons`, whose teams and tournaments are among the rows;
+    write an audit row. Returns the number of entities of each kind, and (`<kind>_changed`) of those that
+    are new or differ.
 
     Raises `Invalid` with every invalid row; then the transaction must not be committed.
     """
     counts: Counter[str] = Counter()
-    for kind, table in _TABLES.items():
+    for kind, table in TABLES.items():
         of_kind = [row for row in rows if row.kind == kind]
         if of_kind:
-            counts[kind] = await _import_kind(tx, table, of_kind)
+            counts[kind], counts[f"{kind}_changed"] = await _import_kind(tx, table, of_kind)
+    for season in seasons:
+        counts.update(await _import_matches(tx, season))  # `+=` would drop those that are 0
     await audit.add(tx, AuditRecord(now, by, "reference.import", "", None, dict(counts)))
     return counts
 
 
-async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> int:
+async def _import_matches(tx: Tx, season: SeasonFile) -> Counter[str]:
+    """The matches of a season whose rows are stored: no two entities have one of their names."""
+    teams = await entrants.named(tx, entrants.SOCCER_COMPETITORS, season.teams)
+    [tournament] = await entrants.named(tx, entrants.SOCCER_TOURNAMENTS, [season.tournament])
+    return await import_season(tx, season, tournament.id, {folded(one.name): one.id for one in teams})
+
+
+async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) -> tuple[int, int]:
+    """Store the rows of one kind; how many entities they are about, and how many of those changed."""
     await entrants.lock(tx, table)
     numbered, faults = await _numbered(tx, table, rows)
     known: dict[int, Entrant] = {one.id: one for one in await entrants.by_ids(tx, table, numbered.keys())}
+    stored = dict(known)
     links = await _linked(tx, rows)
     faults += [
         fault(row.place, f"Ids above {MAX_FILE_NUMBER} are assigned by the service.", number)
@@ -216,11 +220,12 @@ async def _import_kind(tx: Tx, table: EntrantTable[Any], rows: Sequence[Row]) ->
                 faults.append(fault(row.place, str(error)))
     if faults:
         raise Invalid(*faults)
-    await entrants.put(tx, table, known.values())
+    changed = [one for one in known.values() if stored.get(one.id) != one]
+    await entrants.put(tx, table, changed)
     players = [one for one in known.values() if isinstance(one, Player) and one.id <= MAX_FILE_NUMBER]
     if accounts := [player.account for player in players if player.account]:
         await entrants.delete_own_players(tx, accounts)
-    return len(known)
+    return len(known), len(changed)
 
 
 async def _numbered(
