@@ -16,12 +16,14 @@ from uuid import UUID
 import msgspec
 from piccolo.query import Delete, Select
 
+from app.domain.recovery import LATE_MILLIS
 from app.store.changes import ChangeRow
 from app.store.prepared import prepared, writing
 from app.store.statements import change_log as statements
 from app.store.tables.change import KeptChange
 from app.store.transaction import Tx
 
+NEWEST = 2**63 - 1  #: above every moment and number
 PAGE = 2_000  #: rows of the change log in a page; what is kept together is no longer
 
 
@@ -67,6 +69,36 @@ async def read(tx: Tx, match_id: UUID, after: int = 0, limit: int = PAGE) -> lis
 async def whole(tx: Tx, match_ids: Collection[UUID]) -> set[UUID]:
     """Those of these matches of which every envelope is kept or still in the change log."""
     return {row["match_id"] for row in await tx.fetch(statements.WHOLE, list(match_ids))}
+
+
+class ReplayableMatch(msgspec.Struct, frozen=True):
+    """A match that is over and kept whole, in a list; times in Unix ms."""
+
+    id: UUID
+    number: int
+    home: str
+    away: str
+    event: str
+    started_at: int | None
+    finished_at: int
+
+
+class ReplayablePage(msgspec.Struct, frozen=True):
+    """A page of such matches, newest first; `following` is where the next one begins, None for the last."""
+
+    rows: list[ReplayableMatch]
+    following: tuple[int, int] | None
+
+
+async def replayable(
+    tx: Tx, tenant_id: UUID, limit: int, after: tuple[int, int] = (NEWEST, NEWEST)
+) -> ReplayablePage:
+    """At most `limit` of the matches that the tenant can replay: that are over, kept whole, and booked."""
+    found = await tx.fetch(statements.REPLAYABLE, tenant_id, *after, limit + 1, LATE_MILLIS)
+    rows = [ReplayableMatch(**row) for row in found[:limit]]
+    complete = await whole(tx, [row.id for row in rows])
+    following = (rows[-1].finished_at, rows[-1].number) if len(found) > limit else None
+    return ReplayablePage([row for row in rows if row.id in complete], following)
 
 
 @writing

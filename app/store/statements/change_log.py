@@ -6,7 +6,7 @@ own takes the log's lock first (`LOCK_LOG`); `APPEND`, which assigns numbers to 
 takes the lock itself.
 """
 
-from app.store.sql import WITHOUT_FRAME
+from app.store.sql import WITHOUT_FRAME, booked_by
 
 #: Seqs are assigned under the log's lock, which all other writers wait for, and what depends on them (seq,
 #: timestamp, a settlement's own id) is computed in the same statement, which writes three tables: with two
@@ -123,6 +123,23 @@ WITH parts AS (
     FROM parts
 )
 SELECT match_id FROM compared GROUP BY match_id HAVING bool_and(prev_seq = expected)
+"""
+#: The matches that a tenant can replay, newest first: over, booked, and their first envelope kept or in the
+#: log. Subqueries with an order, of two tables. Matches that ended more than $5 ms before the oldest change
+#: are not looked at.
+REPLAYABLE = f"""
+SELECT m.id, m.number, m.home, m.away, m.event, m.started_at, m.finished_at
+FROM match m
+WHERE m.status IN ('finished', 'cancelled') AND m.finished_at <= $2 AND (m.finished_at, m.number) < ($2, $3)
+    AND m.finished_at >= -$5 + least(
+        (SELECT min(at) FROM kept_change), (SELECT at FROM change ORDER BY seq LIMIT 1)
+    )
+    AND {booked_by("$1")}
+    AND 0 = coalesce(
+        (SELECT k.prev_seq FROM kept_change k WHERE k.match_id = m.id ORDER BY k.last_seq LIMIT 1),
+        (SELECT c.prev_seq FROM change c WHERE c.match_id = m.id ORDER BY c.seq LIMIT 1)
+    )
+ORDER BY m.finished_at DESC, m.number DESC LIMIT $4
 """
 #: The lock that every writer of the log holds until its transaction is visible (`take_change_numbers`).
 LOCK_LOG = "SELECT pg_advisory_xact_lock(7232651)"
