@@ -60,6 +60,27 @@ class ReplayOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     accidents: tuple[Accident, ...] = ()
 
 
+class ReplayableMatch(msgspec.Struct, frozen=True):
+    """A match that is over and kept whole, in a list; times in Unix ms."""
+
+    id: UUID
+    number: int
+    home: str
+    away: str
+    event: str
+    started_at: int | None
+    finished_at: int
+
+
+class ListedMatch(msgspec.Struct, frozen=True):
+    """A match in a node's list."""
+
+    id: UUID
+    number: int
+    home: str
+    away: str
+
+
 class ReplayJob(msgspec.Struct, frozen=True):
     """A replay that was started, for the node `node` ("" for none). `positions`: of each match up to which
     seq of the change log it has been published. `attempts` counts the runs begun, the present one included,

@@ -15,6 +15,7 @@ from app.domain.replay import (
     MAX_OPEN,
     MAX_PARALLEL,
     MAX_SPEED,
+    ListedMatch,
     ReplayJob,
     ReplayOptions,
 )
@@ -24,7 +25,6 @@ from app.kit.errors import Conflict, Field, Invalid, NotFound
 from app.store import kept_changes, matches, replay_jobs, tenants
 from app.store.connections import Store
 from app.store.kept_changes import ReplayablePage
-from app.store.replay_jobs import ListedMatch
 from app.store.transaction import Tx
 
 _NUMBER = re.compile(r"[0-9]{1,8}(\.[0-9]{1,6})?\Z")
@@ -56,19 +56,19 @@ class ReplayService(msgspec.Struct, frozen=True):
     clock: Clock
 
     async def replayable(
-        self, tenant: Tenant, limit: int, after: tuple[int, int] | None = None
+        self, tenant: Tenant, limit: int, after: tuple[int, int] | None = None, *, finished_only: bool
     ) -> ReplayablePage:
-        """The matches that the tenant can replay, newest first."""
+        """The matches that the tenant can replay, newest first; `finished_only`: none that was called off."""
+        place = [after] if after else []
         async with self.store.snapshot() as tx:
-            return await kept_changes.replayable(tx, tenant.id, limit, *([after] if after else []))
+            return await kept_changes.replayable(tx, tenant.id, limit, *place, finished_only=finished_only)
 
-    async def present(self, tenant: Tenant, node: str) -> NodeReplay:
-        """The node's list and its last replay."""
+    async def present(self, tenant: Tenant, node: str, *, finished_only: bool) -> NodeReplay:
+        """The node's list and its last replay; `finished_only` as in `replayable`."""
         _check_node(node)
         async with self.store.snapshot() as tx:
-            return NodeReplay(
-                await replay_jobs.events(tx, tenant.id, node), await replay_jobs.newest(tx, tenant.id, node)
-            )
+            listed = await replay_jobs.events(tx, tenant.id, node, finished_only=finished_only)
+            return NodeReplay(listed, await replay_jobs.newest(tx, tenant.id, node))
 
     async def latest(self, tenant: Tenant, limit: int) -> list[ReplayJob]:
         """The tenant's replays, newest first."""

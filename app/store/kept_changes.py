@@ -16,7 +16,9 @@ from uuid import UUID
 import msgspec
 from piccolo.query import Delete, Select
 
+from app.domain.match import Status
 from app.domain.recovery import LATE_MILLIS
+from app.domain.replay import ReplayableMatch
 from app.store.changes import ChangeRow
 from app.store.prepared import prepared, writing
 from app.store.statements import change_log as statements
@@ -71,18 +73,6 @@ async def whole(tx: Tx, match_ids: Collection[UUID]) -> set[UUID]:
     return {row["match_id"] for row in await tx.fetch(statements.WHOLE, list(match_ids))}
 
 
-class ReplayableMatch(msgspec.Struct, frozen=True):
-    """A match that is over and kept whole, in a list; times in Unix ms."""
-
-    id: UUID
-    number: int
-    home: str
-    away: str
-    event: str
-    started_at: int | None
-    finished_at: int
-
-
 class ReplayablePage(msgspec.Struct, frozen=True):
     """A page of such matches, newest first; `following` is where the next one begins, None for the last."""
 
@@ -91,10 +81,17 @@ class ReplayablePage(msgspec.Struct, frozen=True):
 
 
 async def replayable(
-    tx: Tx, tenant_id: UUID, limit: int, after: tuple[int, int] = (NEWEST, NEWEST)
+    tx: Tx,
+    tenant_id: UUID,
+    limit: int,
+    after: tuple[int, int] = (NEWEST, NEWEST),
+    *,
+    finished_only: bool = False,
 ) -> ReplayablePage:
-    """At most `limit` of the matches that the tenant can replay: that are over, kept whole, and booked."""
-    found = await tx.fetch(statements.REPLAYABLE, tenant_id, *after, limit + 1, LATE_MILLIS)
+    """At most `limit` of the matches that the tenant can replay: that are over, or finished, kept whole, and
+    booked."""
+    statuses = [Status.FINISHED] if finished_only else [Status.FINISHED, Status.CANCELLED]
+    found = await tx.fetch(statements.REPLAYABLE, tenant_id, *after, limit + 1, LATE_MILLIS, statuses)
     rows = [ReplayableMatch(**row) for row in found[:limit]]
     complete = await whole(tx, [row.id for row in rows])
     following = (rows[-1].finished_at, rows[-1].number) if len(found) > limit else None

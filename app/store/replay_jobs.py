@@ -13,7 +13,8 @@ from piccolo.columns import Column
 from piccolo.columns.combination import Where
 from piccolo.query import Count, Delete, Insert, Select, Update
 
-from app.domain.replay import ReplayJob, ReplayOptions, ReplayState
+from app.domain.match import Status
+from app.domain.replay import ListedMatch, ReplayJob, ReplayOptions, ReplayState
 from app.store import audit, notifications, tenants
 from app.store.audit import AuditRecord
 from app.store.prepared import prepared, reading, reading_number, reading_rows, writing
@@ -31,15 +32,6 @@ _OPEN = JobTable.state.is_in(literals((ReplayState.SCHEDULED, ReplayState.RUNNIN
 _decode_options = msgspec.json.Decoder(ReplayOptions).decode
 _decode_positions = msgspec.json.Decoder(dict[UUID, int]).decode
 Values = dict[Column | str, Any]
-
-
-class ListedMatch(msgspec.Struct, frozen=True):
-    """A match in a node's list."""
-
-    id: UUID
-    number: int
-    home: str
-    away: str
 
 
 def _job(row: Row) -> ReplayJob:
@@ -71,12 +63,14 @@ def clear_events(tenant_id: UUID, node: str, /) -> Delete:
 
 
 @reading_rows(lambda row: ListedMatch(**row))
-def events(tenant_id: UUID, node: str, /) -> Select[Any]:
-    """The matches of a node's list, in order."""
+def events(tenant_id: UUID, node: str, /, *, finished_only: bool = False) -> Select[Any]:
+    """The matches of a node's list, in order; all, or those that are finished."""
     match = ReplayEvent.match_id.join_on(Match.id)
     names = [getattr(match, name).as_alias(name) for name in ("id", "number", "home", "away")]
     query = ReplayEvent.select(*names)
     query = query.where(ReplayEvent.tenant_id == tenant_id, ReplayEvent.node == node)
+    if finished_only:
+        query = query.where(match.status == Status.FINISHED)
     return query.order_by(ReplayEvent.position)
 
 

@@ -130,10 +130,10 @@ SELECT match_id FROM compared GROUP BY match_id HAVING bool_and(prev_seq = expec
 REPLAYABLE = f"""
 SELECT m.id, m.number, m.home, m.away, m.event, m.started_at, m.finished_at
 FROM match m
-WHERE m.status IN ('finished', 'cancelled') AND m.finished_at <= $2 AND (m.finished_at, m.number) < ($2, $3)
-    AND m.finished_at >= -$5 + least(
+WHERE m.status = ANY ($6::text[]) AND m.finished_at <= $2 AND (m.finished_at, m.number) < ($2, $3)
+    AND m.finished_at >= least(
         (SELECT min(at) FROM kept_change), (SELECT at FROM change ORDER BY seq LIMIT 1)
-    )
+    ) - $5::bigint
     AND {booked_by("$1")}
     AND 0 = coalesce(
         (SELECT k.prev_seq FROM kept_change k WHERE k.match_id = m.id ORDER BY k.last_seq LIMIT 1),
