@@ -41,7 +41,7 @@ class ReplayRenderer(msgspec.Struct, frozen=True):
         its timestamp, if that is not None."""
         last = rows[-1]
         content = match_message(rows, self.offer.at(last.envelope_seq))
-        return self._rendered(content, live_headers(last), f"mf-p{self.job}.{last.envelope_seq}", at)
+        return self.rendered(content, live_headers(last), f"mf-p{self.job}.{last.envelope_seq}", at)
 
     def present_odds(self, rows: Sequence[ChangeRow], at: int | None = None) -> AmqpMessage:
         """The odds of the markets of these rows, as a recovery would replay them at the last of the rows:
@@ -55,11 +55,16 @@ class ReplayRenderer(msgspec.Struct, frozen=True):
             markets=[market for each in rows if (market := _market_in_list(each, rules))],
         )
         headers = {"recovery": 1, "x-seq": last.envelope_seq}
-        return self._rendered(content, headers, f"mf-p{self.job}.{last.envelope_seq}.present", at)
+        return self.rendered(content, headers, f"mf-p{self.job}.{last.envelope_seq}.present", at)
 
-    def _rendered(
-        self, content: MatchMessage, headers: Mapping[str, int | str], message_id: str, at: int | None
+    def rendered(
+        self,
+        content: MatchMessage,
+        headers: Mapping[str, int | str],
+        message_id: str,
+        at: int | None = None,
     ) -> AmqpMessage:
+        """A message of the replay with these headers and that of the replay."""
         if at is not None:
             content = msgspec.structs.replace(content, at=at)
         return AmqpMessage(
