@@ -1,96 +1,16 @@
 """When a replay publishes, by a clock of the test's own; and how it goes on after it broke off."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from itertools import pairwise
-from typing import Any, cast
-from uuid import uuid4
-
 import pytest
 
-from app.amqp.connection import BrokerError
-from app.amqp.frames import AmqpMessage
-from app.amqp.publishers import FeedPublishers
 from app.domain.match import Match
 from app.domain.replay import ReplayOptions, ReplayState
 from app.domain.tenant import Tenant
-from app.replay.runner import ReplayRunner
-from app.store import cursors, tenants
 from app.store.connections import Store
-from tests.support.clocks import ManualClock, ManualTime
+from tests.integration.replay.conftest import Running, Vhost
+from tests.support.clocks import ManualClock
 from tests.support.eventually import eventually
 from tests.support.replays import ended, present, prune_all, replay, service
 from tests.support.story import Story, offer
-
-HOLDER = "feed-1"
-
-
-class Vhost:
-    """A tenant's connection, as far as a replay uses it: `published` are the messages with the time at which
-    they were. It fails once so many were (`fails_after`), and publishes nothing beyond `stands_after`."""
-
-    def __init__(self) -> None:
-        self.time = ManualTime()
-        self.published: list[tuple[float, AmqpMessage]] = []
-        self.fails_after = self.stands_after = 10_000
-        self.queues = self.replayed = self
-
-    async def declare_topic_exchange(self, name: str) -> None:
-        assert name == "oddinreplay"
-
-    async def publish(self, message: AmqpMessage) -> None:
-        if len(self.published) >= self.stands_after:
-            await asyncio.Event().wait()
-        if len(self.published) >= self.fails_after:
-            self.fails_after = 10_000
-            raise BrokerError("gone")
-        self.published.append((self.time.now, message))
-
-    async def pause(self, seconds: float) -> None:
-        self.time.now += seconds
-
-    @property
-    def seqs(self) -> list[int]:
-        return [cast(int, message.headers["x-seq"]) for _, message in self.published]
-
-    @property
-    def pauses(self) -> list[float]:
-        """The seconds between two messages."""
-        return [round(after - before, 3) for (before, _), (after, _) in pairwise(self.published)]
-
-
-@pytest.fixture
-async def tenant(store: Store) -> Tenant:
-    tenant = Tenant(uuid4(), "books", "Books", amqp=True)
-    async with store.transaction() as tx:
-        await tenants.insert(tx, tenant, 0)
-        await cursors.create_missing(tx)
-        await cursors.acquire(tx, HOLDER, 1, 60_000)
-    return tenant
-
-
-@asynccontextmanager
-async def running(store: Store, tenant: Tenant, vhost: Vhost, *, leased: bool = True) -> AsyncIterator[None]:
-    """The replays of a feed process; at the end it is killed."""
-    runner = ReplayRunner(
-        store,
-        HOLDER,
-        2,
-        FeedPublishers("oddsfeed"),
-        reachable=lambda: {tenant.id: tenant.slug},
-        channels=lambda _: cast(Any, vhost),
-        is_leased=lambda _: leased,
-        now=vhost.time.monotonic,
-        pause=vhost.pause,
-    )
-    task = asyncio.create_task(runner.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def played(store: Store, *seconds: float, begin: int = 1_000_000) -> Match:
@@ -121,17 +41,19 @@ SECONDS = (0, 1, 3.5, 3.7, 63.7, 64)
     ],
 )
 async def test_pauses_are_those_of_the_match(
-    store: Store, tenant: Tenant, speed: float, max_delay: int, pauses: list[float]
+    store: Store, tenant: Tenant, running: Running, speed: float, max_delay: int, pauses: list[float]
 ) -> None:
     match, vhost = await played(store, *SECONDS), Vhost()
     job = await replay(store, tenant, [match], ReplayOptions(speed, max_delay))
-    async with running(store, tenant, vhost):
+    async with running(vhost):
         done = await ended(store, job)
     assert (done.state, done.envelopes) == (ReplayState.COMPLETED, 6)
     assert vhost.pauses == pauses
 
 
-async def test_matches_follow_each_other_or_run_in_parallel(store: Store, tenant: Tenant) -> None:
+async def test_matches_follow_each_other_or_run_in_parallel(
+    store: Store, tenant: Tenant, running: Running
+) -> None:
     one, other = await played(store, 0, 2, 6), await played(store, 0, 3, begin=9_000_000)
     numbers = {one.number: "a", other.number: "b"}
     for parallel, order, pauses in (
@@ -140,26 +62,28 @@ async def test_matches_follow_each_other_or_run_in_parallel(store: Store, tenant
     ):
         vhost = Vhost()
         job = await replay(store, tenant, [one, other], ReplayOptions(1, 86_400_000, parallel))
-        async with running(store, tenant, vhost):
+        async with running(vhost):
             assert (await ended(store, job)).state is ReplayState.COMPLETED
         keys = [int(message.routing_key.split(".")[6]) for _, message in vhost.published]
         assert ("".join(numbers[number] for number in keys), vhost.pauses) == (order, pauses)
 
 
-async def test_a_killed_process_is_continued_by_the_next(store: Store, tenant: Tenant) -> None:
+async def test_a_killed_process_is_continued_by_the_next(
+    store: Store, tenant: Tenant, running: Running
+) -> None:
     """What was recorded is not published again, the rest once more with the same ids."""
     match, whole, vhost = await played(store, *range(40)), Vhost(), Vhost()
     first = await replay(store, tenant, [match], ReplayOptions(1))
-    async with running(store, tenant, whole):
+    async with running(whole):
         await ended(store, first)
     job = await replay(store, tenant, [match], ReplayOptions(1))
     vhost.stands_after = 10
-    async with running(store, tenant, vhost):
+    async with running(vhost):
         await eventually(lambda: present(store, job), lambda seen: seen.envelopes >= 9)
     await played(store, 0, 1)
     await prune_all(store)
     vhost.stands_after = 10_000
-    async with running(store, tenant, vhost):
+    async with running(vhost):
         done = await ended(store, job)
     assert (done.state, done.attempts, done.envelopes) == (ReplayState.COMPLETED, 2, 40)
     assert list(dict.fromkeys(vhost.seqs)) == whole.seqs
@@ -168,31 +92,31 @@ async def test_a_killed_process_is_continued_by_the_next(store: Store, tenant: T
     assert len(ids) == 40
 
 
-async def test_a_broker_that_is_away_is_waited_for(store: Store, tenant: Tenant) -> None:
+async def test_a_broker_that_is_away_is_waited_for(store: Store, tenant: Tenant, running: Running) -> None:
     match, vhost = await played(store, *range(6)), Vhost()
     vhost.fails_after = 3
     job = await replay(store, tenant, [match], ReplayOptions(1))
-    async with running(store, tenant, vhost):
+    async with running(vhost):
         done = await ended(store, job)
     assert (done.state, done.attempts) == (ReplayState.COMPLETED, 2)
     assert sorted(set(vhost.seqs)) == list(dict.fromkeys(vhost.seqs))
     assert len(set(vhost.seqs)) == 6
 
 
-async def test_nothing_is_published_without_the_lease(store: Store, tenant: Tenant) -> None:
+async def test_nothing_is_published_without_the_lease(store: Store, tenant: Tenant, running: Running) -> None:
     match, vhost = await played(store, 0, 1), Vhost()
     job = await replay(store, tenant, [match])
-    async with running(store, tenant, vhost, leased=False):
+    async with running(vhost, leased=False):
         seen = await eventually(lambda: present(store, job), lambda seen: bool(seen.error))
     assert (seen.state, seen.error) == (ReplayState.SCHEDULED, "another process holds the tenant")
     assert vhost.published == []
 
 
-async def test_a_stopped_replay_ends_at_once(store: Store, tenant: Tenant) -> None:
+async def test_a_stopped_replay_ends_at_once(store: Store, tenant: Tenant, running: Running) -> None:
     match, vhost = await played(store, *range(40)), Vhost()
     vhost.stands_after = 5
     job = await replay(store, tenant, [match], ReplayOptions(1))
-    async with running(store, tenant, vhost):
+    async with running(vhost):
         await eventually(lambda: present(store, job), lambda seen: seen.envelopes >= 4)
         assert await service(store).stop(tenant, "")
         assert not await service(store).stop(tenant, "")
