@@ -255,6 +255,7 @@ class Parts:
             grants=self.grants,
             counters=self.counters,
             recoveries=self.recoveries,
+            replays=self.replays,
             clock=self._clock,
             secret=self._settings.secret_key,
             broker=broker,

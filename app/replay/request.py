@@ -9,7 +9,6 @@ import msgspec
 from app.domain.ids import is_node_or_request_id, match_urn
 from app.domain.match import Match
 from app.domain.replay import (
-    MAX_ACCIDENTS,
     MAX_DELAY_MILLIS,
     MAX_LISTED,
     MAX_OPEN,
@@ -73,7 +72,7 @@ class ReplayService(msgspec.Struct, frozen=True):
     async def latest(self, tenant: Tenant, limit: int) -> list[ReplayJob]:
         """The tenant's replays, newest first."""
         async with self.store.autocommit() as tx:
-            return await replay_jobs.listing(tx, tenant.id, limit)
+            return await replay_jobs.listing(tx, tenant.id, limit=limit)
 
     async def add(self, tenant: Tenant, node: str, ref: str, *, finished_only: bool) -> Match:
         """Add a match (UUID or ``od:match:<n>``) to the end of the list; it may be there. Raises `NotFound`
@@ -112,12 +111,21 @@ class ReplayService(msgspec.Struct, frozen=True):
             return await replay_jobs.stop(tx, tenant.id, node, self.clock())
 
     async def play(
-        self, tenant: Tenant, node: str, options: ReplayOptions, *, by: str, where: str = "body"
+        self,
+        tenant: Tenant,
+        node: str,
+        options: ReplayOptions,
+        *,
+        by: str,
+        where: str = "body",
+        refs: Sequence[str] | None = None,
     ) -> ReplayJob:
-        """Start to replay the list. Raises `Invalid` for options out of range; `Conflict` when the list is
-        empty or has a match that can no longer be replayed, when the node has a replay that runs or the
-        tenant too many, or the tenant no vhost. `by` names who started it in the audit; `where` the options
-        were in the request."""
+        """Start to replay the list, which first becomes that of the matches `refs`, if these are not None.
+
+        Raises `Invalid` for options out of range; `Conflict` when the list is empty or has a match that can
+        no longer be replayed, when the node has a replay that runs or the tenant too many, or the tenant no
+        vhost; what `add` raises. `by` names who started it in the audit; `where` the options were in the
+        request."""
         _check_node(node)
         if wrong := list(_wrong_options(options, where)):
             raise Invalid(*wrong)
@@ -133,6 +141,11 @@ class ReplayService(msgspec.Struct, frozen=True):
             if await replay_jobs.open_count(tx, tenant.id) >= MAX_OPEN:
                 what = f"{MAX_OPEN} replays run already: stop one first."
                 raise Conflict(what, code="replays_running", limit=MAX_OPEN, retry_after=_RETRY_SECONDS)
+            if refs is not None:
+                await replay_jobs.clear_events(tx, tenant.id, node)
+                for ref in refs:
+                    match = await _match(tx, tenant, ref, finished_only=False)
+                    await replay_jobs.add_event(tx, tenant.id, node, match.id)
             listed = await _listed(tx, tenant, node, options)
             now = self.clock()
             return await replay_jobs.start(tx, tenant.id, node, listed, options, now, by=by)
@@ -172,15 +185,11 @@ def _check_node(node: str) -> None:
 def _wrong_options(options: ReplayOptions, where: str) -> Iterator[Field]:
     if not 0 < options.speed <= MAX_SPEED:
         what = f"A factor above 0, {MAX_SPEED:.0f} at most; for as fast as it goes send max_delay 0."
-        yield Field((where, "speed"), what, "range", options.speed)
+        yield Field((where, "speed"), what, "range", options.speed, {"lowest": 0, "highest": int(MAX_SPEED)})
     if not 0 <= options.max_delay <= MAX_DELAY_MILLIS:
-        yield Field((where, "max_delay"), f"0 to {MAX_DELAY_MILLIS} ms.", "range", options.max_delay)
-    if len(options.accidents) > MAX_ACCIDENTS:
-        yield Field((where, "accidents"), f"{MAX_ACCIDENTS} at most.", "range", len(options.accidents))
-    for place, one in enumerate(options.accidents):
-        if one.after < 0 or one.messages < 1:
-            what = "`after` counts from 0, `messages` from 1."
-            yield Field((where, "accidents", place), what, "range", msgspec.to_builtins(one))
+        limits = {"lowest": 0, "highest": MAX_DELAY_MILLIS}
+        what = f"0 to {MAX_DELAY_MILLIS} ms."
+        yield Field((where, "max_delay"), what, "range", options.max_delay, limits)
 
 
 async def _match(tx: Tx, tenant: Tenant, ref: str, *, finished_only: bool) -> Match:

@@ -114,7 +114,7 @@ async def newest(tx: Tx, tenant_id: UUID, node: str) -> ReplayJob | None:
 
 
 @reading_rows(_job)
-def listing(tenant_id: UUID, limit: int, /) -> Select[Any]:
+def listing(tenant_id: UUID, /, *, limit: int) -> Select[Any]:
     """At most `limit` replays of the tenant, newest first."""
     query = JobTable.select(*_JOB).where(JobTable.tenant_id == tenant_id)
     return query.order_by(JobTable.id, ascending=False).limit(limit)
