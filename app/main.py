@@ -57,6 +57,7 @@ from app.operations.api.dependencies import OperatorDependencies
 from app.operations.api.routes import ROUTES as OPERATORS
 from app.operations.restoration.failover import DatabaseFailover
 from app.recovery.request import RecoveryService
+from app.replay.request import ReplayService
 from app.settings import Settings, liquidity, load
 from app.sites.board.routes import ROUTES as BOARD
 from app.sites.board.routes import Board
@@ -94,6 +95,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "rest": provide(lambda: parts.rest),
         "sink": provide(lambda: parts.sink),
         "recoveries": provide(lambda: parts.recoveries),
+        "replays": provide(lambda: parts.replays),
         "combinations": provide(lambda: parts.combinations),
         "facade": Provide(parts.facade_of, sync_to_thread=False),
         "ops": provide(lambda: parts.operators),
@@ -147,6 +149,7 @@ class Parts:
         self.rest: RestDependencies
         self.sink: LogSink
         self.recoveries: RecoveryService
+        self.replays: ReplayService
         self.combinations: CombinationService
         self.refused_recoveries: RefusedRecoveries
         self.facades: dict[Listener, FacadeDependencies]
@@ -193,6 +196,7 @@ class Parts:
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.refused_recoveries = RefusedRecoveries(store)
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
+            self.replays = ReplayService(store, self._clock)
             self.combinations = CombinationService(store, self._clock)
             self.portal = self._portal(store, broker)
             self.console = self._console(store, management)
@@ -251,6 +255,7 @@ class Parts:
             grants=self.grants,
             counters=self.counters,
             recoveries=self.recoveries,
+            replays=self.replays,
             clock=self._clock,
             secret=self._settings.secret_key,
             broker=broker,

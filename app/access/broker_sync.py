@@ -55,7 +55,7 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
 
 
 async def repair(store: Store, management: Management, config: BrokerAccessConfig) -> list[str]:
-    """Correct the permissions, limits and exchange for SDKs of every tenant for which the broker has others;
+    """Correct the permissions, limits and exchanges for SDKs of every tenant for which the broker has others;
     the slugs of those tenants. Their connections are closed, since a channel caches permissions, and since a
     client whose exchange was deleted has no bindings any more. Raises `Unavailable`."""
     provisioned = await _provisioned(store)
@@ -98,16 +98,16 @@ async def differing_tenants(
 
 
 async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], exchange: str) -> set[str]:
-    """Restore the exchange for SDKs where it is not as we declare it; the slugs of those tenants."""
+    """Restore the exchanges for SDKs where they are not as we declare them; the slugs of those tenants."""
     listed, without = await management.exchanges(), set()
     for tenant in tenants:
         vhost = tenant.vhost
-        if await provisioning.has_sdk_exchange(management, listed, vhost, exchange):
+        if await provisioning.has_client_exchanges(management, listed, vhost, exchange):
             continue
-        await provisioning.restore_sdk_exchange(management, vhost, exchange)
+        await provisioning.restore_client_exchanges(management, vhost, exchange)
         for user in await client_users(management, vhost):
-            await management.close_user_connections(user, "the exchange of this vhost was restored")
-        log.warning("a tenant had no exchange for SDKs", tenant=tenant.slug)
+            await management.close_user_connections(user, "the exchanges of this vhost were restored")
+        log.warning("a tenant lacked an exchange for SDKs", tenant=tenant.slug)
         without.add(tenant.slug)
     return without
 

@@ -5,6 +5,7 @@
     bet_stop               the first of these rows         hi.…-         the same
     replayed               a recovery's `MatchMessage`     lo.…<node>    recovery, x-seq
     snapshot_complete      a recovery's request            -.-.-.…       recovery
+    of a replay            rows of the change log          hi.…<node>    as live, x-replay (`amqp.replay`)
     alive                  the clock                       -.-.-.…
 
 All have the header `timestamp_in_ms`. A key has eight sections,
@@ -12,7 +13,7 @@ All have the header `timestamp_in_ms`. A key has eight sections,
 as in the AsyncAPI document.
 
 A live message and a replayed one differ in key, headers, ids and `request_id` only: their bodies come from
-the same `MatchMessage`.
+the same `MatchMessage`. A message of a replay is the live one of then, on an exchange of its own.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -57,11 +58,11 @@ LIVE_SECTIONS = (
     None,
     frozenset({"-"}),
 )
-_decode_summary = msgspec.json.Decoder(MatchSummary).decode
-_decode_market = msgspec.json.Decoder(Market).decode
+decode_summary = msgspec.json.Decoder(MatchSummary).decode
+decode_market = msgspec.json.Decoder(Market).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
 _decode_fixture = msgspec.json.Decoder(FixtureChange).decode
-_ODDS = "odds_change"
+ODDS = "odds_change"
 #: The header that every message has: the timestamp of its XML (Unix ms). The AMQP property `timestamp` has
 #: whole seconds, in which several messages may fall; clients of the established feed read this header
 #: instead.
@@ -72,11 +73,12 @@ Rendered = tuple[AmqpMessage, bytes]  #: a message, and its bytes on the wire
 log = get_logger(__name__)
 
 
-def live_key(message: str, number: int | str) -> str:
-    """The key of a live message about match `number`; raises `ValueError` if it is not about a match."""
+def live_key(message: str, number: int | str, node_id: str | None = None) -> str:
+    """The key of a live message about match `number`, in a replay for the node `node_id`; raises `ValueError`
+    if it is not about a match."""
     if message not in LIVE_MESSAGES:
         raise ValueError(f"{message!r} is not a message about a match")
-    return f"hi.-.live.{message}.{SPORT}.od:match.{number}.-"
+    return f"hi.-.live.{message}.{SPORT}.od:match.{number}.{node_id or '-'}"
 
 
 def replayed_key(message: str, number: int | str, node_id: str | None) -> str:
@@ -108,7 +110,7 @@ class MatchMessage(msgspec.Struct, frozen=True):
         """Its XML, with the model's `probabilities` or without; `request_id` is that of the recovery that
         replays it."""
         match = match_urn(self.number)
-        if self.name == _ODDS:
+        if self.name == ODDS:
             return feed.odds_change(
                 match,
                 product,
@@ -206,15 +208,9 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
     def envelopes(self, rows: Iterable[ChangeRow]) -> Iterator[Envelope]:
         """The envelopes of `rows` (whole groups, in order); rows without a message have none, but for that
         of a `bet_stop`, which comes before the envelope that it belongs to."""
-        for _, group in groupby(rows, key=lambda row: row.envelope_seq):
-            published = []
-            for row in group:
-                if row.entity == BET_STOP:
-                    yield self._bet_stop(row)
-                elif row.message or row.entity in PUBLISHED:
-                    published.append(row)
-            if published:
-                yield self._rendered(published)
+        for published in published_groups(rows):
+            is_stop = published[0].entity == BET_STOP
+            yield self._bet_stop(published[0]) if is_stop else self._rendered(published)
 
     def _rendered(self, rows: Sequence[ChangeRow]) -> Envelope:
         """An envelope that cannot be rendered must not block those after it: it has no frames."""
@@ -232,7 +228,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             body=feed.bet_stop(match_urn(row.number), self.product, row.at),
             message_id=_live_id(row.seq),
             at=row.at,
-            headers=_live_headers(row, row.seq),
+            headers=live_headers(row, row.seq),
             persistent=False,
         )
         return Envelope(
@@ -257,14 +253,14 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         return _envelope(last, *rendered, variants)
 
     def _live(self, rows: Sequence[ChangeRow], probabilities: bool, rules: OfferRules) -> AmqpMessage:
-        last, content = rows[-1], _match_message(rows, rules)
+        last, content = rows[-1], match_message(rows, rules)
         return AmqpMessage(
             exchange=self.exchange,
             routing_key=live_key(content.name, last.number),
             body=content.body(self.product, probabilities=probabilities),
             message_id=_live_id(last.envelope_seq),
             at=last.at,
-            headers=_live_headers(last, last.envelope_seq),
+            headers=live_headers(last, last.envelope_seq),
             persistent=content.name not in TRANSIENT_MESSAGES,
         )
 
@@ -311,6 +307,20 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         )
 
 
+def published_groups(rows: Iterable[ChangeRow]) -> Iterator[list[ChangeRow]]:
+    """The rows of each envelope of `rows` (whole groups, in order), without those that have no message. That
+    of a `bet_stop` comes alone, before those of the envelope that it belongs to."""
+    for _, group in groupby(rows, key=lambda row: row.envelope_seq):
+        published = []
+        for row in group:
+            if row.entity == BET_STOP:
+                yield [row]
+            elif row.message or row.entity in PUBLISHED:
+                published.append(row)
+        if published:
+            yield published
+
+
 def _envelope(
     last: ChangeRow, message: AmqpMessage, frames: bytes, variants: MessageVariants | None = None
 ) -> Envelope:
@@ -319,7 +329,7 @@ def _envelope(
         prev_seq=last.prev_seq,
         match_id=last.match_id,
         at=last.at,
-        name=last.message or _ODDS,
+        name=last.message or ODDS,
         message=message,
         frames=frames,
         variants=variants,
@@ -332,7 +342,7 @@ def _live_id(seq: int) -> str:
     return f"mf-{seq}"
 
 
-def _live_headers(row: ChangeRow, seq: int) -> dict[str, int | str]:
+def live_headers(row: ChangeRow, seq: int) -> dict[str, int | str]:
     """`x-arrived-at`: when we received the log lines behind this, so that a client can measure how long it
     took; absent where no log line is behind it."""
     headers: dict[str, int | str] = {
@@ -343,20 +353,20 @@ def _live_headers(row: ChangeRow, seq: int) -> dict[str, int | str]:
     return headers | {"x-arrived-at": row.arrived_at} if row.arrived_at else headers
 
 
-def _match_message(rows: Sequence[ChangeRow], rules: OfferRules) -> MatchMessage:
+def match_message(rows: Sequence[ChangeRow], rules: OfferRules) -> MatchMessage:
     """The message of these rows for a tenant for which these rules hold. Where nothing is left it is an
     `odds_change` without markets, so that its `x-seq` follows the one before."""
     row = rows[-1]
-    name, number, at, seq = row.message or _ODDS, row.number, row.at, row.envelope_seq
-    if name == _ODDS:
-        summaries = [_decode_summary(each.body) for each in rows if each.entity == "match"]
+    name, number, at, seq = row.message or ODDS, row.number, row.at, row.envelope_seq
+    if name == ODDS:
+        summaries = [decode_summary(each.body) for each in rows if each.entity == "match"]
         markets = [market for each in rows if (market := _changed_market(each, rules))]
         return MatchMessage(name, number, at, seq, summaries[-1] if summaries else None, markets)
     if name == "fixture_change":
         return MatchMessage(name, number, at, seq, change_type=_decode_fixture(row.body).change_type)
     entries = [_decode_entry(each.body) for each in rows]
     left = [one for one in entries if was_offered(rules.off, one.type_id, one.first_opened_at)]
-    return MatchMessage(name if left else _ODDS, number, at, seq, entries=left)
+    return MatchMessage(name if left else ODDS, number, at, seq, entries=left)
 
 
 def _changed_market(row: ChangeRow, rules: OfferRules) -> Market | None:
@@ -364,4 +374,4 @@ def _changed_market(row: ChangeRow, rules: OfferRules) -> Market | None:
         return decode_tenant_market(row.body)
     if row.entity != "market":
         return None
-    return rules.changed_market(_decode_market(row.body), row.frame)
+    return rules.changed_market(decode_market(row.body), row.frame)

@@ -30,6 +30,7 @@ from app.amqp.envelope import (
 )
 from app.amqp.frames import CONTENT_TYPE, AmqpMessage
 from app.amqp.tenant_channels import ConfirmedChannel
+from app.broker.permissions import REPLAY_EXCHANGE
 from app.wire.json_schema import feed_json_schema
 
 _MAX_COUNT = 4096
@@ -41,6 +42,7 @@ _ALIVE, _COMPLETE = "alive", "snapshot_complete"
 _TRANSIENT = {_ALIVE, *(f"live.{name}" for name in TRANSIENT_MESSAGES)}
 _LIVE = "Published as it happens."
 _REPLAYED = "Replayed by a recovery."
+_OF_REPLAY = "A live message of a match that is over, replayed as it was published then."
 #: What differs between a live message and a replayed one, beside its routing key and headers.
 _ODDS = "The markets that changed; what is not listed is as it was."
 _ALL_ODDS = (
@@ -128,7 +130,7 @@ class FeedPublishers:
         url = f"amqp://op-slug@{host}/slug"
         self.broker = RabbitBroker(url, specification_url=url, logger=None, middlewares=(Transport,))
         self.titles: dict[str, str] = {}
-        self._exchange = RabbitExchange(exchange, ExchangeType.TOPIC, durable=True)
+        self._exchange = exchange
         self._schemas = feed_json_schema()
         self._live = {
             name: self._declare(f"live.{name}", name, live_key(name, MATCH), _LIVE)
@@ -136,6 +138,12 @@ class FeedPublishers:
         }
         self._replayed = {
             name: self._declare(f"recovery.{name}", name, replayed_key(name, MATCH, NODE), _REPLAYED)
+            for name in sorted(MATCH_MESSAGES)
+        }
+        self._of_replay = {
+            name: self._declare(
+                f"replay.{name}", name, live_key(name, MATCH, NODE), _OF_REPLAY, REPLAY_EXCHANGE
+            )
             for name in sorted(MATCH_MESSAGES)
         }
         key = snapshot_complete_key(NODE)
@@ -151,6 +159,11 @@ class FeedPublishers:
         """Publish what a recovery replays; raises what the channel raises."""
         await _publish(self._replayed[name], message, ToTenant(message, channel))
 
+    async def of_replay(self, message: AmqpMessage, channel: ConfirmedChannel) -> None:
+        """Publish a message of a replay; raises what the channel raises."""
+        name = message.routing_key.split(".")[3]
+        await _publish(self._of_replay[name], message, ToTenant(message, channel))
+
     async def snapshot_complete(self, message: AmqpMessage, channel: ConfirmedChannel) -> None:
         """Publish the end of a recovery; raises what the channel raises."""
         await _publish(self._complete, message, ToTenant(message, channel))
@@ -159,15 +172,17 @@ class FeedPublishers:
         """Publish `alive`; raises what the channel raises."""
         await _publish(self._alive, message, ToTenant(message, channel))
 
-    def _declare(self, title: str, name: str, key: str, description: str) -> RabbitPublisher:
+    def _declare(
+        self, title: str, name: str, key: str, description: str, exchange: str = ""
+    ) -> RabbitPublisher:
         self.titles[title] = name
         if name == "odds_change":
-            description = f"{description} {_ODDS if title.startswith('live') else _ALL_ODDS}"
+            description = f"{description} {_ALL_ODDS if title.startswith('recovery') else _ODDS}"
         schema = _replaced(self._schemas.message(name), "$ref", _REFERENCE)
         return self.broker.publisher(
-            exchange=self._exchange,
+            exchange=RabbitExchange(exchange or self._exchange, ExchangeType.TOPIC, durable=True),
             routing_key=key,
-            persist=title not in _TRANSIENT,
+            persist=title not in _TRANSIENT and not title.startswith("replay."),
             mandatory=name == _COMPLETE,
             content_type=CONTENT_TYPE,
             title=title,

@@ -275,7 +275,7 @@ class Relay:
 
     def _is_booked(self, tenant_id: UUID, match_id: UUID, seq: int) -> bool:
         gaps = self._booking_gaps.get((tenant_id, match_id))
-        return gaps is None or not any(after < seq <= until for after, until in gaps)
+        return gaps is None or tenants.booked_at(gaps, seq)
 
     def _receives_probabilities(self, tenant_id: UUID) -> bool:
         return tenant_id in self.with_probabilities

@@ -234,6 +234,11 @@ class QueueChannel:
             return False
         return True
 
+    async def declare_topic_exchange(self, name: str) -> None:
+        """Declare a durable topic exchange, if there is none; `ChannelClosed` for one of other properties."""
+        declare = commands.Exchange.Declare(exchange=name, exchange_type="topic", durable=True)
+        await self._call(declare, commands.Exchange.DeclareOk)
+
     async def declare_transient_exchange(self, name: str) -> None:
         """Declare an exchange that ends with the broker."""
         declare = commands.Exchange.Declare(exchange=name, exchange_type="fanout", durable=False)

@@ -13,7 +13,7 @@ import secrets
 import msgspec
 
 from app.broker.management import Management
-from app.broker.permissions import TENANT_TAG, tenant_user
+from app.broker.permissions import REPLAY_EXCHANGE, TENANT_TAG, tenant_user
 from app.broker.provisioning import LOST, RUNNING
 
 PUBLISHER_PREFIX = "matchfeed-feed-"
@@ -38,14 +38,14 @@ async def create_publisher_user(management: Management, holder: str) -> str:
 
 
 async def permit_publisher(management: Management, holder: str, vhost: str, exchange: str) -> None:
-    """Permit the holder to declare and publish to one tenant's exchange, to declare the exchange that ends
-    with the broker, to read the queue of its losses, and nothing else."""
+    """Permit the holder to declare and publish to one tenant's exchange and that of its replays, to declare
+    the exchange that ends with the broker, to read the queue of its losses, and nothing else."""
     name = exchange.replace(".", r"\.")
     await management.set_permissions(
         vhost,
         publisher_user(holder),
-        configure=f"^({name}|{RUNNING})$",
-        write=f"^{name}$",
+        configure=f"^({name}|{REPLAY_EXCHANGE}|{RUNNING})$",
+        write=f"^({name}|{REPLAY_EXCHANGE})$",
         read=f"^{LOST}$",
     )
 

@@ -1,13 +1,13 @@
 """What a tenant's user may do on the broker. This list is the only one; docs/security.md shows it.
 
 A tenant declares, binds, reads, purges and deletes its own queues in the vhost of its name, and reads the
-feed's exchange. It publishes nothing, declares and binds no exchange, and has no access to anything else, the
-queue of its losses included.
+feed's exchange and that of replays. It publishes nothing, declares and binds no exchange, and has no access
+to anything else, the queue of its losses included.
 
 Clients of established odds feeds log in with an API key as user name (`access.key_logins`) and bind to the
 exchange `oddinfeed`, which receives everything that the feed's exchange does. Some of them declare it when
 they start, so a key may; a client that deletes it or declares it differently loses its own messages until
-it is restored.
+it is restored. The exchange `oddinreplay`, to which only replays are published, is such an exchange, too.
 
 The broker applies the list in one of two modes. With `http` it requests a decision for each resource, by kind
 and name (see `broker.authorisation`). With `patterns` it matches names against permission patterns, which do
@@ -25,6 +25,10 @@ AuthorisationMode = Literal["patterns", "http"]
 
 #: The exchange to which clients of established odds feeds bind.
 SDK_EXCHANGE = "oddinfeed"
+#: The exchange to which replays are published, by the name that these clients know.
+REPLAY_EXCHANGE = "oddinreplay"
+#: Exchanges that some of these clients declare when they start.
+CLIENT_EXCHANGES = (SDK_EXCHANGE, REPLAY_EXCHANGE)
 #: The tag of tenants' users. The broker reports it only for a user whose password it has checked itself.
 TENANT_TAG = "tenant"
 _PREFIX = "op-"
@@ -83,11 +87,11 @@ def is_allowed(access: ResourceCheck, exchange: str) -> bool:
         case "queue", "configure" | "write" | "read":
             return bool(re.fullmatch(_queues(access.vhost), access.name, re.DOTALL))
         case "exchange", "read":
-            return access.name in (exchange, SDK_EXCHANGE)
+            return access.name in (exchange, *CLIENT_EXCHANGES)
         case "exchange", "configure":
-            return access.by_key and access.name == SDK_EXCHANGE != exchange
+            return access.by_key and access.name in CLIENT_EXCHANGES and access.name != exchange
         case "topic", "read":
-            known = access.name in (exchange, SDK_EXCHANGE)
+            known = access.name in (exchange, *CLIENT_EXCHANGES)
             return known and bool(_BINDING_KEY.fullmatch(access.routing_key))
         case _:
             return False
@@ -97,7 +101,7 @@ def permission(exchange: str, mode: AuthorisationMode) -> Permission | None:
     """The tenant's permission as the broker stores it; None in mode `http`."""
     if mode == "http":
         return None
-    read = rf"^({_SERVER_NAMED}|{re.escape(exchange)})$"
+    read = rf"^({_SERVER_NAMED}|{re.escape(exchange)}|{REPLAY_EXCHANGE})$"
     return Permission(configure=f"^{_SERVER_NAMED}$", write=f"^{_SERVER_NAMED}$", read=read)
 
 

@@ -19,7 +19,14 @@ from app.broker.address import Address, parse, tenant_url
 from app.broker.login_check import check_binding
 from app.broker.management import Management
 from app.broker.management_api import ListedExchange
-from app.broker.permissions import SDK_EXCHANGE, TENANT_TAG, AuthorisationMode, tenant_user
+from app.broker.permissions import (
+    CLIENT_EXCHANGES,
+    REPLAY_EXCHANGE,
+    SDK_EXCHANGE,
+    TENANT_TAG,
+    AuthorisationMode,
+    tenant_user,
+)
 from app.domain.tenant import MAX_QUEUES, NUMBERED_VHOST
 from app.kit.errors import Conflict, Unavailable
 
@@ -142,7 +149,7 @@ async def declare_topology(management: Management, vhost: str, exchange: str) ->
     """Declare what every tenant's vhost has: the exchanges, limits on every queue, and the dead-letter
     exchange and queue of the losses. That queue is declared last: where it exists, the rest does."""
     await management.put_exchange(vhost, exchange, "topic")
-    await declare_sdk_exchange(management, vhost, exchange)
+    await declare_client_exchanges(management, vhost, exchange)
     await management.put_exchange(vhost, LOST, "headers", internal=True)
     await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS, _OTHERS)
     overflow = {"overflow": "drop-head", "dead-letter-exchange": LOST}
@@ -153,27 +160,29 @@ async def declare_topology(management: Management, vhost: str, exchange: str) ->
         await management.bind(vhost, LOST, LOST, loss, only)
 
 
-async def declare_sdk_exchange(management: Management, vhost: str, exchange: str) -> None:
-    """Declare the exchange to which clients of established odds feeds bind, with everything of `exchange`."""
+async def declare_client_exchanges(management: Management, vhost: str, exchange: str) -> None:
+    """Declare the exchanges to which clients of established odds feeds bind: that with everything of
+    `exchange`, and that of replays."""
+    await management.put_exchange(vhost, REPLAY_EXCHANGE, "topic")
     if exchange != SDK_EXCHANGE:
         await management.put_exchange(vhost, SDK_EXCHANGE, "topic")
         await management.bind_exchange(vhost, exchange, SDK_EXCHANGE, "#")
 
 
-async def has_sdk_exchange(
+async def has_client_exchanges(
     management: Management, listed: Collection[ListedExchange], vhost: str, exchange: str
 ) -> bool:
-    """Whether that exchange, of those that the broker listed, is there as declared, and bound."""
-    if exchange == SDK_EXCHANGE:
-        return True
-    there = ListedExchange(vhost, SDK_EXCHANGE) in listed
-    return there and await management.is_bound(vhost, exchange, SDK_EXCHANGE)
+    """Whether those exchanges, of those that the broker listed, are there as declared, and bound."""
+    if any(ListedExchange(vhost, name) not in listed for name in {*CLIENT_EXCHANGES} - {exchange}):
+        return False
+    return exchange == SDK_EXCHANGE or await management.is_bound(vhost, exchange, SDK_EXCHANGE)
 
 
-async def restore_sdk_exchange(management: Management, vhost: str, exchange: str) -> None:
-    """Replace it: a client deleted it, or declared another of its name."""
-    await management.delete_exchange(vhost, SDK_EXCHANGE)
-    await declare_sdk_exchange(management, vhost, exchange)
+async def restore_client_exchanges(management: Management, vhost: str, exchange: str) -> None:
+    """Replace them: a client deleted one, or declared another of its name."""
+    for name in {*CLIENT_EXCHANGES} - {exchange}:
+        await management.delete_exchange(vhost, name)
+    await declare_client_exchanges(management, vhost, exchange)
 
 
 async def deprovision(management: Management, vhost: str) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from app.broker.broker_users import is_publisher_user
 from app.broker.management_api import Inventory, ListedConnection, ListedQueue
-from app.broker.permissions import SDK_EXCHANGE, tenant_user
+from app.broker.permissions import CLIENT_EXCHANGES, SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import LOST, QUEUE_LIMITS, RUNNING, USER_LIMITS
 
 _MAX_PRIORITIES = 10  #: each is a queue of its own within the broker
@@ -120,7 +120,7 @@ def _allowed(name: str, value: Any) -> bool:
 
 def _exchanges(vhost: str, now: Inventory, exchange: str) -> Iterator[Violation]:
     for each in now.exchanges:
-        ours = each.name in ("", exchange, SDK_EXCHANGE, LOST, RUNNING) or each.name.startswith("amq.")
+        ours = each.name in ("", exchange, *CLIENT_EXCHANGES, LOST, RUNNING) or each.name.startswith("amq.")
         if each.vhost == vhost and not ours:
             yield Violation(vhost, "exchange", f"there is an exchange {each.name}", exchange=each.name)
 

@@ -10,6 +10,7 @@ CATEGORY = "3"  #: Counter-Strike 2 in the facade's list of sports
 PREFIX = "mf"
 
 _MATCH = re.compile(r"od:match:([1-9][0-9]{0,17})\Z")
+_NODE_OR_REQUEST = re.compile(r"[1-9][0-9]{0,63}\Z")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\Z")
 _ENTRANT = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*:([a-z]+):)?([1-9][0-9]{0,17})\Z")
 
@@ -40,6 +41,12 @@ def match_uuid(text: str) -> UUID | None:
     """The UUID, or None when `text` is not of the published form: other spellings would give one match many
     addresses."""
     return UUID(text) if _UUID.match(text) else None
+
+
+def is_node_or_request_id(text: str) -> bool:
+    """Whether `text` is an id that a client gives a recovery or one of its nodes: up to 64 digits, the first
+    one not 0."""
+    return _NODE_OR_REQUEST.match(text) is not None
 
 
 def entrant_number(text: str, *kinds: str) -> int | None:

@@ -73,6 +73,10 @@ recovery_seconds = Histogram(
 recovery_unrendered = Counter(
     "matchfeed_recovery_unrendered", "Messages that no recovery could render, and left out"
 )
+replays = Counter("matchfeed_replays", "Replays that ended, by their state", ["state"])
+replay_messages = Counter(
+    "matchfeed_replay_messages", "Messages of replays that were confirmed by the broker"
+)
 recovery_envelopes = Counter("matchfeed_recovery_envelopes", "Replayed envelopes confirmed by the broker")
 feed_tenants = Gauge("matchfeed_feed_tenants", "Tenants whose lease this process holds")
 xml_dropped_characters = Counter(

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain.ids import is_node_or_request_id
 from app.domain.recovery import RecoveryInFlight, RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Tenant
 from app.kit.clock import Clock, iso_seconds
@@ -17,7 +18,6 @@ from app.store.transaction import Tx
 from app.wire.xml.dialect import SPECIFICATION, Dialect
 
 _NUMBER = re.compile(r"[0-9]+\Z")
-_ID = re.compile(r"[1-9][0-9]{0,63}\Z")
 _MAX_DIGITS = 15  #: a longer number of milliseconds is in the future in any case
 #: Clients send the newest timestamp that they have received, which may be ahead of the clock by a few ms.
 #: Some send exactly the window's edge, which is older when it arrives (`Dialect.edge_millis`).
@@ -198,7 +198,7 @@ def _wrong_after(after: str | None, earliest: int, latest: int, edge: int) -> It
 def _wrong_id(name: str, value: str | None, *, required: bool) -> Iterator[Field]:
     if value is None and required:
         yield Field(("query", name), "This parameter is required.", "missing")
-    elif value is not None and not _ID.match(value):
+    elif value is not None and not is_node_or_request_id(value):
         what = "Send a positive whole number: digits only, the first one not 0, at most 64."
         yield _field(name, what, "positive_integer", value)
 

@@ -32,14 +32,14 @@ from app.domain.recovery import (
     RecoveryRequest,
     RecoveryState,
 )
-from app.store import audit, notifications
+from app.store import audit, notifications, tenants
 from app.store.audit import AuditRecord
 from app.store.prepared import prepared, reading, writing
 from app.store.sql import NO_SLOT, any_of, literals, not_exists, now, same
 from app.store.statements import claims, server, writes
 from app.store.tables.match import Match
 from app.store.tables.tenant import RecoveryJob as JobTable
-from app.store.tables.tenant import RecoverySlot, RefusedRecovery, Tenant, TenantCursor
+from app.store.tables.tenant import RecoverySlot, RefusedRecovery, TenantCursor
 from app.store.transaction import Row, Tx
 
 Values = dict[Column | str, Any]
@@ -75,7 +75,7 @@ async def accept(
     Concurrent requests of one tenant are serialised: the second sees the outcome of the first. Deletes jobs
     that ended a week ago.
     """
-    await tx.run(_lock_tenant(tenant_id))
+    await tenants.lock_jobs(tx, tenant_id)
     waiting = await tx.one_value(_waiting(tenant_id, request.slot))
     token = None if waiting else await tx.one_value(_acquire_slot(tenant_id, request.slot, lifetime))
     if token is None:
@@ -90,7 +90,7 @@ async def queue(
     earlier ones. Returns the present job if the same request has not ended yet, and None when `limit` of the
     tenant's jobs are without a slot.
     """
-    await tx.run(_lock_tenant(tenant_id))
+    await tenants.lock_jobs(tx, tenant_id)
     if same := await tx.first(_same(tenant_id, *_parameters(request))):
         return _job(same)
     if await tx.one_value(_without_slot(tenant_id)) >= limit:
@@ -257,11 +257,6 @@ def _listed(tenant_id: UUID, first: int, before: int, *, limit: int) -> Select[A
     query = JobTable.select(*_JOB, *named).where(JobTable.tenant_id == tenant_id)
     query = query.where(JobTable.id >= first, JobTable.id < before)
     return query.order_by(JobTable.id, ascending=False).limit(limit)
-
-
-@prepared
-def _lock_tenant(tenant_id: UUID) -> Select[Any]:
-    return Tenant.select(Tenant.id).where(Tenant.id == tenant_id).lock_rows("NO KEY UPDATE")
 
 
 @prepared

@@ -15,9 +15,10 @@ from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.domain.types_off import Intervals, TypeOff
 from app.kit.errors import Conflict, NotFound
 from app.store import notifications
-from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
+from app.store.prepared import prepared, reading, reading_ids, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import any_of, holds, not_exists
+from app.store.tables.change import KeptChange
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Statement, Tx
@@ -145,6 +146,12 @@ def lock_offer(tenant_id: UUID, /) -> Select[Any]:
     return TenantTable.select(*_OFFER).where(TenantTable.id == tenant_id).lock_rows("KEY SHARE")
 
 
+@reading_ids
+def lock_jobs(tenant_id: UUID, /) -> Select[Any]:
+    """Until the transaction ends, no other adds a job of the tenant."""
+    return TenantTable.select(TenantTable.id).where(TenantTable.id == tenant_id).lock_rows("NO KEY UPDATE")
+
+
 async def save_types_off(tx: Tx, tenant_id: UUID, intervals: Intervals) -> None:
     """Write when market types were switched off for a tenant."""
     await tx.change(_save_types_off(tenant_id, msgspec.json.encode(intervals)))
@@ -229,10 +236,19 @@ async def booking_gaps(tx: Tx) -> dict[tuple[UUID, UUID], list[tuple[int, int]]]
     return found
 
 
+def booked_at(gaps: Sequence[tuple[int, int]], seq: int) -> bool:
+    """Whether a match with these gaps (one of `booking_gaps`) was published to the tenant at the change
+    `seq`."""
+    return not any(after < seq <= until for after, until in gaps)
+
+
 @writing
 def prune_booking_gaps(oldest: int, /) -> Delete:
-    """Delete the gaps that end before the log's `oldest` change; how many."""
-    return BookingGap.delete().where(BookingGap.until_seq < oldest)
+    """Delete the gaps that end before the log's `oldest` change, and in which no kept change is; how many."""
+    kept = KeptChange.select(KeptChange.match_id).where(
+        KeptChange.match_id == BookingGap.match_id, KeptChange.last_seq > BookingGap.after_seq
+    )
+    return BookingGap.delete().where(BookingGap.until_seq < oldest, WhereRaw("{}", not_exists(kept)))
 
 
 async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:

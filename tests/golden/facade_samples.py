@@ -21,8 +21,9 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.domain.match_info import VideoStream
+from app.domain.replay import ReplayJob, ReplayOptions, ReplayState
 from app.domain.tenant import Grant, Tenant
-from app.wire.xml import cash_out, custom_bet, dictionaries, entrants, responses, sport_events
+from app.wire.xml import cash_out, custom_bet, dictionaries, entrants, replay, responses, sport_events
 from app.wire.xml.custom_bet import CalculatedPrice
 from tests.golden.feed_samples import CANCELLED, FINISHED, LIVE, UPCOMING
 
@@ -51,6 +52,7 @@ STREAMS = (
     VideoStream("https://live.example/main?a=1&b=2", "en", "Main stage"),
     VideoStream("https://live.example/b"),
 )
+PLAYING = ReplayJob(7, UUID(int=1), "", (UUID(int=2),), ReplayOptions(), ReplayState.RUNNING, APRIL_2031)
 LIVE_EVENT = sport_events.SportEvent(
     id=UUID(int=4711),
     summary=LIVE,
@@ -173,6 +175,11 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     "response_accepted_with_all": lambda: responses.recovery_accepted(
         msgspec.structs.replace(TAKEN_ON, node_id="3", after=APRIL_2031 - DAY)
     ),
+    "replay_set_content": lambda: replay.replay_set_content(["od:match:4711", "od:match:4712"]),
+    "replay_set_content_empty": lambda: replay.replay_set_content([]),
+    "player_status_stopped": lambda: replay.player_status(None),
+    "player_status_playing": lambda: replay.player_status(PLAYING),
+    "response_replay": lambda: replay.replay_accepted("play", "Replay 7 has been started: 2 matches."),
     **{
         f"not_found_{root}": lambda root=root: responses.not_found(root)
         for root in get_args(responses.NotFoundRoot)

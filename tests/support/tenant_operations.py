@@ -107,6 +107,7 @@ ALLOWED: dict[str, Operation] = {
     "get from a queue of its own": _get(),
     "purge a queue of its own": _purge(),
     "inspect a queue of its vhost (passive declare)": _inspect("lost"),
+    "bind a queue of its own to `oddinreplay`, to which replays are published": _bind("#", "oddinreplay"),
     "inspect an exchange of its vhost (passive declare)": lambda channel, _: channel.get_exchange(EXCHANGE),
 }
 #: With `BROKER_AUTHORISATION=http`.
@@ -145,10 +146,14 @@ REFUSED_BY_NAME = ALLOWED_BY_KIND
 #: With an API key as user name, besides: some clients declare their exchange when they start.
 ALLOWED_BY_LOGIN: dict[str, Operation] = {
     "declare the exchange `oddinfeed` as it is": _declare_exchange("oddinfeed", type="topic", durable=True),
+    "declare the exchange `oddinreplay` as it is": _declare_exchange(
+        "oddinreplay", type="topic", durable=True
+    ),
     "bind a queue of its own to `oddinfeed`": _bind("*.*.live.*.*.*.*.#", "oddinfeed"),
 }
 REFUSED_BY_LOGIN: dict[str, Operation] = {
     "publish to `oddinfeed`": _publish("oddinfeed"),
+    "publish to `oddinreplay`": _publish("oddinreplay"),
     "bind another exchange to `oddinfeed`": _bind_exchange("oddinfeed", "amq.topic"),
     "bind `oddinfeed` to another exchange": _bind_exchange("amq.fanout", "oddinfeed"),
     "bind to `oddinfeed` by a key with more than two `#`": _bind("#.a.#.b.#", "oddinfeed"),

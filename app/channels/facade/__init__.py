@@ -4,9 +4,9 @@ them built in. Documents are always XML, whatever `Accept` says; errors are JSON
 
 `catalogue` holds what clients read once, `entrants` teams, players and tournaments, `matches` single matches
 and their lists, `custom_bet` combinations of markets, `probabilities` what bets are worth, `recovery` the
-recovery requests; `dependencies` is what the handlers share: it declares who may call them, and parses the
-paths. Some paths go beyond the specification, because existing clients call them: `docs/compatibility.md`
-lists all.
+recovery requests, `replay` replays of matches that are over; `dependencies` is what the handlers share: it
+declares who may call them, and parses the paths. Some paths go beyond the specification, because existing
+clients call them: `docs/compatibility.md` lists all.
 
 Documents are rendered once and cached (`http.response`) until what they show changes; a schedule once for all
 tenants that booked the same matches. The moment of rendering stands in the root of every document

@@ -23,7 +23,7 @@ _ACTION = {
     RecoveryKind.EVENT_STATEFUL: "recovery of settlements and cancellations of {0}",
 }
 #: Path segments in a product's place with which other paths begin.
-_OTHER_PREFIXES = ("custombet", "descriptions", "probabilities", "schemas", "sports")
+_OTHER_PREFIXES = ("custombet", "descriptions", "probabilities", "replay", "schemas", "sports")
 _MESSAGES = ("recovery", "odds", "stateful_messages")
 _After = Annotated[
     str | None, QueryParameter(description="Unix ms of the last processed message; 0: full snapshot.")

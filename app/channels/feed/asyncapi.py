@@ -18,7 +18,7 @@ SERVER = "feed"
 _COMPONENT = "feed.{}"  #: what a message is called among the components, where the stream has some too
 _PARAMETERS = {
     MATCH: "The number of the match.",
-    NODE: "The `node_id` of the recovery's request, or `-`.",
+    NODE: "The `node_id` of the request, or `-`.",
 }
 
 
@@ -110,6 +110,10 @@ def _headers(name: str) -> Json:
         "type": "integer",
         "description": "Live only: when the log lines behind it came to us (Unix ms); not on what an "
         "operator did.",
+    }
+    numbered["x-replay"] = {
+        "type": "integer",
+        "description": "Only on messages of a replay: its number. Their other headers are those of then.",
     }
     timed: Json = {
         "timestamp_in_ms": {

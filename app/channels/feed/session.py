@@ -26,7 +26,6 @@ from app.amqp.loss_notice import LossNotice
 from app.amqp.publishers import FeedPublishers
 from app.amqp.reconnect import keep_connected
 from app.amqp.relay import Relay
-from app.amqp.tenant_channels import ConfirmedChannel
 from app.amqp.tenant_publisher import TenantPublisher
 from app.broker.address import Address
 from app.broker.broker_users import create_publisher_user, expel_publisher, permit_publisher, publisher_user
@@ -34,13 +33,13 @@ from app.broker.management import Management
 from app.broker.violations import TenantLimits
 from app.channels.feed.enforcement import Enforcement
 from app.channels.feed.gauges import update_connected, update_gauges
+from app.channels.feed.jobs import TenantJobs
 from app.channels.feed.process_watch import IngestWatchdog, RestWatch
 from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import feed_tenants
-from app.recovery.runner import RecoveryRunner
 from app.store import cursors, heartbeats, recovery_jobs, tenants
 from app.store.connections import Store
 from app.store.cursors import LeasedTenant, TenantReport
@@ -104,6 +103,15 @@ class FeedSession:
         self._bindings = BindingTracker(
             management, broker, config.event_vhost, config.exchange, self.relay.publishers
         )
+        self._jobs = TenantJobs(
+            store,
+            self.holder,
+            self._renderer,
+            self._feed,
+            self._lease,
+            self.relay.publishers,
+            clock,
+        )
         self._without_broker_since: float | None = None
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
@@ -138,7 +146,7 @@ class FeedSession:
                 for loop in (self.relay.listen, self.relay.read, self.relay.catch_up, self.relay.save):
                     group.create_task(loop())
                 group.create_task(self._bindings.run())
-                group.create_task(self._recovery_runner().run())
+                group.create_task(self._jobs.run())
                 group.create_task(update_connected(self.relay))
                 group.create_task(update_gauges(self._store, self._management, self.relay))
                 group.create_task(self._enforcement().run())
@@ -168,35 +176,6 @@ class FeedSession:
         user = publisher_user(self.holder)
         address = msgspec.structs.replace(self._broker, user=user, password=password)
         return PublisherLogin(address, f"matchfeed-feed/{self.holder}", self._config.exchange)
-
-    def _recovery_runner(self) -> RecoveryRunner:
-        return RecoveryRunner(
-            self._store,
-            self.holder,
-            self._renderer,
-            self._feed,
-            reachable=self._reachable,
-            channel=self._replay_channel,
-            is_leased=self._holds,
-            clock=self._clock,
-        )
-
-    def _reachable(self) -> dict[UUID, str]:
-        """The slugs of the tenants that we hold and can publish to: no recovery is run into a blocked broker,
-        and none before the notice of an outage."""
-        return {
-            each.tenant_id: each.slug
-            for each in self.relay.publishers.values()
-            if each.healthy and not each.awaits_notice and self._holds(each.tenant_id)
-        }
-
-    def _replay_channel(self, tenant_id: UUID) -> ConfirmedChannel | None:
-        publisher = self.relay.publishers.get(tenant_id)
-        return publisher.channels.replayed if publisher and publisher.channels else None
-
-    def _holds(self, tenant_id: UUID) -> bool:
-        publisher = self.relay.publishers.get(tenant_id)
-        return self._lease.held and publisher is not None and not publisher.releasing
 
     async def _renew_leases(self, group: asyncio.TaskGroup, login: PublisherLogin) -> None:
         """Three times a lease: renew, acquire what is free, drop what we no longer hold."""

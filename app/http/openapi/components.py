@@ -57,6 +57,7 @@ PARAMETERS = {
     "market_id": ParameterDoc("The market's type in the catalogue.", "1"),
     "consent_id": ParameterDoc("The request's number, as in the list of requests for consent.", 1),
     "alert_id": ParameterDoc("The alert's number, as in the list of alerts.", 1),
+    "max_delay": ParameterDoc(example=2000, schema={"type": "integer", "minimum": 0, "maximum": 86_400_000}),
     "match": ParameterDoc(f"Those of one match: {_MATCHES}", "od:match:1", _MATCH),
     "match_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
     "name": ParameterDoc("The file's name.", "feed.xsd"),
@@ -80,6 +81,7 @@ PARAMETERS = {
     "request_id": ParameterDoc(
         "Digits of your own; repeated in every envelope of the replay.", "1001", _DIGITS
     ),
+    "run_parallel": ParameterDoc(example=False, schema={"type": "boolean"}),
     "since_id": ParameterDoc(example=0),
     "since_seq": ParameterDoc(example=0),
     "season": ParameterDoc(example="2025/26"),
@@ -89,6 +91,7 @@ PARAMETERS = {
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
     "specifiers": ParameterDoc("The market's specifiers.", "team=home"),
+    "speed": ParameterDoc(example=20, schema={"type": "number", "exclusiveMinimum": 0, "maximum": 1000}),
     "stake": ParameterDoc(
         example="12.50",
         schema={
@@ -111,6 +114,7 @@ PARAMETERS = {
     "types": ParameterDoc(
         example="team,player", schema={"type": "string", "pattern": f"^{_TYPE}(,{_TYPE}){{0,9}}$"}
     ),
+    "use_replay_timestamp": ParameterDoc(example=False, schema={"type": "boolean"}),
     "variant": ParameterDoc("The variant's URN.", "od:exact_score:bo1"),
 }
 

@@ -90,6 +90,12 @@ _BODY_EXAMPLES: dict[str, Any] = {
         "scheduled_at": "2031-04-02T18:00:00+00:00",
         "request_id": "norland-final",
     },
+    "NewReplay": {
+        "node_id": "7",
+        "speed": 20,
+        "max_delay": 2000,
+        "accidents": [{"kind": "outage", "after": 200, "messages": 50}],
+    },
     "NewTenant": {"slug": "acme", "name": "Acme"},
     "Probabilities": {"probabilities": True},
     "ProfileContent": {

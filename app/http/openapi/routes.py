@@ -171,6 +171,7 @@ _DESCRIPTIONS = {
     "Counter-Strike 2: matches": "Matches, live and past: score, rounds, events, markets, settlements.",
     "Counter-Strike 2: players": "Players and their teams.",
     "Counter-Strike 2: recovery": "Replays of the present state and of missed results over AMQP.",
+    "Counter-Strike 2: replay": "Matches that are over, published once more as they were published then.",
     "Counter-Strike 2: search": "Matches, teams, players and tournaments by a part of their name.",
     "Counter-Strike 2: selfcheck": "Compares your book with ours.",
     "Counter-Strike 2: settlements": "The ledger of results, voids and rollbacks, in order.",

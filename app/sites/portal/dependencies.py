@@ -15,6 +15,7 @@ from app.amqp.delivery_status import TenantDelivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.kit.clock import Clock
 from app.recovery.request import RecoveryService
+from app.replay.request import ReplayService
 from app.sites.pages.event_streams import OpenStreams
 from app.sites.pages.sessions import People
 from app.store.connections import Store
@@ -60,6 +61,7 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
     grants: Grants
     counters: Counters
     recoveries: RecoveryService
+    replays: ReplayService
     clock: Clock
     secret: str
     broker: BrokerConfig

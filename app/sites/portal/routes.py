@@ -16,6 +16,7 @@ from app.sites.portal import (
     offer,
     people,
     recoveries,
+    replays,
     selfcheck,
     settlements,
 )
@@ -33,6 +34,7 @@ _MODULES = (
     selfcheck,
     envelopes,
     recoveries,
+    replays,
     people,
 )
 

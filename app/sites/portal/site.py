@@ -54,6 +54,7 @@ PORTAL = Site(
         Entry("/portal/feed", "feed.title"),
         Entry("/portal/envelopes", "envelopes.title"),
         Entry("/portal/recoveries", "recoveries.title"),
+        Entry("/portal/replays", "replays.title"),
         Entry("/portal/offer", "offer.title"),
         Entry("/portal/market-types", "market_types.title", short="market_types.short"),
         Entry("/portal/settlements", "settlements.title"),

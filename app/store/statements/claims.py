@@ -100,6 +100,25 @@ WHERE j.tenant_id = $1 AND {_node("j")} = $2
     AND (s.token IS NOT NULL OR ({_wants_slot("j")} AND j.{_OPEN}))
 ORDER BY coalesce(s.expires_at, 1) DESC, j.id LIMIT 1
 """
+#: The columns of a replay that are read by their names.
+REPLAY_COLUMNS = (
+    *("id", "tenant_id", "node", "match_ids", "options", "state", "scheduled_at", "started_at"),
+    *("finished_at", "attempts", "positions", "envelopes", "error"),
+)
+#: The next replay: as `CLAIM_JOB`, without slots. Selects with SKIP LOCKED and updates in one statement.
+CLAIM_REPLAY = f"""
+WITH next AS (
+    SELECT w.id FROM replay_job w
+    JOIN tenant_cursor c ON c.tenant_id = w.tenant_id AND c.holder = $1 AND c.expires_at >= {NOW}
+    WHERE w.{_OPEN} AND w.due_at <= {NOW} AND w.tenant_id = ANY ($3::uuid[]) AND w.id <> ALL ($4::bigint[])
+    ORDER BY w.id LIMIT 1 FOR UPDATE OF w SKIP LOCKED
+)
+UPDATE replay_job j SET state = '{RecoveryState.RUNNING}', holder = $1, attempts = attempts + 1,
+    due_at = CASE WHEN attempts < {MAX_ATTEMPTS} THEN due_at ELSE {NOW} + {_SLOW_MILLIS} END,
+    started_at = coalesce(started_at, $2)
+FROM next WHERE j.id = next.id
+RETURNING {", ".join(f"j.{name}" for name in REPLAY_COLUMNS)}
+"""
 #: Locks rows in the order of their numbers before it updates them: two recoveries cannot deadlock.
 ASSIGN_TIMESTAMPS = """
 WITH locked AS (SELECT id FROM match WHERE id = ANY($1) ORDER BY number FOR UPDATE)

@@ -51,6 +51,24 @@ class LiveOdds(StrEnum):
 LIVE_ODDS_TEXT = {LiveOdds.BOOKED: "booked", LiveOdds.NOT_AVAILABLE: "not_available"}
 
 
+class PlayerState(StrEnum):
+    """What a replay does."""
+
+    #: It has been started and publishes nothing yet, or waits for the broker.
+    SETTING_UP = "setting_up"
+    #: Messages are published.
+    PLAYING = "playing"
+    #: It was never started, is at its end, was stopped, or failed.
+    STOPPED = "stopped"
+
+
+PLAYER_STATE_TEXT = {
+    PlayerState.SETTING_UP: "setting_up",
+    PlayerState.PLAYING: "playing",
+    PlayerState.STOPPED: "stopped",
+}
+
+
 class ProducerScope(StrEnum):
     """What a producer speaks of."""
 
@@ -326,6 +344,18 @@ def render_player(node: Player) -> str:
         f"{x_icon_path}"
         "/>"
     )
+
+
+class ReplayEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A match of a list of replays.
+
+    Attributes:
+        id: The match.
+        position: Its place in the list, from 0 on.
+    """
+
+    id: str
+    position: int
 
 
 class SelectableOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -756,6 +786,24 @@ def render_not_found(node: NotFound) -> str:
     return f'<response response_code="{RESPONSE_CODE_TEXT[node.response_code]}"/>'
 
 
+class PlayerStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the list is being replayed.
+
+    Attributes:
+        status: What the replay does.
+        generated_at: When this content was made. (Unix ms)
+    """
+
+    status: PlayerState
+    generated_at: int | None = None
+
+
+def write_player_status(node: PlayerStatus) -> bytes:
+    """The document `<player_status>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    return (f'<player_status status="{PLAYER_STATE_TEXT[node.status]}"{x_generated_at}/>').encode()
+
+
 class Players(msgspec.Struct, frozen=True, kw_only=True):
     """A squad.
 
@@ -812,8 +860,31 @@ class Producer(msgspec.Struct, frozen=True, kw_only=True):
     stateful_recovery_window_in_minutes: int
 
 
+class ReplaySetContent(msgspec.Struct, frozen=True, kw_only=True):
+    """The matches of a list that can be replayed.
+
+    Attributes:
+        generated_at: When this content was made. (Unix ms)
+        replay_event: One match.
+    """
+
+    generated_at: int | None = None
+    replay_event: tuple[ReplayEvent, ...] = ()
+
+
+def write_replay_set_content(node: ReplaySetContent) -> bytes:
+    """The document `<replay_set_content>`."""
+    x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_replay_event = ""
+    for leaf in node.replay_event:
+        x_replay_event += f'<replay_event id="{escaped[leaf.id]}" position="{leaf.position}"/>'
+    content = f"{x_replay_event}"
+    end = f">{content}</replay_set_content>" if content else "/>"
+    return (f"<replay_set_content{x_generated_at}{end}").encode()
+
+
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a recovery request.
+    """The answer to a recovery request, or to a command about replays.
 
     Attributes:
         response_code: ACCEPTED.

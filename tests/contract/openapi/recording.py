@@ -25,6 +25,7 @@ from tests.support.queues import private_vhost
 from tests.support.web import issuing, serving
 
 TENANT, OPERATOR = "acme", "house"
+_OVER = "od:match:2"  #: a match of the world that can be replayed
 _BUNDLES = ("cs2.odds.basic", "cs2.odds.scoreboard-addon", "cs2.stats")
 _SPORTS = ("cs2", "soccer")
 _SHOWN = 2  #: items of a list that an example shows
@@ -63,6 +64,12 @@ class Asker:
             sent["path"]["key_id"] = str(await self._fresh_key())
         if "combination_id" in sent["path"]:
             sent["path"]["combination_id"] = await self._combination(document)
+        if "/replay" in path:
+            if any(followed(document, one)["name"] == "node_id" for one in operation["parameters"]):
+                sent["query"]["node_id"] = "7"
+            if "event_id" in sent["path"]:
+                sent["path"]["event_id"] = _OVER
+            await self._prepare_replay(path, method)
         if path.endswith("/initiate_request"):
             sent["query"]["node_id"] = str(next(self._nodes))
         if "report_id" in sent["path"]:
@@ -91,6 +98,18 @@ class Asker:
         """The id of the first import of reference data."""
         listed = await self._client.get("/ops/v1/reference/reports", headers=self._headers)
         return str(listed.json()["data"][-1]["id"])
+
+    async def _prepare_replay(self, path: str, method: str) -> None:
+        """A match in the list of the node of the examples; nothing runs before a replay is started, and one
+        runs before its state is requested."""
+        node = {"node_id": "7"}
+        before = [("PUT", f"/cs2/v1/replay/events/{_OVER}")]
+        if path.endswith("/play") or method == "get":
+            before.append(("POST", "/cs2/v1/replay/stop"))
+        if method == "get":
+            before.append(("POST", "/v1/replay/play"))
+        for one, address in before:
+            await self._client.request(one, address, params=node, headers=self._headers)
 
     async def _fresh_key(self) -> UUID:
         properties = KeyProperties(bundles=("cs2.odds.basic",), label="trading desk")

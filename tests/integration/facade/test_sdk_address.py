@@ -40,7 +40,12 @@ async def test_the_public_address_answers_as_without_it(
 ) -> None:
     """Every path, both languages: body, status and headers are the same, also after the same request at the
     SDK address, whose documents are cached beside the others."""
-    templates = [*PATHS, "/v1/sports/{locale}/tournaments/9/info", "/v1/sports/de/sports", "/v1/replay"]
+    templates = [
+        *PATHS,
+        "/v1/sports/{locale}/tournaments/9/info",
+        "/v1/sports/de/sports",
+        "/v1/replay/scenario",
+    ]
     paths = [world.path(template, locale) for template in templates for locale in LOCALES]
 
     async def answers(client: httpx.AsyncClient, *addresses: str) -> list[tuple[Any, ...]]:

@@ -18,11 +18,14 @@ from app.amqp.envelope import (
 )
 from app.amqp.frames import AmqpMessage, marshal
 from app.amqp.publishers import FeedPublishers, RecentEnvelopes
+from app.amqp.replay import ReplayRenderer
 from app.domain.recovery import RecoveryKind, RecoveryRequest
+from app.domain.tenant_offer import NO_CHANGES
 from app.wire.json_schema import feed_json_schema
 from tests.unit.amqp.brokered import REPLAYED, Broker, opened, went_on
 
 RENDERER = EnvelopeRenderer("oddsfeed", 2)
+REPLAY = ReplayRenderer(2, 1, "9", NO_CHANGES, probabilities=False)
 REQUEST = RecoveryRequest(kind=RecoveryKind.REST_FULL, after=0, request_id="1", node_id="9")
 
 
@@ -43,6 +46,8 @@ def messages() -> dict[str, AmqpMessage]:
     for name in MATCH_MESSAGES:
         replayed = MatchMessage(name, 7, 0, 5, change_type=1)
         found[f"recovery.{name}"] = RENDERER.replayed(replayed, REQUEST, "mf-r1.1.1")
+    for name in MATCH_MESSAGES:
+        found[f"replay.{name}"] = REPLAY.rendered(MatchMessage(name, 7, 0, 5, change_type=1), {}, "mf-p1.1")
     found["snapshot_complete"] = RENDERER.snapshot_complete(REQUEST, 0, "mf-r1.1.2")
     found["alive"] = RENDERER.alive(0, subscribed=True)
     return found
@@ -86,8 +91,9 @@ async def test_what_one_tenant_gets_is_published_when_it_is_confirmed() -> None:
         asyncio.create_task(feed.snapshot_complete(rendered["snapshot_complete"], channel)),
         asyncio.create_task(feed.alive(rendered["alive"], channel)),
     ]
+    tasks.append(asyncio.create_task(feed.of_replay(rendered["replay.odds_change"], channel)))
     await went_on()
-    assert broker.published[REPLAYED] == ["mf-r1.1.1", "mf-r1.1.2", None]
+    assert broker.published[REPLAYED] == ["mf-r1.1.1", "mf-r1.1.2", None, "mf-p1.1"]
     for tag, task in enumerate(tasks, 1):
         assert not task.done()
         broker.ack(REPLAYED, tag)

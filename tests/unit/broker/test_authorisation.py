@@ -13,11 +13,11 @@ from app.broker.authorisation import application
 from app.broker.permissions import ResourceCheck, is_allowed
 from app.kit.errors import Unavailable
 
-EXCHANGE, SDK_EXCHANGE = "oddsfeed", "oddinfeed"
+EXCHANGE, SDK_EXCHANGE, REPLAYS = "oddsfeed", "oddinfeed", "oddinreplay"
 KEY = "the key of acme"
 OWN_QUEUES = ("amq.gen-1", "amq_1", "acme.q")
 names = st.sampled_from(
-    [EXCHANGE, SDK_EXCHANGE, *OWN_QUEUES, "lost", "acme", "beta.q", "amq.topic", "amq.default", ""]
+    [EXCHANGE, SDK_EXCHANGE, REPLAYS, *OWN_QUEUES, "lost", "acme", "beta.q", "amq.topic", "amq.default", ""]
 )
 
 
@@ -62,8 +62,8 @@ def test_only_what_is_listed_is_allowed(
     by_key: bool, resource: str, name: str, permission: str, key: str
 ) -> None:
     own_queue = name in OWN_QUEUES and permission in ("configure", "write", "read")
-    reads_feed = name in (EXCHANGE, SDK_EXCHANGE) and permission == "read"
-    declares = by_key and name == SDK_EXCHANGE and permission == "configure"
+    reads_feed = name in (EXCHANGE, SDK_EXCHANGE, REPLAYS) and permission == "read"
+    declares = by_key and name in (SDK_EXCHANGE, REPLAYS) and permission == "configure"
     listed = (
         (resource == "queue" and own_queue)
         or (resource == "exchange" and (reads_feed or declares))

@@ -57,7 +57,7 @@ def test_a_queue_as_clients_declare_it(fields: dict[str, Any]) -> None:
 
 
 def test_our_own_resources_are_no_violation() -> None:
-    names = ("", EXCHANGE, "oddinfeed", "lost", "amq.topic", "amq.direct")
+    names = ("", EXCHANGE, "oddinfeed", "oddinreplay", "lost", "amq.topic", "amq.direct")
     lost = ListedQueue("acme", "lost", arguments={"x-dead-letter-exchange": "any"}, consumers=9)
     bound = (
         *(ListedBinding("acme", source, "lost") for source in "abcdef"),

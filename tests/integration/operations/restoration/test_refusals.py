@@ -85,7 +85,7 @@ async def test_a_feed_process_on_the_broker(
     await eventually(lambda: broker.management.connection_count(publisher_user(slug)), lambda left: not left)
     await eventually(lambda: succeeds(put_in_order(), Conflict))  # the broker lists it for a moment
     assert await broker.management.credentials(publisher_user(slug)) is None
-    assert await provisioning.has_sdk_exchange(
+    assert await provisioning.has_client_exchanges(
         broker.management, await broker.management.exchanges(), slug, settings.exchange
     )
     assert not urls

@@ -63,6 +63,12 @@ _COPIES = (
         generate_series($1::int, $2::int) n
     """,
     """
+    INSERT INTO replay_job (tenant_id, node, match_ids, options, state, scheduled_at, finished_at, attempts,
+        due_at, positions, envelopes, error)
+    SELECT id, '', '{}', '{}', 'completed', n, n, 1, n, '{}', 1, '' FROM tenant,
+        generate_series($1::int, $2::int) n
+    """,
+    """
     INSERT INTO api_key (id, tenant_id, hash, hint, label, scopes, sports, networks, rate_limit_rpm,
         finished_only, operator, active, created_at, revoked_at)
     SELECT md5(n::text)::uuid, tenant_id, md5(n::text)::bytea, hint, 'number ' || n, scopes, sports, networks,
@@ -134,6 +140,8 @@ async def addresses(store: Store) -> dict[str, list[str]]:
         "/portal/recoveries": ["/portal/recoveries"],
         "/portal/recoveries/{job_id:int}": [f"/portal/recoveries/{job}"],
         "/portal/recoveries/{job_id:int}/progress": [f"/portal/recoveries/{job}/progress"],
+        "/portal/replays": ["/portal/replays"],
+        "/portal/replays/running": ["/portal/replays/running"],
         "/portal/offer": ["/portal/offer", "/portal/offer?list=upcoming"],
         "/portal/settlements": ["/portal/settlements", f"/portal/settlements?match={urn}&result=won"],
         "/portal/settlements/{entry_id:int}": [f"/portal/settlements/{entry}"],
