@@ -146,6 +146,7 @@ async def _run_sessions(
     retention = RetentionConfig(
         changes_millis=max(settings.feed_lag_minutes, settings.change_log_minutes) * 60_000,
         recovery_window_millis=settings.recovery_window_minutes * 60_000,
+        kept_millis=settings.kept_changes_days * 86_400_000,
     )
     broker = parse(settings.rabbitmq_url)
     access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)

@@ -16,6 +16,8 @@ Their keys begin with the tenant's id. They have neither a frame nor a message, 
 no other tenant, and they are in no match's `prev_seq`.
 """
 
+import asyncio
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count, groupby
 from typing import Any, NamedTuple
@@ -251,16 +253,29 @@ def oldest() -> Select[Change]:
     return Change.select(Coalesce(Min(Change.seq), 0))
 
 
-async def prune(tx: Tx, before: int, limit: int = 20_000) -> int:
+async def prune(tx: Tx, before: int, limit: int = 2_000, *, keep: bool = True) -> int:
     """Delete the oldest changes, those before `before` (ms), in whole envelopes and fewer than `limit`; the
     newest envelope always stays, so that `head` never falls. How many: 0 while another process prunes.
+    With `keep` those of matches move to `kept_change`, compressed, where `kept_changes` reads them.
     Fixture changes move to `past_fixture`, where `recovery_queries` reads them until `prune_fixtures`; the
     newest seqs of open matches' entities to `past_seq`, where `newest_seqs` reads them until
     `prune_seqs`."""
     if not await tx.value(server.TRY_LOCK, _PRUNE_LOCK):
         return 0
-    deleted: int = await tx.value(statements.PRUNE, before, limit)
-    return deleted
+    if not keep:
+        deleted: int = await tx.value(statements.PRUNE, before, limit)
+        return deleted
+    pruned = await tx.fetch(statements.PRUNE_KEEPING, before, limit)
+    of_matches = [row for row in pruned if row["match_id"] != NO_MATCH]
+    if of_matches:
+        bodies = await asyncio.to_thread(_compressed, [row["body"] for row in of_matches])
+        columns = zip(*([*row.values()][:-1] for row in of_matches), strict=True)
+        await tx.execute(statements.KEEP, *map(list, columns), bodies)
+    return sum(row["rows"] for row in pruned)
+
+
+def _compressed(bodies: Sequence[bytes]) -> list[bytes]:
+    return [zlib.compress(body) for body in bodies]
 
 
 @writing

@@ -34,7 +34,7 @@ from app.store.prepared import (
 )
 from app.store.sql import any_of, exists, literals
 from app.store.statements import server, writes
-from app.store.tables.change import Change, PastFixture, PastSeq
+from app.store.tables.change import Change, KeptChange, PastFixture, PastSeq
 from app.store.tables.combination import PricedState
 from app.store.tables.match import (
     LedgerEntry,
@@ -49,6 +49,7 @@ from app.store.tables.match import (
 )
 from app.store.tables.match import Match as MatchTable
 from app.store.tables.operations import Alert, ConsentRequest, MatchCommand, OperatorCommand
+from app.store.tables.replay import ReplayEvent
 from app.store.tables.source import LogOffset, LogParked, LogPending, LogSender
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.transaction import Row, Statement, Tx, Write
@@ -57,6 +58,7 @@ _NAMING_MATCH = (
     Change,
     PastFixture,
     PastSeq,
+    KeptChange,
     LedgerEntry,
     TimelineEvent,
     Round,
@@ -77,6 +79,7 @@ _NAMING_MATCH = (
     Alert,
     LogSender,
     PricedState,
+    ReplayEvent,
 )
 
 #: By name.
@@ -271,8 +274,8 @@ def suspended_before_play(reason: str, /) -> Select[Any]:
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
-    markets, history, ledger, change log, combinations; their ids. The match of the change log's last row
-    stays, so that the log's `head` never falls."""
+    markets, history, ledger, change log and what was kept of it, combinations; their ids. The match of the
+    change log's last row stays, so that the log's `head` never falls."""
     ids = await _finished(tx, before, limit=limit)
     await _remove(tx, ids)
     return ids

@@ -10,7 +10,9 @@ APP_CONFIG = AppConfig(
     table_classes=table_finder(
         [
             f"app.store.tables.{noun}"
-            for noun in ("match", "change", "combination", "tenant", "reference", "operations", "source")
+            for noun in (
+                *("match", "change", "combination", "replay", "tenant", "reference", "operations", "source"),
+            )
         ]
     ),
 )

@@ -18,6 +18,7 @@ from app.store import notifications
 from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import any_of, holds, not_exists
+from app.store.tables.change import KeptChange
 from app.store.tables.tenant import BookingGap, Unbooked
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Statement, Tx
@@ -224,8 +225,11 @@ async def booking_gaps(tx: Tx) -> dict[tuple[UUID, UUID], list[tuple[int, int]]]
 
 @writing
 def prune_booking_gaps(oldest: int, /) -> Delete:
-    """Delete the gaps that end before the log's `oldest` change; how many."""
-    return BookingGap.delete().where(BookingGap.until_seq < oldest)
+    """Delete the gaps that end before the log's `oldest` change, and in which no kept change is; how many."""
+    kept = KeptChange.select(KeptChange.match_id).where(
+        KeptChange.match_id == BookingGap.match_id, KeptChange.last_seq > BookingGap.after_seq
+    )
+    return BookingGap.delete().where(BookingGap.until_seq < oldest, WhereRaw("{}", not_exists(kept)))
 
 
 async def _rebooked(tx: Tx, tenant_id: UUID, query: Statement) -> bool:

@@ -56,15 +56,25 @@ FROM change WHERE seq > $1 AND seq <= (
 )
 ORDER BY seq
 """
+#: What belongs to one match, as `READ`: rows that follow each other in its part of the log.
+READ_OF_MATCH = """
+SELECT seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
+FROM change WHERE match_id = $1 AND seq > $2 AND seq <= (
+    SELECT max(envelope_seq) FROM (
+        SELECT envelope_seq FROM change WHERE match_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+    ) AS page
+)
+ORDER BY seq
+"""
 #: Deletes from one table what it inserts into two others: one statement, so that a reader of the three
 #: misses nothing and sees nothing twice.
-PRUNE = f"""
+_PRUNE = f"""
 WITH page AS (SELECT seq, at, envelope_seq FROM change ORDER BY seq LIMIT $2),
 deleted AS (
     DELETE FROM change WHERE seq < (
         SELECT min(seq) FROM page WHERE at >= $1 OR envelope_seq = (SELECT max(envelope_seq) FROM page)
     )
-    RETURNING seq, match_id, number, entity, key, frame, message, at, envelope_seq, body
+    RETURNING seq, match_id, number, entity, key, frame, message, at, envelope_seq, prev_seq, body, arrived_at
 ), numbered AS (
     INSERT INTO past_seq (match_id, kind, key, seq)
     SELECT match_id, kind, key, max(seq) FROM (
@@ -79,7 +89,40 @@ deleted AS (
     INSERT INTO past_fixture (seq, match_id, number, at, envelope_seq, body)
     SELECT seq, match_id, number, at, envelope_seq, body FROM deleted WHERE message = 'fixture_change'
 )
-SELECT count(*) FROM deleted
+"""
+#: How many it deleted.
+PRUNE = f"{_PRUNE} SELECT count(*) FROM deleted"
+#: What it deleted, by match, for `kept_change`: the rows as one JSON value (`kept_changes`), because the
+#: process that prunes also publishes, and to read them one by one would hold it up.
+PRUNE_KEEPING = f"""
+{_PRUNE}
+SELECT match_id, max(seq) AS last_seq, min(seq) AS first_seq, max(number) AS number, count(*)::int AS rows,
+    min(prev_seq) AS prev_seq,
+    coalesce(max(envelope_seq) FILTER (WHERE message <> ''), min(prev_seq)) AS envelope_seq, max(at) AS at,
+    json_agg(
+        json_build_array(seq, entity, key, frame, message, at, envelope_seq, prev_seq, arrived_at, body)
+        ORDER BY seq
+    ) AS body
+FROM deleted GROUP BY match_id
+"""
+#: Many rows from arrays.
+KEEP = """
+INSERT INTO kept_change (match_id, last_seq, first_seq, number, rows, prev_seq, envelope_seq, at, body)
+SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[],
+    $7::bigint[], $8::bigint[], $9::bytea[])
+"""
+#: Compares each part of a match with the one before it, which Piccolo's queries cannot.
+WHOLE = """
+WITH parts AS (
+    SELECT match_id, last_seq, prev_seq, envelope_seq FROM kept_change WHERE match_id = ANY ($1::uuid[])
+    UNION ALL
+    SELECT match_id, max(seq), min(prev_seq), 0 FROM change WHERE match_id = ANY ($1::uuid[]) GROUP BY 1
+), compared AS (
+    SELECT match_id, prev_seq, lag(envelope_seq, 1, 0::bigint) OVER (PARTITION BY match_id ORDER BY last_seq)
+        AS expected
+    FROM parts
+)
+SELECT match_id FROM compared GROUP BY match_id HAVING bool_and(prev_seq = expected)
 """
 #: The lock that every writer of the log holds until its transaction is visible (`take_change_numbers`).
 LOCK_LOG = "SELECT pg_advisory_xact_lock(7232651)"

@@ -1,6 +1,6 @@
 """The change log, and what of it outlives its pruning."""
 
-from piccolo.columns import UUID, BigInt, Text
+from piccolo.columns import UUID, BigInt, Bytea, Integer, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT, Json
@@ -41,3 +41,20 @@ class PastSeq(Table, tablename="past_seq", db=DIALECT):
     kind = Text()
     key = Text()
     seq = BigInt()
+
+
+class KeptChange(Table, tablename="kept_change", db=DIALECT):
+    """Consecutive rows of one match that were pruned from the change log in one transaction: `body` is their
+    JSON, compressed (zlib); see `app.store.kept_changes`. `prev_seq` is the first row's, `envelope_seq` that
+    of the last envelope that is published to all (`prev_seq` where there is none), `at` the last row's. The
+    key is (match_id, last_seq)."""
+
+    match_id = UUID(primary_key=True)
+    last_seq = BigInt()
+    first_seq = BigInt()
+    number = BigInt()
+    rows = Integer()
+    prev_seq = BigInt()
+    envelope_seq = BigInt()
+    at = BigInt()
+    body = Bytea()

@@ -98,7 +98,7 @@ async def test_what_was_left_out_is_known_as_long_as_the_log_has_it(
     async with store.autocommit() as tx:
         assert sorted((await tenants.booking_gaps(tx))[tenant.id, match.id]) == gaps
         assert not await tenants.prune_booking_gaps(tx, gaps[0][1])
-    config = RetentionConfig(changes_millis=-(2**61), recovery_window_millis=0)
+    config = RetentionConfig(changes_millis=-(2**61), recovery_window_millis=0, kept_millis=0)
     await retention.prune(store, config, 0)
     async with store.autocommit() as tx:
         assert not await tenants.booking_gaps(tx)

@@ -101,7 +101,7 @@ async def test_old_minutes_are_pruned(store: Store) -> None:
         TenantSamples(process, tenant_id, 1).confirmed(1, 0)
         clock.now += MINUTE_MILLIS
     await process.write(store)
-    config = retention.RetentionConfig(changes_millis=1, recovery_window_millis=1)
+    config = retention.RetentionConfig(changes_millis=1, recovery_window_millis=1, kept_millis=0)
     await retention.prune(store, config, BEGUN + MINUTE_MILLIS + RETAINED_MILLIS)
     minutes = [each.minute for each in await totals(store, tenant_id)]
     assert minutes == [BEGUN + MINUTE_MILLIS, BEGUN + 2 * MINUTE_MILLIS]
