@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
+from pathlib import Path
 
 import msgspec
 from litestar import Litestar
@@ -37,6 +38,7 @@ from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.combinations.request import CombinationService
+from app.files.directory import FileDirectory
 from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
@@ -331,6 +333,7 @@ def _rest(settings: Settings, store: Store, clock: Clock, health: Health) -> Res
         settings.soccer_urn_prefix,
         settings.bet_delay_seconds,
         liquidity(settings.liquidity_by_tier),
+        FileDirectory(Path(settings.files_directory)) if settings.files_directory else None,
     )
 
 

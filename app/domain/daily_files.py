@@ -2,7 +2,7 @@
 
 A day is one of UTC. Its files have what happened on it, by the timestamps of changes and by the times of
 rounds and events. For keys that see finished matches only, they have the matches that finished on that day,
-whole: every match is in the files of one day.
+from their beginning to the day's end: such a match is in the files of one day.
 """
 
 import re
@@ -41,7 +41,11 @@ SCOPES = {
     FileKind.ROUNDS: scopes.DETAIL,
     FileKind.TIMELINE: scopes.DETAIL,
 }
-_NAME = re.compile(rf"({'|'.join(FileKind)})-(\d{{4}}-\d\d-\d\d)\.({'|'.join(FileFormat)})", re.ASCII)
+#: What the name of a file looks like.
+FILE_NAME = (
+    rf"^({'|'.join(FileKind)})-([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})\.({'|'.join(map(re.escape, FileFormat))})$"
+)
+_NAME = re.compile(FILE_NAME)
 
 
 class FileName(msgspec.Struct, frozen=True):
@@ -59,21 +63,25 @@ def parse_name(text: str) -> FileName | None:
     """The file that is named so; None for what names none."""
     found = _NAME.fullmatch(text)
     try:
-        return FileName(FileKind(found[1]), date.fromisoformat(found[2]), FileFormat(found[3])) if found else None
+        return (
+            FileName(FileKind(found[1]), date.fromisoformat(found[2]), FileFormat(found[3]))
+            if found
+            else None
+        )
     except ValueError:
         return None
 
 
 class Seqs(msgspec.Struct, frozen=True):
-    """The changes of the log that a day's files may rest on: none has a lower number than `first`, and none a
-    higher one than `last`."""
+    """Between which numbers of the change log a day's changes are, both included."""
 
     first: int
     last: int
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """What the rows of a file depend on beside its day. Tenants for which this is equal have the same file."""
+    """What the rows of a file depend on beside its day: tenants for which this is equal have the same
+    file."""
 
     kind: FileKind
     finished_only: bool = False

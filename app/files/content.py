@@ -18,8 +18,6 @@ from app.store.market_history import market_change
 from app.store.transaction import Tx
 from app.wire.views.file_rows import FileRow, event_row, price_rows, round_row, settlement_row
 
-_LAST = 2**63 - 1
-
 
 class FileContent(msgspec.Struct, frozen=True):
     """What a file has: a variant's rows of a day. `tenant_id` is a tenant with that variant: its own changes
@@ -53,7 +51,7 @@ async def batches(store: Store, content: FileContent) -> AsyncIterator[Batch]:
     day = _Window(begin, begin + DAY_MILLIS)
     window, matches = day, _MATCHES[content.variant.kind]
     if content.variant.finished_only:
-        window, matches = _Window(0, _LAST), daily_files.finished
+        window, matches = _Window(0, day.end), daily_files.finished
     async with store.snapshot() as tx:
         found = await matches(tx, *day)
     for match in found:
@@ -91,18 +89,20 @@ async def _prices(
                 complete = complete and row.prev_seq <= envelope
                 envelope = row.envelope_seq
         seq = page[-1].seq
-        yield Batch(_price_rows(content.variant, match, [row for row in page if row.at in window], own), complete)
+        yield Batch(
+            _price_rows(content.variant, match, [row for row in page if row.at in window], own), complete
+        )
         if page[-1].at >= window.end:
             return
 
 
 def _price_rows(variant: Variant, match: DayMatch, page: list[ChangeRow], own: str) -> list[FileRow]:
-    found = [
-        change
+    about_markets = (
+        market_change(row.seq, row.at, row.entity, row.frame, row.body)
         for row in page
         if row.entity == "market" or (row.entity == TENANT_MARKET and row.key.startswith(own))
-        if (change := received(market_change(row.seq, row.at, row.entity, row.frame, row.body), variant.offer))
-    ]
+    )
+    found = [seen for change in about_markets if (seen := received(change, variant.offer))]
     return price_rows(match.number, found, probabilities=variant.probabilities)
 
 

@@ -27,7 +27,7 @@ from app.files.formats import GROUP_ROWS, FileWriter, formats, open_writer
 from app.kit.clock import Clock
 from app.kit.errors import Conflict
 from app.kit.logging import get_logger
-from app.store import changes, daily_files, keys, tenants
+from app.store import daily_files, keys, tenants
 from app.store.connections import Store
 from app.store.transaction import Tx
 from app.wire.views.file_rows import FileRow, columns_of
@@ -51,11 +51,16 @@ async def make_missing(store: Store, directory: FileDirectory, days: int, clock:
     last = last_complete_day(clock())
     with directory.lock():
         newest = next(iter(directory.days()), last)
-        first = max(min(newest + timedelta(days=1), last), last - timedelta(days=days - 1))
+        first = max(min(newest + timedelta(days=1), last), oldest_day(last, days))
         count = (last - first).days + 1
         made = [await _make(store, directory, first + timedelta(days=each)) for each in range(count)]
-        directory.prune(last - timedelta(days=days - 1))
+        directory.prune(oldest_day(last, days))
     return made
+
+
+def oldest_day(last: date, days: int) -> date:
+    """The first of so many days up to the last one."""
+    return last - timedelta(days=days - 1)
 
 
 async def make_day(store: Store, directory: FileDirectory, day: date, clock: Clock) -> MadeDay:
@@ -87,7 +92,7 @@ async def _make(store: Store, directory: FileDirectory, day: date) -> MadeDay:
 
 async def _seqs(tx: Tx, day: date) -> Seqs:
     begin = begin_of(day)
-    return Seqs(await daily_files.first_seq(tx, begin, begin + DAY_MILLIS), await changes.head(tx))
+    return await daily_files.seqs(tx, begin, begin + DAY_MILLIS)
 
 
 async def _variants(tx: Tx, seqs: Seqs) -> dict[Variant, UUID]:
@@ -102,7 +107,9 @@ async def _variants(tx: Tx, seqs: Seqs) -> dict[Variant, UUID]:
 
 async def _variants_of(tx: Tx, tenant: Tenant, seqs: Seqs) -> list[Variant]:
     issued = [each for each in await keys.listing(tx, tenant.id) if each.active and _SPORT in each.sports]
-    rights = {(kind, each.finished_only) for each in issued for kind in FileKind if SCOPES[kind] in each.scopes}
+    rights = {
+        (kind, each.finished_only) for each in issued for kind in FileKind if SCOPES[kind] in each.scopes
+    }
     return [variant_of(kind, tenant, seqs, finished_only=limited) for kind, limited in sorted(rights)]
 
 

@@ -7,11 +7,12 @@ from uuid import UUID
 
 import msgspec
 from piccolo.query import Select
-from piccolo.query.functions import Min
+from piccolo.query.functions import Max, Min
 
+from app.domain.daily_files import Seqs
 from app.domain.match import Status
 from app.store import changes
-from app.store.prepared import prepared, reading_optional_number, reading_rows
+from app.store.prepared import prepared, reading_rows
 from app.store.sql import any_of
 from app.store.statements import change_log as statements
 from app.store.tables.match import LedgerEntry
@@ -22,13 +23,14 @@ _SLACK_MILLIS = 3_600_000  #: timestamps of different matches are in the order o
 
 
 class DayMatch(msgspec.Struct, frozen=True):
-    """A match that has rows in a file. `after`: its changes of the day have a higher seq; `first`: none of
-    the day has a lower one."""
+    """A match that has rows in a file. `after`: its changes of the day have a higher seq; `first`, `last`:
+    none of the day has a lower or a higher one."""
 
     id: UUID
     number: int
     after: int = 0
     first: int = 0
+    last: int = 0
 
 
 async def changed(tx: Tx, begin: int, end: int) -> list[DayMatch]:
@@ -57,13 +59,12 @@ async def settled(tx: Tx, begin: int, end: int) -> list[DayMatch]:
     return [DayMatch(**row) for row in await tx.run(_named(list(ids)))]
 
 
-async def first_seq(tx: Tx, begin: int, end: int) -> int:
-    """None of the changes and entries of the ledger from `begin` until before `end` has a lower seq; that of
-    the next change where there are none."""
-    found = [each.first for each in await changed(tx, begin, end)]
-    entry = await _first_entry(tx, begin, end)
-    found += [entry] if entry is not None else []
-    return min(found, default=await changes.head(tx) + 1)
+async def seqs(tx: Tx, begin: int, end: int) -> Seqs:
+    """Between which seqs the changes and the entries of the ledger are that happened from `begin` until
+    before `end`."""
+    found = [(each.first, each.last) for each in await changed(tx, begin, end)]
+    found += [(row["first"], row["last"]) for row in await tx.run(_entries(begin, end)) if row["first"]]
+    return Seqs(min((one for one, _ in found), default=0), max((one for _, one in found), default=0))
 
 
 @prepared
@@ -77,9 +78,10 @@ def _named(ids: Collection[UUID]) -> Select[Any]:
     return _matches().where(any_of(MatchTable.id, ids))
 
 
-@reading_optional_number
-def _first_entry(begin: int, end: int, /) -> Select[Any]:
-    return LedgerEntry.select(Min(LedgerEntry.id)).where(LedgerEntry.at >= begin, LedgerEntry.at < end)
+@prepared
+def _entries(begin: int, end: int) -> Select[Any]:
+    first, last = Min(LedgerEntry.id).as_alias("first"), Max(LedgerEntry.id).as_alias("last")
+    return LedgerEntry.select(first, last).where(LedgerEntry.at >= begin, LedgerEntry.at < end)
 
 
 def _matches() -> Select[Any]:

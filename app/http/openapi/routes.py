@@ -56,7 +56,12 @@ class Route(msgspec.Struct, frozen=True):
     @property
     def tagged(self) -> bool:
         """Whether its responses carry an `ETag`."""
-        return self.method == "get" and bool({JSON, XML} & set(self.media))
+        return self.method == "get" and (self.sends_files or bool({JSON, XML} & set(self.media)))
+
+    @property
+    def sends_files(self) -> bool:
+        """Whether it sends files as they are, and parts of them."""
+        return "file_response" in self.opt
 
     @property
     def takes(self) -> str:

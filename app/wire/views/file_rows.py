@@ -134,11 +134,11 @@ def price_rows(number: int, changes: Iterable[MarketChange], *, probabilities: b
 
 
 def settlement_row(match_id: Any, number: int, entry: LedgerEntry) -> FileRow:
-    """An entry of the ledger."""
+    """An entry of the ledger. What it rests on are numbers with a blank between them."""
     view, window = settlement_view(match_id, number, entry), entry.void_window
     about = (view.match_urn, view.id, entry.at, entry.message, *_SETTLED(view))
     period = (window.start_time, window.end_time) if window else (None, None)
-    return _row(*about, view.void_reason_id, *period, " ".join(map(str, view.rests_on)))
+    return _row(*about, view.void_reason_id, *period, " ".join(map(str, view.rests_on)) or None)
 
 
 def round_row(number: int, played: Round) -> FileRow:
