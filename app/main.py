@@ -38,6 +38,7 @@ from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.combinations.request import CombinationService
+from app.files.daily import make_daily
 from app.files.directory import FileDirectory
 from app.http import errors
 from app.http.headers import complete_response
@@ -216,6 +217,8 @@ class Parts:
                 "announcing that this process listens": partial(self.listening.announce, store),
                 "synchronising the broker": partial(broker_sync.run, store, management, access_config),
             }
+            if self.rest.files:
+                jobs["making daily files"] = partial(make_daily, self.rest.files, self._clock)
             background = [asyncio.create_task(run_forever(title, job)) for title, job in jobs.items()]
             try:
                 yield
