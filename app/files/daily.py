@@ -17,15 +17,16 @@ from app.kit.logging import get_logger
 
 #: The command line makes what is missing, with the settings in the environment, as this process has them.
 COMMAND = (sys.executable, "-m", "app.cli", "files", "make")
-_EVERY_SECONDS = 600.0
+_EVERY_SECONDS = 300.0
 log = get_logger(__name__)
 
 
 async def make_daily(directory: FileDirectory, clock: Clock) -> None:
-    """Have the files of each complete day made, until cancelled."""
+    """Have the files of each complete day made, until cancelled; not at once, for a process that starts has
+    other work."""
     while True:
-        await make_if_due(directory, clock)
         await asyncio.sleep(_EVERY_SECONDS)
+        await make_if_due(directory, clock)
 
 
 async def make_if_due(directory: FileDirectory, clock: Clock, command: Sequence[str] = COMMAND) -> None:

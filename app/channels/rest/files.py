@@ -62,11 +62,10 @@ async def get_file(
     A download that broke off is resumed with `Range: bytes=N-` (N: how many bytes you have) and `If-Range`
     with the ETag: 206 has the rest, and 200 the whole file if it is another one by now.
     """
-    name = parse_name(file_name)
+    directory, name = _directory(rest), parse_name(file_name)
     if name is None:
         raise _unknown(file_name)
     require_scope(request.auth, SCOPES[name.kind])
-    directory = _directory(rest)
     manifest = await asyncio.to_thread(directory.manifest, name.day)
     found = _of(request.auth, manifest, name) if manifest else None
     if found is None:
