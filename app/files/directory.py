@@ -63,17 +63,26 @@ class FileDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._known: dict[date, tuple[tuple[int, int], DayManifest]] = {}
 
     def days(self) -> list[date]:
         """The days that have a manifest, newest first."""
-        found = [each.parent.name for each in self.path.glob(f"????-??-??/{_MANIFEST}")]
-        return sorted(map(date.fromisoformat, found), reverse=True)
+        found = self.path.glob(f"[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/{_MANIFEST}")
+        return sorted((date.fromisoformat(each.parent.name) for each in found), reverse=True)
 
     def manifest(self, day: date) -> DayManifest | None:
-        """The day's manifest; None before its files are made, and after they are pruned."""
+        """The day's manifest; None before its files are made, and after they are pruned. One that was read
+        before is read again when its file is another one."""
+        path = self._folder(day) / _MANIFEST
         try:
-            return _decode((self._folder(day) / _MANIFEST).read_bytes())
+            found = path.stat()
+            version, (known, manifest) = (found.st_ino, found.st_mtime_ns), self._known.get(day, (None, None))
+            if manifest is None or known != version:
+                manifest = _decode(path.read_bytes())
+                self._known[day] = version, manifest
+            return manifest
         except FileNotFoundError:
+            self._known.pop(day, None)
             return None
 
     def path_of(self, day: date, file: StoredFile) -> Path:

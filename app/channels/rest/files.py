@@ -67,7 +67,7 @@ async def get_file(
         raise _unknown(file_name)
     require_scope(request.auth, SCOPES[name.kind])
     manifest = await asyncio.to_thread(directory.manifest, name.day)
-    found = _of(request.auth, manifest, name) if manifest else None
+    found = manifest.find(name, _digest(request.auth, manifest, name.kind)) if manifest else None
     if found is None:
         raise _unknown(file_name)
     path = directory.path_of(name.day, found)
@@ -91,17 +91,17 @@ def _manifests(directory: FileDirectory, day: date | None) -> list[DayManifest]:
 
 def _views(grant: Grant, manifest: DayManifest) -> Iterator[FileView]:
     for kind in FileKind:
-        for form in FileFormat:
-            name = FileName(kind, manifest.day, form)
-            file = _of(grant, manifest, name) if SCOPES[kind] in grant.scopes else None
-            if file is not None:
-                yield _view(name, file)
+        if SCOPES[kind] in grant.scopes:
+            digest = _digest(grant, manifest, kind)
+            for form in FileFormat:
+                name = FileName(kind, manifest.day, form)
+                if file := manifest.find(name, digest):
+                    yield _view(name, file)
 
 
-def _of(grant: Grant, manifest: DayManifest, name: FileName) -> StoredFile | None:
-    """The file that this name stands for with this key."""
-    variant = variant_of(name.kind, grant.tenant, manifest.seqs, finished_only=grant.finished_only)
-    return manifest.find(name, variant.digest)
+def _digest(grant: Grant, manifest: DayManifest, kind: FileKind) -> str:
+    """Which of the files of a kind this key may have."""
+    return variant_of(kind, grant.tenant, manifest.seqs, finished_only=grant.finished_only).digest
 
 
 def _view(name: FileName, file: StoredFile) -> FileView:
