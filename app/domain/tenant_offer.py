@@ -105,6 +105,15 @@ class TenantOffer(msgspec.Struct, frozen=True, dict=True):
         profile = self.profiles[-1].profile if self.profiles else None
         return OfferRules(off_now(self.types_off), profile)
 
+    def places(self) -> list[tuple[int, int]]:
+        """The seq of each change, and when it was (Unix ms)."""
+        ends = [(one.on_seq, one.on_at) for one in self.types_off if one.on_seq and one.on_at]
+        return [
+            *((one.off_seq, one.off_at) for one in self.types_off),
+            *ends,
+            *((one.seq, one.at) for one in self.profiles),
+        ]
+
     def within(self, first: int, last: int) -> "TenantOffer":
         """What this is for the changes from `first` to `last`: equal for tenants to which these look the
         same."""

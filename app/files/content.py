@@ -89,9 +89,8 @@ async def _prices(
                 complete = complete and row.prev_seq <= envelope
                 envelope = row.envelope_seq
         seq = page[-1].seq
-        yield Batch(
-            _price_rows(content.variant, match, [row for row in page if row.at in window], own), complete
-        )
+        within = [row for row in page if row.at in window]
+        yield Batch(_price_rows(content.variant, match, within, own), complete)
         if page[-1].at >= window.end:
             return
 

@@ -33,6 +33,8 @@ from app.store.transaction import Tx
 from app.wire.views.file_rows import FileRow, columns_of
 
 _SPORT = "cs2"
+#: What follows from a change for a tenant has a timestamp that is later by so much at most.
+_BEFORE_MILLIS = 3_600_000
 log = get_logger(__name__)
 
 
@@ -76,8 +78,9 @@ async def make_day(store: Store, directory: FileDirectory, day: date, clock: Clo
 async def _make(store: Store, directory: FileDirectory, day: date) -> MadeDay:
     known = directory.manifest(day)
     async with store.snapshot() as tx:
-        seqs = known.seqs if known else await _seqs(tx, day)
-        wanted = await _variants(tx, seqs)
+        found = await tenants.listing(tx)
+        seqs = known.seqs if known else await _seqs(tx, day, found)
+        wanted = await _variants(tx, found, seqs)
     there = known.files if known else ()
     made: list[StoredFile] = []
     with directory.unfinished(day) as folder:
@@ -90,15 +93,20 @@ async def _make(store: Store, directory: FileDirectory, day: date) -> MadeDay:
     return MadeDay(day, tuple(made), len(there) + len(made))
 
 
-async def _seqs(tx: Tx, day: date) -> Seqs:
+async def _seqs(tx: Tx, day: date, known: Iterable[Tenant]) -> Seqs:
+    """Those of the day's changes, and of what was changed for tenants on that day or just before it: changes
+    of the day that are for one tenant follow from it."""
     begin = begin_of(day)
-    return await daily_files.seqs(tx, begin, begin + DAY_MILLIS)
+    found = await daily_files.seqs(tx, begin, begin + DAY_MILLIS)
+    times = range(begin - _BEFORE_MILLIS, begin + DAY_MILLIS)
+    places = [seq for tenant in known for seq, at in tenant.offer.places() if at in times]
+    return Seqs(min([found.first, *places]), found.last)
 
 
-async def _variants(tx: Tx, seqs: Seqs) -> dict[Variant, UUID]:
+async def _variants(tx: Tx, known: Iterable[Tenant], seqs: Seqs) -> dict[Variant, UUID]:
     """The variants that some active key may have, each with a tenant that has it."""
     found: dict[Variant, UUID] = {}
-    for tenant in await tenants.listing(tx):
+    for tenant in known:
         if tenant.active:
             for variant in await _variants_of(tx, tenant, seqs):
                 found.setdefault(variant, tenant.id)

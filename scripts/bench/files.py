@@ -48,16 +48,17 @@ from scripts.lab.own_data import database, issue_key
 _FIRST = date(2024, 4, 1)
 _MARKETS, _OF_MATCH = 150, 20_000  #: markets of a match, and prices
 _LIMIT_SECONDS, _LIMIT_GROWTH = 30.0, 4 / 3
-_ENVELOPE = 50  #: prices that change at once
+_ENVELOPE = 100  #: prices that change at once
 _MIB = 1024 * 1024
 _encode = msgspec.json.Encoder().encode
 
 
 class Figure(NamedTuple):
-    """A day's files: prices, seconds, and the largest resident memory (MiB) of the process."""
+    """A day's files: prices, seconds, those of processors, and the largest resident memory (MiB)."""
 
     prices: int
     seconds: float
+    processor: float
     memory: float
 
 
@@ -79,7 +80,7 @@ async def _measure(settings: Settings, sizes: list[int]) -> list[Figure]:
         await _give_profile(store, "margin")
         for day, size in days.items():
             await _fill(store, day, size)
-        print(f"{'':>20} {'prices':>10} {'s':>6} {'prices/s':>9} {'MiB':>5}", flush=True)
+        print(f"{'':>20} {'prices':>10} {'s':>6} {'CPU s':>6} {'prices/s':>9} {'MiB':>5}", flush=True)
         found = [await _made("standard odds", settings, day, size) for day, size in days.items()]
         await issue_key(store, settings, rights, "margin")
     await _made("odds of a profile", settings, max(days), days[max(days)])
@@ -137,8 +138,8 @@ def _market(number: int) -> Market:
 async def _made(what: str, settings: Settings, day: date, prices: int) -> Figure:
     """Make the day's files in a process of its own; its figures."""
     found = await asyncio.to_thread(_run, settings, day, prices)
-    rate = prices / found.seconds
-    print(f"{what:>20} {prices:>10,} {found.seconds:>6.1f} {rate:>9,.0f} {found.memory:>5.0f}", flush=True)
+    figures = f"{found.seconds:>6.1f} {found.processor:>6.1f} {prices / found.seconds:>9,.0f}"
+    print(f"{what:>20} {prices:>10,} {figures} {found.memory:>5.0f}", flush=True)
     return found
 
 
@@ -151,7 +152,8 @@ def _run(settings: Settings, day: date, prices: int) -> Figure:
     _, status, used = os.wait4(pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} has failed")
-    return Figure(prices, time.perf_counter() - began, used.ru_maxrss / 1024)
+    processor = used.ru_utime + used.ru_stime
+    return Figure(prices, time.perf_counter() - began, processor, used.ru_maxrss / 1024)
 
 
 def _reference(directory: FileDirectory, day: date, made: Figure) -> None:

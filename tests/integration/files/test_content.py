@@ -14,6 +14,7 @@ import httpx
 import pandas
 import pytest
 
+from app.access import profiles
 from app.domain import changes as c
 from app.domain.daily_files import FileKind
 from app.domain.market import MarketStatus
@@ -282,6 +283,27 @@ async def test_pandas_reads_both_formats_alike(
                 ]
             else:
                 assert list(one.dropna()) == list(other.dropna()), name
+
+
+async def test_what_is_published_to_one_tenant_is_in_its_file_alone(
+    client: httpx.AsyncClient,
+    story: Story,
+    store: Store,
+    times: ManualClock,
+    issue: IssueKey,
+    make: Make,
+    rows: Callable[..., Awaitable[list[Row]]],
+) -> None:
+    """On a day on which nothing happens but that a tenant gets the profile that another one has already."""
+    acme, beta = await key_of(issue), await key_of(issue, "beta")
+    await give_profile(store, 0.10, slug="beta", now=times.now)
+    matches = [await story.match(offer(1), offer(2))]
+    async with store.transaction() as tx:
+        await profiles.assign(tx, "acme", "own", by="test", now=MIDNIGHT)
+    await make()
+    for key, count in ((acme, 2), (beta, 0)):
+        found = [as_shown(row) for row in await rows(key, FileKind.PRICES, NEXT)]
+        assert found == await prices_shown(client, key, matches, NEXT) and len(found) == count
 
 
 async def test_the_same_day_makes_the_same_bytes_and_tenants_that_see_the_same_share_them(
