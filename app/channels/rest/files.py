@@ -25,7 +25,6 @@ from app.wire.views.meta import ListMeta, Many
 
 _SCOPES = tuple(sorted(set(SCOPES.values())))
 _MEDIA = {FileFormat.PARQUET: "application/vnd.apache.parquet", FileFormat.CSV: "application/gzip"}
-_BYTES = "application/octet-stream"
 _DAY = "Only the files of this day (UTC)."
 _HEADERS = ("ETag", "Accept-Ranges")
 
@@ -51,8 +50,7 @@ async def list_files(
 
 @get(
     "/v1/files/{file_name:str}",
-    opt=options(*_SCOPES) | {"file_response": True, "response_headers": _HEADERS},
-    media_type=_BYTES,
+    opt=options(*_SCOPES) | {"file_response": tuple(_MEDIA.values()), "response_headers": _HEADERS},
 )
 async def get_file(
     request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], file_name: FromPath[str]

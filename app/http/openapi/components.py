@@ -350,7 +350,7 @@ def refusal_statuses(route: Route) -> Iterator[int]:
         one["name"] == "match" for one in route.draft.get("parameters", ())
     ):  # what it names may not exist
         yield 404
-    if len(route.media) > 1:
+    if len(route.media) > 1 and not route.sends_files:
         yield 406
     if keyed and route.method != "get":
         yield 409

@@ -25,7 +25,7 @@ EXAMPLES = Path(__file__).with_name("examples.json")  #: recorded by `nox -s doc
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _PROBABILITIES = " For tenants that receive probabilities."
-_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv", "application/octet-stream": "File"}
+_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv"}
 _PART = "The requested part of the file."
 Examples = Mapping[str, Any]  #: recorded responses by content type
 _BODY_EXAMPLES: dict[str, Any] = {
@@ -290,7 +290,7 @@ def _body_name(kind: str, route: Route) -> str:
         return "AsyncApiDocument" if "asyncapi" in route.path else "OpenApiDocument"
     if kind == XML:
         return "FeedXml" if route.opt.get("sibling") or route.media == (XML,) else "MirroredXml"
-    return _TEXTS.get(kind, "Text")
+    return "File" if route.sends_files else _TEXTS.get(kind, "Text")
 
 
 def example_of(body_type: Any) -> Any:

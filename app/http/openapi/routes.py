@@ -44,6 +44,8 @@ class Route(msgspec.Struct, frozen=True):
         """The content types of that response. Bytes without a declared type are XML."""
         if only := self.opt.get("format"):
             return (str(only),)
+        if self.sends_files:
+            return tuple(self.opt["file_response"])
         kind = self.handler.media_type
         if kind not in ("", JSON):
             return (kind.value if isinstance(kind, MediaType) else str(kind),)

@@ -154,7 +154,7 @@ async def _with_files(settings: Settings) -> AsyncIterator[Settings]:
         yield msgspec.structs.replace(settings, files_directory=place)
 
 
-async def _make_files(store: Store, directory: Path) -> None:
+async def make_files(store: Store, directory: Path) -> None:
     """Those of today, as if it was over."""
     now = system_clock()
     day = to_datetime(now).date()
@@ -176,7 +176,7 @@ async def examples(settings: Settings, documents: Mapping[str, Json]) -> dict[st
             "public": await issue(TENANT, bundles=_BUNDLES, sports=_SPORTS, probabilities=True),
             "operators": await issue(OPERATOR, bundles=("cs2.operator",), sports=_SPORTS),
         }
-        await _make_files(store, Path(served.files_directory))
+        await make_files(store, Path(served.files_directory))
         headers = {"X-API-Key": keys["operators"]}
         (await client.post(f"/ops/v1/tenants/{TENANT}/amqp", headers=headers, timeout=30)).raise_for_status()
         try:
