@@ -225,7 +225,7 @@ def lock(session: nox.Session) -> None:
     groups = ("build", "test", "dev", "services", "bench")
     pins, deployed = "scripts/constraints.txt", "scripts/deploy/requirements.txt"
     header = {"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}
-    session.run(*_pinning(groups, pins), env=header)
+    session.run(*_pinning(groups, pins), "--extra", "parquet", env=header)
     session.run(*_pinning(("build",), deployed), "--constraints", pins, env=header)
 
 

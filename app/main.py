@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
+from pathlib import Path
 
 import msgspec
 from litestar import Litestar
@@ -37,6 +38,8 @@ from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.combinations.request import CombinationService
+from app.files.daily import make_daily
+from app.files.directory import FileDirectory
 from app.http import errors
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, Health, database_responds
@@ -218,6 +221,8 @@ class Parts:
                 "announcing that this process listens": partial(self.listening.announce, store),
                 "synchronising the broker": partial(broker_sync.run, store, management, access_config),
             }
+            if self.rest.files:
+                jobs["making daily files"] = partial(make_daily, self.rest.files, self._clock)
             background = [asyncio.create_task(run_forever(title, job)) for title, job in jobs.items()]
             try:
                 yield
@@ -336,6 +341,7 @@ def _rest(settings: Settings, store: Store, clock: Clock, health: Health) -> Res
         settings.soccer_urn_prefix,
         settings.bet_delay_seconds,
         liquidity(settings.liquidity_by_tier),
+        FileDirectory(Path(settings.files_directory)) if settings.files_directory else None,
     )
 
 

@@ -10,6 +10,7 @@ import click
 
 from app.cli.alert_commands import alert, alerts
 from app.cli.feed_commands import feed, tail
+from app.cli.file_commands import files
 from app.cli.import_commands import imports, ratings, references
 from app.cli.installation_commands import doctor, restored
 from app.cli.match_control_commands import (
@@ -56,6 +57,7 @@ for command in (
     settlement_check,
     fault,
     imports,
+    files,
 ):
     main.add_command(command)
 for command in (match_command, preview_command, match_audit, match_sources):

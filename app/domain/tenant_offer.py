@@ -105,6 +105,26 @@ class TenantOffer(msgspec.Struct, frozen=True, dict=True):
         profile = self.profiles[-1].profile if self.profiles else None
         return OfferRules(off_now(self.types_off), profile)
 
+    def places(self) -> list[tuple[int, int]]:
+        """The seq of each change, and when it was (Unix ms)."""
+        ends = [(one.on_seq, one.on_at) for one in self.types_off if one.on_seq and one.on_at]
+        return [
+            *((one.off_seq, one.off_at) for one in self.types_off),
+            *ends,
+            *((one.seq, one.at) for one in self.profiles),
+        ]
+
+    def within(self, first: int, last: int) -> "TenantOffer":
+        """What this is for the changes from `first` to `last`: equal for tenants to which these look the
+        same."""
+        off = [_within(one, first, last) for one in self.types_off if _concerns(one, first, last)]
+        before = profile_at(self.profiles, first)
+        since = [one for one in self.profiles if first <= one.seq < last]
+        return TenantOffer(
+            tuple(sorted(off, key=lambda one: (one.type_id, one.off_seq))),
+            (*([ProfileChange(0, 0, before)] if before else []), *since),
+        )
+
     @cached_property
     def _last_change(self) -> int:
         return self.last_change()
@@ -116,6 +136,19 @@ class TenantOffer(msgspec.Struct, frozen=True, dict=True):
 
 
 NO_CHANGES = TenantOffer()  #: of tenants that have had the standard offer throughout
+
+
+def _concerns(one: TypeOff, first: int, last: int) -> bool:
+    """Whether the type was off at one of these changes."""
+    return one.off_seq < last and (one.on_seq is None or one.on_seq > first)
+
+
+def _within(one: TypeOff, first: int, last: int) -> TypeOff:
+    """The interval, without where it began or ended outside of these changes."""
+    begins = one.off_seq if one.off_seq >= first else 0
+    if one.on_seq is None or one.on_seq > last:
+        return TypeOff(one.type_id, one.off_at, begins)
+    return msgspec.structs.replace(one, off_seq=begins)
 
 
 def suspended(market: Market) -> Market:

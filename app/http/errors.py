@@ -15,7 +15,7 @@ from app.domain.ids import limits_of
 from app.http.auth import client_address, read_api_key
 from app.http.headers import request_id
 from app.http.request_data import REQUIRED, in_words, named_field, unfit_fields
-from app.kit.errors import BadRequest, Field, Invalid, Refusal, Unauthenticated
+from app.kit.errors import BadRequest, Field, Invalid, RangeNotSatisfiable, Refusal, Unauthenticated
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -46,6 +46,8 @@ def detail_of(error: Refusal) -> str | tuple[Field, ...]:
 def refusal(request: Request[Any, Any, Any], error: Refusal) -> Response[Any]:
     """A refusal, with the status of its class."""
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    if isinstance(error, RangeNotSatisfiable):
+        headers["Content-Range"] = f"bytes */{error.size}"
     return _response(error.status, detail_of(error), headers)
 
 

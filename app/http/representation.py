@@ -171,11 +171,8 @@ class ResponseBody:
 
     def matches(self, request: Headers) -> bool:
         """Whether the request's `If-None-Match` names these bytes, gzipped or not."""
-        condition = b",".join([value for name, value in request if name == b"if-none-match"])
-        if not condition:
-            return False
-        ours = {b"*", f'"{self.tag}"'.encode(), f'"{self.tag}-gzip"'.encode()}
-        return not ours.isdisjoint(_TAG.findall(condition))
+        condition = _if_none_match(request)
+        return bool(condition) and _names(condition, self.tag, f"{self.tag}-gzip")
 
     def headers(self, tagged: bool, gzipped: bool, not_modified: bool) -> Headers:
         """The headers of a response with this body, or of the 304 in its place."""
@@ -184,6 +181,20 @@ class ResponseBody:
         if headers is None:
             headers = self._headers[kind] = _headers(self, tagged, gzipped, not_modified)
         return headers
+
+
+def is_known(tag: str, request: Headers) -> bool:
+    """Whether the request's `If-None-Match` names this tag."""
+    condition = _if_none_match(request)
+    return bool(condition) and _names(condition, tag)
+
+
+def _if_none_match(request: Headers) -> bytes:
+    return b",".join([value for name, value in request if name == b"if-none-match"])
+
+
+def _names(condition: bytes, *tags: str) -> bool:
+    return not {b"*", *(f'"{tag}"'.encode() for tag in tags)}.isdisjoint(_TAG.findall(condition))
 
 
 def _headers(body: ResponseBody, tagged: bool, gzipped: bool, not_modified: bool) -> Headers:

@@ -170,14 +170,15 @@ class RequestGuard(ASGIMiddleware):
 def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
     """Choose the response's format and check the query, before any work is done.
 
-    `opt["format"]` is the only format of a route, whatever `Accept` says; an `open` route sends JSON.
+    `opt["format"]` is the only format of a route, whatever `Accept` says; an `open` route sends JSON, and one
+    that sends files (`file_response`) sends them as they are.
     """
     fixed = opt.get("format")
     if fixed:
         set_response_format(scope, fixed)
     elif opt.get("sibling") and scope["path"].endswith(XML_SUFFIX):
         set_response_format(scope, Format.XML)
-    elif not opt.get("open"):
+    elif not opt.get("open") and not opt.get("file_response"):
         set_response_format(scope, negotiate(scope["headers"], csv="csv_response" in opt))
     refuse_long(scope)
     if fixed is not Format.XML:  # the facade's handlers answer such a path, in XML

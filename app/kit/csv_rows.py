@@ -54,16 +54,15 @@ def rows_as_csv(rows: Sequence[Mapping[str, object]]) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Lines of CSV (RFC 4180); None is an empty cell. A cell that a spreadsheet would evaluate begins with an
+    """Lines of CSV (RFC 4180); None is an empty cell. Text that a spreadsheet would evaluate begins with an
     apostrophe instead: names and reasons come from outside."""
     text = io.StringIO()
     csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
-def _harmless(cell: object) -> str:
-    text = "" if cell is None else str(cell)
-    return f"'{text}" if text.startswith(_EVALUATED) else text
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_EVALUATED) else cell
 
 
 def _row(cells: dict[str, str], row_type: type[T]) -> T:

@@ -7,6 +7,7 @@
     ├── NotFound            404
     ├── NotAcceptable       406
     ├── Conflict            409  the state forbids it, recovery in flight, no vhost yet
+    ├── RangeNotSatisfiable 416  a part of a file that it does not have; `size`
     ├── Invalid             422  a field is wrong; `fields` lists which
     ├── TooManyRequests     429  `retry_after` in whole seconds
     └── Unavailable         503  a dependency is down; `retry_after`
@@ -75,6 +76,16 @@ class NotAcceptable(Refusal):
 
 class Conflict(Refusal):
     status = 409
+
+
+class RangeNotSatisfiable(Refusal):
+    """None of the requested bytes exist: the file has `size`."""
+
+    status = 416
+
+    def __init__(self, detail: str, *, size: int) -> None:
+        super().__init__(detail)
+        self.size = size
 
 
 class Invalid(Refusal):

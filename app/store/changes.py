@@ -110,7 +110,7 @@ def tenant_of(row: ChangeRow) -> UUID | None:
 
 
 def tenant_market_key(tenant_id: UUID, name: str) -> str:
-    """The key of a tenant's own row about the market called `name`."""
+    """The key of a tenant's own row about the market called `name`; with "" what all of them begin with."""
     return f"{tenant_id} {name}"
 
 

@@ -27,6 +27,7 @@ from app.store.transaction import Row, Tx
 
 _market = msgspec.json.Decoder(Market).decode
 _entry = msgspec.json.Decoder(LedgerEntry).decode
+_COLUMNS = ("seq", "at", "entity", "frame", "body")
 _LAST = 2**63 - 1  #: the highest seq
 _OF_MARKET = ("market", "settlement", TENANT_MARKET)
 SCANNED = 5_000  #: rows of a match that a page is made from, at most
@@ -102,17 +103,17 @@ def begins_at() -> Select[Any]:
 
 async def _seen(tx: Tx, rows: Sequence[Row], tenant: Tenant | None) -> list[MarketChange]:
     """What the tenant is offered is read with the changes: `tenant` may be older than these."""
-    found = map(_change, rows)
+    found = [market_change(**{name: row[name] for name in _COLUMNS}) for row in rows]
     if tenant is None:
-        return list(found)
+        return found
     offer = await tenants.offer_of(tx, tenant.id)
     return [seen for each in found if (seen := received(each, offer))]
 
 
-def _change(row: Row) -> MarketChange:
-    decode = _entry if row["entity"] == "settlement" else _market
-    own = row["entity"] == TENANT_MARKET
-    return MarketChange(row["seq"], row["at"], decode(row["body"]), row["frame"], own)
+def market_change(seq: int, at: int, entity: str, frame: str, body: bytes) -> MarketChange:
+    """What a row of the change log about a market says."""
+    decode = _entry if entity == "settlement" else _market
+    return MarketChange(seq, at, decode(body), frame, entity == TENANT_MARKET)
 
 
 @prepared

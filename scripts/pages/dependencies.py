@@ -48,6 +48,7 @@ WHY: Mapping[str, str] = {
     "pyotp": "codes of the second factor",
     "cryptography": "encryption of the second factor's secrets",
     "segno": "the QR code with which a second factor is set up",
+    "pyarrow": "daily files as Parquet; optional",
     "pytest": "the tests",
     "pytest-timeout": "a test that hangs fails",
     "pytest-randomly": "the tests run in random order",
@@ -56,6 +57,8 @@ WHY: Mapping[str, str] = {
     "schemathesis": "the API against its OpenAPI document",
     "openapi-spec-validator": "the OpenAPI documents are valid",
     "anyio": "asynchronous tests",
+    "duckdb": "reads our Parquet files",
+    "pandas": "reads our Parquet files and CSV",
     "xsdata": "models of the XML schemas are generated",
     "setuptools": "builds the wheel",
     "nox": "the chores, one session each",
@@ -92,6 +95,7 @@ _SPDX = {
 _OLDEST = {"python_version": "3.11", "python_full_version": "3.11.9"}
 _GROUPS = {
     "": "The service",
+    "parquet": "The extra `parquet` of the wheel",
     "build": "The wheel",
     "test": "Tests",
     "dev": "Development",
@@ -180,7 +184,8 @@ def brought_by(direct: set[str]) -> dict[str, set[str]]:
 
 def _requirements() -> dict[str, list[Requirement]]:
     project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    groups = {"": project["project"]["dependencies"], **project["dependency-groups"]}
+    own = project["project"]
+    groups = {"": own["dependencies"], **own["optional-dependencies"], **project["dependency-groups"]}
     return {group: [Requirement(text) for text in texts] for group, texts in groups.items()}
 
 

@@ -30,16 +30,23 @@ async def switch(store: Store, on: bool, *types: int, slug: str = "acme", now: i
 
 
 async def give_profile(
-    store: Store, margin: float | None, *, slug: str = "acme", name: str = "own", **fields: Any
+    store: Store,
+    margin: float | None,
+    *,
+    slug: str = "acme",
+    name: str = "own",
+    now: int | None = None,
+    **fields: Any,
 ) -> None:
     """Publish a version of a profile with this margin and give it to the tenant; None: standard odds."""
+    at = system_clock() if now is None else now
     if margin is not None:
         draft = ProfileDraft((MarginControl(margin), *fields.pop("margins", ())), **fields)
         async with store.transaction() as tx:
-            await profiles.publish(tx, name, draft, by="test", now=system_clock())
+            await profiles.publish(tx, name, draft, by="test", now=at)
     async with store.transaction() as tx:
         wanted = None if margin is None else name
-        await profiles.assign(tx, slug, wanted, by="test", now=system_clock())
+        await profiles.assign(tx, slug, wanted, by="test", now=at)
 
 
 async def book(

@@ -38,6 +38,7 @@ CALLED_BY_OTHERS = {
     "to_asgi_response": "Litestar, of a response",
     "forwards": "Piccolo, of a migration",
     "combine": "users of the client package",
+    "download": "users of the client package",
     "get_reset_query": "asyncpg, of a pooled connection",
     "get_version": "Piccolo, of an engine",
     "prep_database": "Piccolo, of an engine",

@@ -21,6 +21,7 @@ from app.domain.ids import entrant_number, is_entrant_reference
 from app.domain.market import MarketKey, key_of_name
 from app.domain.match import Match
 from app.domain.tenant import Grant
+from app.files.directory import FileDirectory
 from app.http.health import Health
 from app.http.representation import Format
 from app.kit.clock import Clock
@@ -54,8 +55,8 @@ Window = Annotated[TimeFilter, QueryParameter(description="How far back to look;
 
 class RestDependencies(msgspec.Struct, frozen=True):
     """The store, the clock, the health checks, the `product` id that the feed publishes, the prefix of
-    soccer's URNs, the delay of bets that prices assume, and the liquidity of matches by the tier of their
-    tournament (`other`: without one)."""
+    soccer's URNs, the delay of bets that prices assume, the liquidity of matches by the tier of their
+    tournament (`other`: without one), and where daily files are (None: there are none)."""
 
     store: Store
     clock: Clock
@@ -64,6 +65,7 @@ class RestDependencies(msgspec.Struct, frozen=True):
     soccer_prefix: str
     bet_delay_seconds: int
     liquidity_by_tier: Mapping[str, float]
+    files: FileDirectory | None
 
 
 def options(*scopes: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from app.domain.catalogue import LOCALES
+from app.domain.daily_files import FILE_NAME
 from app.http.errors import Problem
 from app.http.openapi.routes import JSON, XML, Route
 from app.http.openapi.schemas import Json
@@ -44,6 +45,11 @@ PARAMETERS = {
     "based_on": ParameterDoc("The version that was changed; 0: none."),
     "day": ParameterDoc("A day, in UTC.", "2031-04-02", {"type": "string", "format": "date"}),
     "event_id": ParameterDoc(f"The match: {_MATCHES}", "od:match:1", _MATCH),
+    "file_name": ParameterDoc(
+        "The file, by its name in the list.",
+        "prices-2031-04-02.parquet",
+        {"type": "string", "pattern": FILE_NAME},
+    ),
     "from": ParameterDoc(example="2026-01-01", schema={"type": "string", "format": "date"}),
     "is_active": ParameterDoc(example=True),
     "is_lan": ParameterDoc(example=False),
@@ -127,6 +133,22 @@ REQUEST_HEADERS: dict[str, Json] = {
         "description": "An `ETag` that you have; the response is 304 without a body while it matches.",
         "schema": {"type": "string"},
     },
+    "Range": {
+        "name": "Range",
+        "in": "header",
+        "required": False,
+        "description": "Which bytes to send, where a download broke off: `bytes=1000-` sends those from "
+        "number 1000 on, the first being 0. Anything but one range of bytes is ignored.",
+        "schema": {"type": "string"},
+        "example": "bytes=1000-",
+    },
+    "IfRange": {
+        "name": "If-Range",
+        "in": "header",
+        "required": False,
+        "description": "The `ETag` of what you have: `Range` counts only while it is the file's.",
+        "schema": {"type": "string"},
+    },
     "RequestId": {
         "name": "X-Request-Id",
         "in": "header",
@@ -157,6 +179,8 @@ _RESPONSE_HEADERS = {
     "X-Next-Since-Seq": ("Of CSV: what `meta.next_since_seq` is in JSON.", "48223", False),
     "X-More": ("Of CSV: what `meta.more` is in JSON.", "true", False),
     "X-Complete-From": ("Of CSV: what `meta.complete_from` is in JSON.", "0", False),
+    "Accept-Ranges": ("Parts of the file may be requested.", "bytes", True),
+    "Content-Range": ("Which bytes of how many these are.", "bytes 1000-48222/48223", True),
     "RateLimit": (
         "What remains of the key's rate limit, and the seconds until one more request is allowed.",
         '"key";r=598;t=1',
@@ -282,6 +306,7 @@ _TEXTS: dict[int, tuple[str, object]] = {
         "A recovery is in flight for this node; wait for its snapshot_complete.",
     ),
     413: ("The body is too large.", "Request Entity Too Large"),
+    416: ("The file has none of the requested bytes.", "The file has 48223 bytes; none from 50000 on."),
     422: ("A parameter or a field does not fit; `detail` lists each.", [_FIELD]),
     429: ("The key has exceeded its rate limit.", "This key may ask 600 times a minute; wait 12 s."),
     503: (
@@ -337,10 +362,12 @@ def refusal_statuses(route: Route) -> Iterator[int]:
         one["name"] == "match" for one in route.draft.get("parameters", ())
     ):  # what it names may not exist
         yield 404
-    if len(route.media) > 1:
+    if len(route.media) > 1 and not route.sends_files:
         yield 406
     if keyed and route.method != "get":
         yield 409
+    if route.sends_files:
+        yield 416
     if route.takes:
         yield from (400, 413)
     yield from (422, 503)

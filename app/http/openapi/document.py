@@ -26,6 +26,7 @@ _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _PROBABILITIES = " For tenants that receive probabilities."
 _TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv"}
+_PART = "The requested part of the file."
 Examples = Mapping[str, Any]  #: recorded responses by content type
 _BODY_EXAMPLES: dict[str, Any] = {
     "Assignment": {"profile": "tight"},
@@ -254,6 +255,7 @@ def _parameters(route: Route, values: components.Values) -> list[Json]:
     required = route.opt.get("required", ())
     made = [components.parameter(one, values, required) for one in drafted if one["in"] != "header"]
     headers = ["RequestId"] + (["IfNoneMatch"] if route.tagged else [])
+    headers += ["Range", "IfRange"] if route.sends_files else []
     return made + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
 
 
@@ -284,6 +286,9 @@ def _responses(route: Route, context: DocumentContext) -> Json:
             "headers": header_refs(head),
             "content": {JSON: {"schema": context.shapes[accepted]}},
         }
+    if route.sends_files:
+        part = header_refs([*head, "Content-Range"])
+        made["206"] = {"description": _PART, "headers": part, "content": content}
     if route.tagged:
         made["304"] = {
             "description": "Not modified: the client has this version already.",
@@ -307,7 +312,7 @@ def _body_name(kind: str, route: Route) -> str:
         return "AsyncApiDocument" if "asyncapi" in route.path else "OpenApiDocument"
     if kind == XML:
         return "FeedXml" if route.opt.get("sibling") or route.media == (XML,) else "MirroredXml"
-    return _TEXTS.get(kind, "Text")
+    return "File" if route.sends_files else _TEXTS.get(kind, "Text")
 
 
 def example_of(body_type: Any) -> Any:

@@ -44,6 +44,8 @@ class Route(msgspec.Struct, frozen=True):
         """The content types of that response. Bytes without a declared type are XML."""
         if only := self.opt.get("format"):
             return (str(only),)
+        if self.sends_files:
+            return tuple(self.opt["file_response"])
         kind = self.handler.media_type
         if kind not in ("", JSON):
             return (kind.value if isinstance(kind, MediaType) else str(kind),)
@@ -56,7 +58,12 @@ class Route(msgspec.Struct, frozen=True):
     @property
     def tagged(self) -> bool:
         """Whether its responses carry an `ETag`."""
-        return self.method == "get" and bool({JSON, XML} & set(self.media))
+        return self.method == "get" and (self.sends_files or bool({JSON, XML} & set(self.media)))
+
+    @property
+    def sends_files(self) -> bool:
+        """Whether it sends files as they are, and parts of them."""
+        return "file_response" in self.opt
 
     @property
     def takes(self) -> str:

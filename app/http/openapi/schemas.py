@@ -71,6 +71,7 @@ NAMED_BODIES: dict[str, Json] = {
     },
     "OpenApiDocument": {"description": "An OpenAPI document."} | _ANY_FIELDS,
     "Page": {"type": "string", "description": "A page for people."},
+    "File": {"type": "string", "format": "binary", "description": "The bytes of a file."},
     "Picture": {"type": "string", "description": "A picture."},
     "Text": {"type": "string", "description": "Plain text."},
 }

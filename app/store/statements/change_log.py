@@ -141,6 +141,23 @@ WHERE m.status = ANY ($6::text[]) AND m.finished_at <= $2 AND (m.finished_at, m.
     )
 ORDER BY m.finished_at DESC, m.number DESC LIMIT $4
 """
+#: The matches with changes between $1 and $2 (Unix ms), and between which seqs these are, of the log and of
+#: what is kept of it. Parts that are kept have the time of their last change only: a part whose first change
+#: is after those of the first part that ends after $3 begins after $2. $4 is the match of rows of no match.
+CHANGED = f"""
+WITH parts AS (
+    SELECT match_id, number, first_seq, last_seq FROM kept_change WHERE at >= $1
+        AND first_seq <= (SELECT coalesce(min(last_seq), {2**63 - 1}) FROM kept_change WHERE at >= $3)
+    UNION ALL
+    SELECT match_id, number, min(seq), max(seq) FROM change WHERE at >= $1 AND at < $2 AND match_id <> $4
+    GROUP BY 1, 2
+)
+SELECT match_id AS id, number, min(first_seq) AS first, max(last_seq) AS last, coalesce((
+    SELECT max(last_seq) FROM kept_change AS earlier
+    WHERE earlier.match_id = parts.match_id AND earlier.at < $1
+), 0) AS after
+FROM parts GROUP BY match_id, number ORDER BY number
+"""
 #: The lock that every writer of the log holds until its transaction is visible (`take_change_numbers`).
 LOCK_LOG = "SELECT pg_advisory_xact_lock(7232651)"
 #: A number of the log, once its lock is held.

@@ -1,10 +1,14 @@
 """What the client requests over HTTP: recoveries, the comparison of its book, combinations, what bets
-are worth, and prices."""
+are worth, prices, and daily files."""
 
+import asyncio
+import hashlib
+import os
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -131,6 +135,51 @@ class Rest:
                 yield row
             page = response.json()["meta"]
             since_seq, more = page["next_since_seq"], page["more"]
+
+    async def files(self, day: date | None = None) -> list[dict[str, Any]]:
+        """The daily files that the key may have, the newest day first: each with its `name`, `rows`, `size`,
+        `sha256` and `columns`. Raises as `compare`."""
+        query = {} if day is None else {"day": day.isoformat()}
+        found: list[dict[str, Any]] = _data(await self._http.get("/v1/files", params=query), "The list")
+        return found
+
+    async def download(self, file: dict[str, Any], to: Path) -> None:
+        """Download a file of the list to the path `to`, where it appears when it is complete.
+
+        What is there of it already, in a file beside `to` whose name ends in `.part`, is not downloaded
+        again: neither when the connection breaks off, nor when it is called once more after an error.
+        Raises as `compare`, and `ClientError` if the file's SHA-256 is not that of the list."""
+        part = to.with_name(f"{to.name}.part")
+        while (have := _size(part)) < file["size"]:
+            try:
+                await self._append(file, part, have)
+            except httpx.TransportError:
+                if _size(part) == have:
+                    raise
+        if await asyncio.to_thread(_sha256, part) != file["sha256"]:
+            part.unlink()
+            raise ClientError(f"{file['name']} is not what the list says: request the list again.")
+        os.replace(part, to)
+
+    async def _append(self, file: dict[str, Any], part: Path, have: int) -> None:
+        """Append to `part`, which has so many bytes, what is missing; all of it if the file is another."""
+        rest = {"Range": f"bytes={have}-", "If-Range": f'"{file["sha256"]}"'}
+        async with self._http.stream("GET", f"/v1/files/{file['name']}", headers=rest) as response:
+            if response.is_error:
+                await response.aread()
+                _data(response, "The file")
+            with part.open("ab" if response.status_code == 206 else "wb") as written:
+                async for piece in response.aiter_raw():
+                    written.write(piece)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _data(response: httpx.Response, what: str) -> Any:

@@ -74,6 +74,8 @@ CS2: dict[str, tuple[str, ...]] = {
     f"{_FACADE}/schedules/live/schedule": (LIST,),
     f"{_FACADE}/schedules/{{day}}/schedule": (LIST,),
     f"{_FACADE}/fixtures/changes": (LIST,),
+    "/v1/files": (MARKETS, SETTLEMENTS, DETAIL),
+    "/v1/files/{file_name}": (MARKETS, SETTLEMENTS, DETAIL),
     "/v1/descriptions/producers": (),
     "/v1/descriptions/{locale}/markets": (),
     "/v1/descriptions/{locale}/markets/{market_id}/variants/{variant}": (),

@@ -4,8 +4,11 @@ Requested from the application in this process, on a database with `tests.suppor
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +19,11 @@ from lxml import etree
 from app.access import admin
 from app.access.api_keys import KeyProperties
 from app.broker.management import Management
+from app.domain.daily_files import DAY_MILLIS
+from app.files import making
+from app.files.directory import FileDirectory
 from app.http.openapi.document import Examples
+from app.kit.clock import system_clock, to_datetime
 from app.settings import Settings
 from app.store.connections import Store, open_store
 from tests.contract.openapi.present import Json, followed, operations
@@ -169,13 +176,28 @@ def _short_xml(document: bytes) -> str:
     return etree.tostring(root, encoding="unicode")
 
 
+@asynccontextmanager
+async def _with_files(settings: Settings) -> AsyncIterator[Settings]:
+    """The settings, with a directory of daily files."""
+    with TemporaryDirectory() as place:
+        yield msgspec.structs.replace(settings, files_directory=place)
+
+
+async def make_files(store: Store, directory: Path) -> None:
+    """Those of today, as if it was over."""
+    now = system_clock()
+    day = to_datetime(now).date()
+    await making.make_day(store, FileDirectory(directory), day, lambda: now + 2 * DAY_MILLIS)
+
+
 async def examples(settings: Settings, documents: Mapping[str, Json]) -> dict[str, Examples]:
     """Examples of all operations of the documents `public` and `operators`, from a service on the empty
     database that `settings` name."""
     async with (
         private_vhost(settings) as private,
         await open_store(settings.database_url, 4) as store,
-        serving(private) as client,
+        _with_files(private) as served,
+        serving(served) as client,
     ):
         await world.made(store)
         issue = issuing(store, settings.secret_key)
@@ -183,6 +205,7 @@ async def examples(settings: Settings, documents: Mapping[str, Json]) -> dict[st
             "public": await issue(TENANT, bundles=_BUNDLES, sports=_SPORTS, probabilities=True),
             "operators": await issue(OPERATOR, bundles=("cs2.operator",), sports=_SPORTS),
         }
+        await make_files(store, Path(served.files_directory))
         headers = {"X-API-Key": keys["operators"]}
         (await client.post(f"/ops/v1/tenants/{TENANT}/amqp", headers=headers, timeout=30)).raise_for_status()
         try:

@@ -30,7 +30,7 @@ UNDOCUMENTED = {
 }
 #: Operations whose answers show themselves, or are no JSON and no XML.
 WITHOUT_EXAMPLE = {"get_docs", "get_openapi", "get_ops_v1_openapi_json"}
-WITHOUT_EXAMPLE |= {"get_docs_pushed", "get_docs_console", "get_asyncapi"}
+WITHOUT_EXAMPLE |= {"get_docs_pushed", "get_docs_console", "get_asyncapi", "get_file"}
 WITHOUT_EXAMPLE |= {"get_ops_v1_metrics", "post_ops_v1_matches_match_id_log", "get_category_icon"}
 
 

@@ -20,6 +20,7 @@ import pytest
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts.services import Services
+from tests.contract.openapi.recording import make_files
 from tests.support import databases, world
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
@@ -71,7 +72,9 @@ async def _served(services: Services, template: str, place: Path) -> AsyncIterat
         await world.made(store)
         issue = issuing(store, settings.secret_key)
         operator = await issue("house", bundles=("cs2.operator",), sports=SPORTS, rate_limit_rpm=RATE)
-        settings = msgspec.structs.replace(settings, trusted_proxies="127.0.0.1")
+        await issue("files", bundles=ODDS, probabilities=True)
+        await make_files(store, place)
+        settings = msgspec.structs.replace(settings, trusted_proxies="127.0.0.1", files_directory=str(place))
         async with started("serve", settings, place, "--port", str(port)) as process:
             await eventually(lambda: answers(client))
             yield Served(address, operator, settings, process.log)
