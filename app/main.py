@@ -36,6 +36,7 @@ from app.channels.stream.asyncapi import stream_document
 from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
+from app.channels.stream.subscriptions import Subscriptions
 from app.combinations.request import CombinationService
 from app.http import errors
 from app.http.headers import complete_response
@@ -153,6 +154,7 @@ class Parts:
         self.operators: OperatorDependencies
         self.portal: PortalDependencies
         self.console: ConsoleDependencies
+        self.subscriptions: Subscriptions
         self.stream_server: StreamServer
         self.openapi_documents: OpenApiDocuments
 
@@ -199,9 +201,8 @@ class Parts:
             self.facades = facades(settings, store, self._clock)
             health = self._health(store, queues)
             self.rest = _rest(settings, store, self._clock, health)
-            self.stream_server = StreamServer(
-                store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)
-            )
+            self.subscriptions = Subscriptions(store, self.grants, self._clock, stream_config(settings))
+            self.stream_server = StreamServer(self.subscriptions, self.unauthenticated_limiter)
             alert_monitor = AlertMonitor(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait until one is started.
             jobs: dict[str, Callable[[], Awaitable[None]]] = {
@@ -209,7 +210,7 @@ class Parts:
                 "following changes for the cache": self.response_cache.run,
                 "updating alerts": alert_monitor.run,
                 "observing the health of components": health.observe,
-                "closing streams of ended keys": self.stream_server.run,
+                "closing streams of ended keys": self.subscriptions.run,
                 "ending stalled sessions": partial(end_stalled_regularly, store),
                 "announcing that this process listens": partial(self.listening.announce, store),
                 "synchronising the broker": partial(broker_sync.run, store, management, access_config),
@@ -221,7 +222,7 @@ class Parts:
                 for task in background:
                     task.cancel()
                 await asyncio.wait(background)
-                await self.stream_server.close()
+                await self.subscriptions.close()
 
     def facade_of(self, scope: Scope) -> FacadeDependencies:
         """What the facade's handlers depend on at the address that received this request."""
