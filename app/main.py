@@ -33,6 +33,7 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.documents import OpenApiDocuments, generate_documents
 from app.channels.rest.routes import ROUTES as REST
 from app.channels.stream.asyncapi import stream_document
+from app.channels.stream.changes import ROUTES as CHANGES
 from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
@@ -80,8 +81,9 @@ from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer
 
-#: What is served over HTTP and documented; the stream, the board, the portal and the console are beside it.
-ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)
+#: What is served over HTTP and documented; the WebSocket stream, the board, the portal and the console are
+#: beside it.
+ROUTES = (*REST, *CHANGES, *FACADE, *OPERATORS, *LOG_SINK)
 PRODUCER = "live"  #: the producer's name, and what its stream covers
 #: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
 _SWITCH_SECONDS = 0.0005
@@ -101,6 +103,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "board": provide(lambda: parts.board),
         "portal": provide(lambda: parts.portal),
         "console": provide(lambda: parts.console),
+        "subscriptions": provide(lambda: parts.subscriptions),
         "stream_server": provide(lambda: parts.stream_server),
         "openapi_documents": provide(lambda: parts.openapi_documents),
         "asyncapi_document": provide(lambda: parts.asyncapi_document),

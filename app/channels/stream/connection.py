@@ -24,9 +24,9 @@ from app.domain.frame_types import ALIVE
 from app.kit.metrics import stream_closed
 
 EXTENSION = "matchfeed.direct"  #: the ASGI extension under which the protocol offers itself
-LINGER_SECONDS = 5.0  #: how long a client may take to read the end of its stream
+_LINGER_SECONDS = 5.0
 _MAX_INBOUND = 4096  #: bytes of a client's message; its content is ignored
-_STOPPING = "going away"
+STOPPING = "going away"
 #: By a frame's second byte: size of its header, and of the length in it.
 _LENGTHS = {126: (4, 2), 127: (10, 8)}
 _CHUNK = 65_536  #: bytes written at once
@@ -203,7 +203,7 @@ class RawFrameProtocol(WebSocketsSansIOProtocol):
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
-        self.close_timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+        self.close_timer = self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
 
     def shutdown(self) -> None:
         """Close, because the process stops."""
@@ -212,9 +212,9 @@ class RawFrameProtocol(WebSocketsSansIOProtocol):
             return
         self.stop_keepalive()
         self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.GOING_AWAY})
-        self._send_close(CloseCode.GOING_AWAY, _STOPPING)
+        self._send_close(CloseCode.GOING_AWAY, STOPPING)
         self.transport.close()
-        self.loop.call_later(LINGER_SECONDS / 2, self.transport.abort)
+        self.loop.call_later(_LINGER_SECONDS / 2, self.transport.abort)
 
     def handle_connect(self, event: Any) -> None:
         super().handle_connect(event)

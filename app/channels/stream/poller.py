@@ -44,6 +44,7 @@ _FRESH_SECONDS = 1.0  #: a snapshot is at most this old
 _RECENT = 10_000  #: updates cached for clients that resume
 _RESUMED = 10_000
 _TURN = 200  #: connections that are written to before other work of the process gets its turn
+_ANEW = "Changes were removed before this process read them; repeat the request."
 log = get_logger(__name__)
 
 
@@ -164,6 +165,13 @@ class Poller:
     async def page(self, grant: Grant, since: int | None, place: SnapshotPlace | None, limit: int) -> Page:
         """What `join` would send, in parts: the next `limit` changes after `since`, or that many frames of a
         snapshot, from its beginning or from `place`. The last page ends in `alive`. Raises `Unavailable`."""
+        try:
+            return await self._page(grant, since, place, limit)
+        except ChangesExpired as error:
+            await self._start_anew()
+            raise Unavailable(_ANEW, retry_after=1) from error
+
+    async def _page(self, grant: Grant, since: int | None, place: SnapshotPlace | None, limit: int) -> Page:
         async with self._lock:
             begun = place.seq if place else since
             entitlements = await self._present(grant, begun)

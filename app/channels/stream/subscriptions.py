@@ -29,7 +29,7 @@ _RETRY_AFTER = 30
 #: How long the poller of all matches runs without clients: who requests page after page has none in between,
 #: and to load the projection reads every live match.
 _IDLE_SECONDS = 60.0
-_CHANGED = "This key has just been changed; connect again."
+CHANGED = "This key has just been changed; connect again."
 log = get_logger(__name__)
 
 
@@ -113,7 +113,7 @@ class Subscriptions:
             try:
                 # Looked up again now that the client is registered: from here on no change of keys is missed.
                 if await self.grants.grant_of(raw_key, presented.address) != presented.grant:
-                    raise Unavailable(_CHANGED, retry_after=1)
+                    raise Unavailable(CHANGED, retry_after=1)
                 yield
             finally:
                 del self._clients[client]

@@ -117,6 +117,14 @@ REQUEST_HEADERS: dict[str, Json] = {
         "description": "An `ETag` that you have; the response is 304 without a body while it matches.",
         "schema": {"type": "string"},
     },
+    "LastEventId": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "required": False,
+        "description": "Of an event stream: the `id` of the last event that you have. It takes precedence "
+        "over `since_seq`.",
+        "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
+    },
     "RequestId": {
         "name": "X-Request-Id",
         "in": "header",
@@ -262,7 +270,7 @@ _TEXTS: dict[int, tuple[str, object]] = {
     ),
     404: ("The resource does not exist, or this key may not see it.", "There is no match 'od:match:404'."),
     406: (
-        "`Accept` wants neither JSON nor XML.",
+        "`Accept` wants none of the formats of this address.",
         "This service answers application/json and application/xml; Accept wants neither.",
     ),
     409: (

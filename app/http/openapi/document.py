@@ -14,7 +14,7 @@ import msgspec
 
 from app.http.openapi import components
 from app.http.openapi.components import Values, header_refs
-from app.http.openapi.routes import JSON, XML, Route, tag, tags
+from app.http.openapi.routes import EVENTS, JSON, XML, Route, tag, tags
 from app.http.openapi.schemas import Json, described, ref, used_schemas, with_names
 from app.kit.csv_rows import CSV, rows_as_csv
 
@@ -25,7 +25,7 @@ EXAMPLES = Path(__file__).with_name("examples.json")  #: recorded by `nox -s doc
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _PROBABILITIES = " For tenants that receive probabilities."
-_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv"}
+_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv", EVENTS: "EventStream"}
 Examples = Mapping[str, Any]  #: recorded responses by content type
 _BODY_EXAMPLES: dict[str, Any] = {
     "Assignment": {"profile": "tight"},
@@ -232,6 +232,7 @@ def _parameters(route: Route, values: components.Values) -> list[Json]:
     required = route.opt.get("required", ())
     made = [components.parameter(one, values, required) for one in drafted if one["in"] != "header"]
     headers = ["RequestId"] + (["IfNoneMatch"] if route.tagged else [])
+    headers += ["LastEventId"] if EVENTS in route.media else []
     return made + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
 
 
