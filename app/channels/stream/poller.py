@@ -273,8 +273,8 @@ class Poller:
         return self._snapshots[entitlements]
 
     def _snapshot_page(self, entitlements: Entitlements, place: SnapshotPlace | None, limit: int) -> Page:
-        if place and place.seq > self._projection.seq:
-            place = None  # it began before the database was restored
+        if place and place.seq > self._projection.seq:  # it began before the database was restored
+            return Page([], place.seq, more=True, news=True)
         all_live = self._projection.match_id is None
         following = ordered_snapshot(
             self._projection.states.values(),
