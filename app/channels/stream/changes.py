@@ -30,6 +30,7 @@ from app.http.response import ROOT, RenderedResponse
 from app.http.server import connection_of
 from app.kit.background import wait_for_event
 from app.kit.errors import Field, Forbidden, Invalid
+from app.kit.metrics import stream_waiting
 from app.wire import mechanical
 from app.wire.views.changes import ChangePage, ChangesMeta
 
@@ -111,7 +112,7 @@ async def _awaited(
         http.on_shutdown = held.end
     leaving = asyncio.create_task(_end_when_left(request.receive, held))
     try:
-        with poller.watched(held.wake):
+        with poller.watched(held.wake), stream_waiting.track_inprogress():
             while not (page.news or held.ended) and (left := deadline - loop.time()) > 0:
                 await wait_for_event(held.wake, left)
                 held.wake.clear()

@@ -123,7 +123,7 @@ REQUEST_HEADERS: dict[str, Json] = {
         "required": False,
         "description": "Of an event stream: the `id` of the last event that you have. It takes precedence "
         "over `since_seq`.",
-        "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
+        "schema": {"type": "string", "pattern": "^[0-9]{0,18}$"},
     },
     "RequestId": {
         "name": "X-Request-Id",

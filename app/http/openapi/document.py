@@ -27,6 +27,12 @@ _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _PROBABILITIES = " For tenants that receive probabilities."
 _TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv", EVENTS: "EventStream"}
 Examples = Mapping[str, Any]  #: recorded responses by content type
+_ALIVE = (
+    '{"type":"alive","data":{"status":"ok","timestamp":"2031-04-02T18:00:00.125Z"},'
+    '"meta":{"ts":"2031-04-02T18:00:00.125Z","seq":48223,"hash":"5547d521351b82bb"}}'
+)
+#: Examples of what is not recorded, because it does not end.
+_WRITTEN: Examples = {EVENTS: f"id: 48223\nevent: alive\ndata: {_ALIVE}\n\n"}
 _BODY_EXAMPLES: dict[str, Any] = {
     "Assignment": {"profile": "tight"},
     "Booking": {"booked": False},
@@ -253,7 +259,7 @@ def _responses(route: Route, context: DocumentContext) -> Json:
     head += [] if route.opt.get("open") else ["RateLimit", "RateLimit-Policy"]
     head += ["ETag", "Vary", "Cache-Control"] if route.tagged else []
     head += route.opt.get("response_headers", ())
-    examples = context.examples.get(route.name, {})
+    examples = {**_WRITTEN, **context.examples.get(route.name, {})}
     content = {kind: _content(kind, route, context.shapes, examples.get(kind)) for kind in route.media}
     text = "Done." if route.method != "get" else "The requested data."
     made: Json = {route.status: {"description": text, "headers": header_refs(head), "content": content}}

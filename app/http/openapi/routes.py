@@ -58,8 +58,8 @@ class Route(msgspec.Struct, frozen=True):
 
     @property
     def tagged(self) -> bool:
-        """Whether its responses carry an `ETag`, in whatever format."""
-        return self.method == "get" and bool({JSON, XML} & set(self.media)) and EVENTS not in self.media
+        """Whether its responses carry an `ETag`."""
+        return self.method == "get" and bool({JSON, XML} & set(self.media))
 
     @property
     def takes(self) -> str:

@@ -65,7 +65,7 @@ NAMED_BODIES: dict[str, Json] = {
     "EventStream": {
         "type": "string",
         "description": "Server-sent events: `event` is a frame's type, `data` the frame in JSON, `id` its "
-        "`seq`; the frames of a snapshot have no `id`.",
+        "`seq`; the frames of a snapshot have no `id`, and the response no `ETag`.",
     },
     "FeedXml": {"type": "string", "description": f"A document of the shapes in {_XML_SHAPES}."},
     "MirroredXml": {
