@@ -1,6 +1,7 @@
 """Changes over HTTP by the page: what the stream sends on connecting, in parts, and requests that wait."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from app.domain.match import Status
 from app.settings import Settings
 from app.store import changes
 from app.store.connections import Store
+from tests.support import stored
 from tests.support.changes import PATH, Message, disposable, page, pages, requesting
 from tests.support.eventually import eventually
 from tests.support.story import Story, offer
@@ -65,12 +67,11 @@ async def test_what_changes_while_a_snapshot_is_sent_in_parts_is_not_lost(
         await story.settle(first, offer(1))  # behind the place, which has been sent as open
         await story.offer(second, offer(2))  # before it
         third = await story.match(offer(1))
-        await asyncio.sleep(0)
         rest, following = await pages(client, limit=2, cursor=meta["next_cursor"])
-        missed, _ = await pages(client, limit=2, since_seq=following)
+        missed = await until_present_by_pages(client, following, await stored.head(story.store))
     snapshot = [frame for part in rest for frame in part]
     assert following < snapshot[0]["meta"]["seq"] or following == snapshot[-1]["meta"]["seq"]
-    after = bare([frame for part in missed for frame in part])
+    after = bare(missed)
     assert [frame["type"] for frame in after].count("bet_settlement") == 1
     assert str(third.id) in msgspec.json.encode(after).decode()
     last = {
@@ -80,6 +81,15 @@ async def test_what_changes_while_a_snapshot_is_sent_in_parts_is_not_lost(
     }
     assert last[str(first.id), "13:map=1|round=1|team=home"] == "settled"
     assert last[str(second.id), "13:map=1|round=2|team=home"] == "active"
+
+
+async def until_present_by_pages(client: httpx.AsyncClient, since: int, head: int) -> list[Message]:
+    """All frames after `since`, by small pages, until everything up to `head` has come."""
+    found: list[Message] = []
+    while since < head:
+        frames, meta = await page(client, since_seq=since, limit=2, wait=30)
+        found, since = [*found, *frames], meta["next_since_seq"]
+    return found
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -190,11 +200,13 @@ async def test_a_request_that_waits_ends_when_its_key_does(host: str, issue: Iss
 
 
 async def test_a_process_that_stops_answers_who_waits(settings: Settings, raw: str, story: Story) -> None:
-    async with streaming(settings) as host, requesting(host, raw) as client:
-        _, since = await pages(client)
-        waiting = asyncio.create_task(page(client, since_seq=since, wait=30))
-        await held(1)
-    (alive,), meta = await waiting
+    async with AsyncExitStack() as stack:
+        async with streaming(settings) as host:
+            client = await stack.enter_async_context(requesting(host, raw))
+            _, since = await pages(client)
+            waiting = asyncio.create_task(page(client, since_seq=since, wait=30))
+            await held(1)
+        (alive,), meta = await waiting
     assert (alive["type"], meta["next_since_seq"]) == ("alive", since)
 
 

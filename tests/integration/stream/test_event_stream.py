@@ -43,6 +43,7 @@ async def test_the_last_event_resumes(host: str, raw: str, story: Story) -> None
     async with events(host, raw) as client:
         *_, alive = await client.until("alive")
     await story.settle(match, offer(1))
+    await noticed(host, raw, story)
     async with events(host, raw, alive.id, since_seq=0) as client:
         *missed, alive = await client.until("alive")
         assert alive.data["meta"]["snapshot"] is False
@@ -57,21 +58,27 @@ async def test_the_last_event_resumes(host: str, raw: str, story: Story) -> None
 
 
 async def test_who_is_cut_off_in_a_snapshot_receives_another(
-    host: str, raw: str, story: Story, store: Store
+    settings: Settings, raw: str, story: Story, store: Store
 ) -> None:
     match = await story.match(offer(1))
-    async with events(host, raw) as client:
+    async with streaming(settings) as host, events(host, raw) as client:
         last = (await client.until("alive"))[-1].id
     await story.settle(match, offer(1))
     await story.offer(match, offer(2), offer(3))
     async with store.transaction() as tx:
         assert await changes.prune(tx, 2**60)
-    await story.offer(match, offer(4))
-    for _ in range(2):
-        async with events(host, raw, last) as client:
-            event = await client.next()
-            assert event and event.data["meta"]["snapshot"] is True
-            assert event.id == last
+    async with streaming(settings) as host:
+        for _ in range(2):
+            async with events(host, raw, last) as client:
+                event = await client.next()
+                assert event and event.data["meta"]["snapshot"] is True
+                assert event.id == last
+
+
+async def noticed(host: str, raw: str, story: Story) -> None:
+    """Wait until the process has read everything that was written so far."""
+    async with subscribed(host, raw) as stream:
+        await until_present(stream, story.store)
 
 
 @pytest.mark.parametrize("ending", ["revoke", "rotate"])
