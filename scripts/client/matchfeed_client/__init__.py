@@ -1,4 +1,5 @@
-"""A client of matchfeed's AMQP feed: typed messages, a book of open markets, recovery, self-check."""
+"""A client of matchfeed's AMQP feed: typed messages, a book of open markets, recovery, self-check; and of
+changes over HTTP."""
 
 from matchfeed_client.book import Book, Offer, State
 from matchfeed_client.changes import Changes
