@@ -21,10 +21,11 @@ _FIRST_PAUSE_SECONDS, _LAST_PAUSE_SECONDS = 1.0, 30.0
 class Changes:
     """Iterate over it, one iteration at a time: it yields each frame once `book` has it, without end.
 
-    `since` is the number up to which everything was yielded, None before the first snapshot: a client that
-    stores it, and its book, continues there. A frame may come again after an interruption; it then says the
-    same or something newer. `events` requests server-sent events instead of pages, `match` the changes of one
-    match only. The book is `stale` from the loss of the connection until everything missed has come.
+    `since` is the number up to which everything was yielded, None before the first snapshot. Begin with one
+    only if you have what was yielded up to it; with an empty book begin without. A frame may come again after
+    an interruption; it then says the same or something newer. `events` requests server-sent events instead of
+    pages, `match` the changes of one match only. The book is `stale` from the loss of the connection until
+    everything missed has come.
 
     Iterating raises `ClientError` for a key or a match that is refused. `rest` must be open.
     """

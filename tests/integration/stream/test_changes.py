@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from typing import Any
+from uuid import UUID
 
 import httpx
 import msgspec
@@ -10,10 +11,14 @@ import pytest
 from prometheus_client import REGISTRY
 
 from app.access.api_keys import new_key
+from app.channels.stream.poller import Poller
+from app.channels.stream.projection import Projection
+from app.channels.stream.updates import MatchState
 from app.domain.match import Status
 from app.settings import Settings
 from app.store import changes
 from app.store.connections import Store
+from app.store.transaction import Tx
 from tests.support import stored
 from tests.support.changes import PATH, Message, disposable, page, pages, requesting
 from tests.support.eventually import eventually
@@ -285,3 +290,43 @@ async def test_a_key_is_sent_what_its_scopes_let_through(host: str, issue: Issue
             assert bare(missed[0]) == seen, properties
             await story.offer(match, offer(1))
             await until_present(stream, story.store)  # so that the next snapshots are of one state
+
+
+async def test_page_after_page_the_state_is_loaded_once(
+    settings: Settings, raw: str, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads, load = list[UUID | None](), Projection._load_initial
+
+    async def counting(projection: Projection, tx: Tx) -> dict[UUID, MatchState]:
+        loads.append(projection.match_id)
+        return await load(projection, tx)
+
+    monkeypatch.setattr(Projection, "_load_initial", counting)
+    match = await story.match(offer(1))
+    async with streaming(settings) as host, requesting(host, raw) as client:
+        for _ in range(3):
+            await pages(client)
+            await page(client, match=str(match.id))
+    assert loads.count(None) == 1
+    assert loads.count(match.id) == 3  # of one match that is little, and there are many matches
+
+
+async def test_a_poller_without_clients_ends(
+    settings: Settings, raw: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.channels.stream.subscriptions._IDLE_SECONDS", 0)
+    ended = asyncio.Event()
+    run = Poller.run
+
+    async def watched(poller: Poller) -> None:
+        try:
+            await run(poller)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Poller, "run", watched)
+    async with streaming(settings) as host, requesting(host, raw) as client:
+        await pages(client)
+        async with asyncio.timeout(60):
+            await ended.wait()
+        await pages(client)
