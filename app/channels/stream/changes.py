@@ -112,7 +112,7 @@ async def _awaited(
         http.on_shutdown = held.end
     leaving = asyncio.create_task(_end_when_left(request.receive, held))
     try:
-        with poller.watched(held.wake), stream_waiting.track_inprogress():
+        with poller.watched(held.wake, page.reached), stream_waiting.track_inprogress():
             while not (page.news or held.ended) and (left := deadline - loop.time()) > 0:
                 await wait_for_event(held.wake, left)
                 held.wake.clear()

@@ -186,9 +186,12 @@ class Poller:
             return Page([*frames, *end], reached, more, news=more or bool(frames))
 
     @contextmanager
-    def watched(self, event: asyncio.Event) -> Iterator[None]:
-        """While the block runs, the event is set whenever the change log is found to have grown."""
+    def watched(self, event: asyncio.Event, reached: int) -> Iterator[None]:
+        """While the block runs, the event is set whenever the change log is found to have grown: beyond
+        `reached` at once."""
         self._watching.add(event)
+        if self._projection.seq > reached:
+            event.set()
         try:
             yield
         finally:
