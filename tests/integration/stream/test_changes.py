@@ -22,6 +22,7 @@ from app.store.transaction import Tx
 from tests.support import stored
 from tests.support.changes import PATH, Message, disposable, page, pages, requesting
 from tests.support.eventually import eventually
+from tests.support.lengths import short_then_long
 from tests.support.story import Story, offer
 from tests.support.streaming import streaming, subscribed, until_alive, until_present
 from tests.support.web import IssueKey
@@ -267,29 +268,50 @@ async def test_pages_as_xml_say_the_same(host: str, raw: str, story: Story) -> N
     assert 'type="match.updated"' in answer.text and 'next_since_seq="' in answer.text
 
 
-async def test_a_key_is_sent_what_its_scopes_let_through(host: str, issue: IssueKey, story: Story) -> None:
-    """The same as on the stream, for every kind of key."""
+@pytest.mark.parametrize(
+    "properties",
+    short_then_long(
+        [
+            {"scopes": ("cs2:matches:list", "cs2:stream:matches")},
+            {"bundles": ("cs2.operator",)},
+            {"scopes": ("cs2:markets:read", "cs2:stream:markets")},
+            {"bundles": ("cs2.stats",)},
+            {"bundles": ("cs2.odds.basic",), "finished_only": True},
+        ],
+        short=2,
+        ids=["matches", "operator", "markets", "no stream scope", "finished only"],
+    ),
+)
+async def test_a_key_is_sent_what_its_scopes_let_through(
+    host: str, issue: IssueKey, story: Story, properties: dict[str, Any]
+) -> None:
+    """The same as on the stream."""
     match = await story.match(offer(1))
-    for properties in (
-        {"bundles": ("cs2.stats",)},
-        {"scopes": ("cs2:matches:list", "cs2:stream:matches")},
-        {"scopes": ("cs2:markets:read", "cs2:stream:markets")},
-        {"bundles": ("cs2.operator",)},
-        {"bundles": ("cs2.odds.basic",), "finished_only": True},
-    ):
-        raw = await issue(**properties)
-        async with subscribed(host, raw) as stream, requesting(host, raw) as client:
-            shown = bare(await until_alive(stream))
-            found, since = await pages(client)
-            assert by_name(found[0]) == sorted(
-                shown, key=lambda frame: msgspec.json.encode(frame, order="sorted")
-            )
-            await story.offer(match, offer(1, odds=offer(1).odds + 1))
-            seen = bare(await until_present(stream, story.store))
-            missed, _ = await pages(client, since_seq=since)
-            assert bare(missed[0]) == seen, properties
-            await story.offer(match, offer(1))
-            await until_present(stream, story.store)  # so that the next snapshots are of one state
+    raw = await issue(**properties)
+    async with subscribed(host, raw) as stream, requesting(host, raw) as client:
+        shown = bare(await until_alive(stream))
+        found, since = await pages(client)
+        assert by_name(found[0]) == sorted(
+            shown, key=lambda frame: msgspec.json.encode(frame, order="sorted")
+        )
+        await story.offer(match, offer(1, odds=offer(1).odds + 1))
+        seen = bare(await until_present(stream, story.store))
+        missed, _ = await pages(client, since_seq=since)
+        assert bare(missed[0]) == seen
+
+
+async def test_a_request_about_one_match_waits_for_that_match(host: str, raw: str, story: Story) -> None:
+    match, other = await story.match(offer(1)), await story.match(offer(1))
+    async with requesting(host, raw) as client:
+        _, since = await pages(client, match=f"od:match:{match.number}")
+        waiting = asyncio.create_task(page(client, since_seq=since, match=str(match.id), wait=30))
+        await held(1)
+        await story.settle(other, offer(1))
+        await story.settle(match, offer(1))
+        frames, _ = await waiting
+    settled = [frame["data"]["match_id"] for frame in frames if frame["type"] == "bet_settlement"]
+    assert settled == [str(match.id)]
+    assert str(other.id) not in msgspec.json.encode(frames).decode()
 
 
 async def test_page_after_page_the_state_is_loaded_once(
