@@ -34,9 +34,11 @@ from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.documents import OpenApiDocuments, generate_documents
 from app.channels.rest.routes import ROUTES as REST
 from app.channels.stream.asyncapi import stream_document
+from app.channels.stream.changes import ROUTES as CHANGES
 from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
+from app.channels.stream.subscriptions import Subscriptions
 from app.combinations.request import CombinationService
 from app.files.daily import make_daily
 from app.files.directory import FileDirectory
@@ -83,8 +85,9 @@ from app.wire.views.meta import ALERTS
 from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
 from app.wire.xml.dictionaries import Producer
 
-#: What is served over HTTP and documented; the stream, the board, the portal and the console are beside it.
-ROUTES = (*REST, *FACADE, *OPERATORS, *LOG_SINK)
+#: What is served over HTTP and documented; the WebSocket stream, the board, the portal and the console are
+#: beside it.
+ROUTES = (*REST, *CHANGES, *FACADE, *OPERATORS, *LOG_SINK)
 PRODUCER = "live"  #: the producer's name, and what its stream covers
 #: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
 _SWITCH_SECONDS = 0.0005
@@ -105,6 +108,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "board": provide(lambda: parts.board),
         "portal": provide(lambda: parts.portal),
         "console": provide(lambda: parts.console),
+        "subscriptions": provide(lambda: parts.subscriptions),
         "stream_server": provide(lambda: parts.stream_server),
         "openapi_documents": provide(lambda: parts.openapi_documents),
         "asyncapi_document": provide(lambda: parts.asyncapi_document),
@@ -159,6 +163,7 @@ class Parts:
         self.operators: OperatorDependencies
         self.portal: PortalDependencies
         self.console: ConsoleDependencies
+        self.subscriptions: Subscriptions
         self.stream_server: StreamServer
         self.openapi_documents: OpenApiDocuments
 
@@ -206,9 +211,8 @@ class Parts:
             self.facades = facades(settings, store, self._clock)
             health = self._health(store, queues)
             self.rest = _rest(settings, store, self._clock, health)
-            self.stream_server = StreamServer(
-                store, self.grants, self.unauthenticated_limiter, self._clock, stream_config(settings)
-            )
+            self.subscriptions = Subscriptions(store, self.grants, self._clock, stream_config(settings))
+            self.stream_server = StreamServer(self.subscriptions, self.unauthenticated_limiter)
             alert_monitor = AlertMonitor(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
             # Feed processes do this, too; a revocation must not wait until one is started.
             jobs: dict[str, Callable[[], Awaitable[None]]] = {
@@ -216,7 +220,7 @@ class Parts:
                 "following changes for the cache": self.response_cache.run,
                 "updating alerts": alert_monitor.run,
                 "observing the health of components": health.observe,
-                "closing streams of ended keys": self.stream_server.run,
+                "closing streams of ended keys": self.subscriptions.run,
                 "ending stalled sessions": partial(end_stalled_regularly, store),
                 "announcing that this process listens": partial(self.listening.announce, store),
                 "synchronising the broker": partial(broker_sync.run, store, management, access_config),
@@ -230,7 +234,7 @@ class Parts:
                 for task in background:
                     task.cancel()
                 await asyncio.wait(background)
-                await self.stream_server.close()
+                await self.subscriptions.close()
 
     def facade_of(self, scope: Scope) -> FacadeDependencies:
         """What the facade's handlers depend on at the address that received this request."""

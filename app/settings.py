@@ -114,7 +114,8 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     stream_poll_all_millis: Annotated[int, Meta(ge=100)] = 5000
     #: How often it polls for subscribers of one match, in milliseconds.
     stream_poll_match_millis: Annotated[int, Meta(ge=100)] = 2000
-    #: Streams that a tenant may have to one web process.
+    #: Streams that a tenant may have to one web process, event streams and requests that wait for changes
+    #: included.
     stream_connections: Positive = 2000
     #: Frames that may wait for a slow client of the stream before it is closed.
     stream_backlog: Positive = 1000

@@ -1,10 +1,11 @@
 """What is sent of a resource: its format, the bytes, the headers that belong to them, and conditional and
 compressed sending.
 
-The format is JSON unless the client prefers XML, or CSV where a route sends it. In `Accept` the more specific
-range wins: a type outweighs `type/*`, which outweighs `*/*`; weight 0 excludes. Malformed ranges and ranges
-with a malformed weight are ignored; if none is left, the request is not acceptable. XML matches under both
-its names (`text/xml` is an alias, RFC 7303) and is always sent as `application/xml`.
+The format is JSON unless the client prefers XML, or what else a route sends: CSV, or server-sent events. In
+`Accept` the more specific range wins: a type outweighs `type/*`, which outweighs `*/*`; weight 0 excludes.
+Malformed ranges and ranges with a malformed weight are ignored; if none is left, the request is not
+acceptable. XML matches under both its names (`text/xml` is an alias, RFC 7303) and is always sent as
+`application/xml`.
 
 Every 200 to a GET carries an ETag, the hash of its bytes: other fields, another format, language or build
 give other bytes. The gzipped form has a tag of its own. `If-None-Match` matches either, and gets 304. Bodies
@@ -34,15 +35,16 @@ _KEY = "matchfeed.format"
 _RANGE = re.compile(r"\s*([\w!#$&^.+*-]+)(?:/([\w!#$&^.+*-]+))?\s*((?:;[^,]*)?)\Z", re.ASCII)
 _WEIGHT = re.compile(r"(?:1(?:\.0*)?|0?\.[0-9]+|0\.?)\Z", re.ASCII)
 _REFUSAL = "This service answers application/json and application/xml; Accept wants neither."
-_REFUSAL_OF_CSV = "Here are application/json, application/xml and text/csv; Accept wants none of them."
+_REFUSAL_WITH = "Here are application/json, application/xml and {}; Accept wants none of them."
 
 
 class Format(StrEnum):
-    """A format; the value is its content type. CSV is a format of few routes."""
+    """A format; the value is its content type. CSV and events are formats of few routes."""
 
     JSON = "application/json"
     XML = "application/xml"
     CSV = CSV_WITH_HEADER
+    EVENTS = "text/event-stream"
 
 
 #: The media types, as (type, subtype), that select a format.
@@ -50,18 +52,19 @@ _NAMES: dict[Format, tuple[tuple[str, str], ...]] = {
     Format.JSON: (("application", "json"),),
     Format.XML: (("application", "xml"), ("text", "xml")),
     Format.CSV: (("text", "csv"),),
+    Format.EVENTS: (("text", "event-stream"),),
 }
 _USUAL = (Format.JSON, Format.XML)
 _Ranges = dict[tuple[str, str], float]
 
 
-def negotiate(headers: Iterable[tuple[bytes, bytes]], *, csv: bool = False) -> Format:
-    """The format that `Accept` prefers; JSON without a preference. `csv`: CSV is one of them. Raises
+def negotiate(headers: Iterable[tuple[bytes, bytes]], more: Format | None = None) -> Format:
+    """The format that `Accept` prefers; JSON without a preference. `more` is one beside JSON and XML. Raises
     `NotAcceptable`."""
     accept = b",".join([value for name, value in headers if name == b"accept"])
-    found = _preferred(accept, csv) if accept else Format.JSON
+    found = _preferred(accept, more) if accept else Format.JSON
     if found is None:
-        raise NotAcceptable(_REFUSAL_OF_CSV if csv else _REFUSAL)
+        raise NotAcceptable(_REFUSAL_WITH.format("/".join(_NAMES[more][0])) if more else _REFUSAL)
     return found
 
 
@@ -77,12 +80,12 @@ def set_response_format(scope: Scope, chosen: Format) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _preferred(accept: bytes, csv: bool) -> Format | None:
+def _preferred(accept: bytes, more: Format | None) -> Format | None:
     """None if no format is acceptable. At equal weight the more specific range wins, then JSON, then XML."""
     ranges = _ranges(accept.decode("latin-1").lower())
     if not ranges:
         return None if accept.strip(b" ,\t") else Format.JSON
-    formats = (*_USUAL, Format.CSV) if csv else _USUAL
+    formats = (*_USUAL, more) if more else _USUAL
     preferences = {form: _preference(form, ranges) for form in formats}
     best = max(formats, key=lambda form: preferences[form])
     return best if preferences[best][0] > 0 else None

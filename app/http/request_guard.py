@@ -54,6 +54,7 @@ from app.kit.logging import bind
 from app.store.counters import Counters
 
 PER_KEY, IN_TOTAL = 2, 4
+_MORE_FORMATS = {"csv_response": Format.CSV, "event_stream": Format.EVENTS}  #: by what a route's `opt` has
 _RETRY_SECONDS = 1
 
 
@@ -179,7 +180,8 @@ def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
     elif opt.get("sibling") and scope["path"].endswith(XML_SUFFIX):
         set_response_format(scope, Format.XML)
     elif not opt.get("open") and not opt.get("file_response"):
-        set_response_format(scope, negotiate(scope["headers"], csv="csv_response" in opt))
+        more = next((form for name, form in _MORE_FORMATS.items() if name in opt), None)
+        set_response_format(scope, negotiate(scope["headers"], more))
     refuse_long(scope)
     if fixed is not Format.XML:  # the facade's handlers answer such a path, in XML
         refuse_nul_in_path(scope)

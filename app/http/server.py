@@ -14,7 +14,7 @@ import socket
 import ssl
 from asyncio import BaseTransport, TimerHandle, Transport
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address
@@ -24,6 +24,7 @@ from uuid import uuid4
 
 import msgspec
 import uvicorn
+from litestar.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from app.access.rate_limit import address_block
@@ -42,6 +43,7 @@ _LARGE = (
     f"The request's line and headers may have {_HEAD_BYTES} bytes and {_FIELDS} fields at most: send less."
 )
 _EVENT_STREAM = b"text/event-stream"
+EXTENSION = "matchfeed.connection"  #: the ASGI extension under which a connection offers itself
 _BEAT_SECONDS = 1.0
 _SLOW = "The request took too long to arrive; send it again, faster."
 _MANY = "Too many connections of this address are open: close some, or use them again."
@@ -94,6 +96,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._pending = 0  #: bytes received of an incomplete head
         self._head = 0  #: bytes parsed of the current head
         self._unread: object = None  #: the answered request whose unread body is being received
+        #: Ends the response that is being sent, when the server stops; a handler sets it for so long.
+        self.on_shutdown: Callable[[], None] | None = None
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(cast(Transport, transport))
@@ -107,11 +111,23 @@ class HttpProtocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         """The server stops. A stream of events would not end by itself; its client connects again."""
         super().shutdown()
-        if self.cycle and (b"accept", _EVENT_STREAM) in self.headers:
+        if self.on_shutdown:
+            self.on_shutdown()
+        elif self.cycle and (b"accept", _EVENT_STREAM) in self.headers:
             self.transport.close()
+
+    def become_stream(self) -> None:
+        """The response is going to last: the connection does not count for its address any more."""
+        self._release()
+
+    def abort(self) -> None:
+        """Close the connection, though its client does not read what was sent."""
+        self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._release()
+        if self.scope:
+            cast(Any, self.scope).pop("extensions", None)  # which refer to this connection
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
@@ -144,6 +160,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._set_deadline(self._limits.body_seconds)
+        cast(Any, self.scope)["extensions"] = {EXTENSION: {"connection": self}}
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -225,6 +242,13 @@ class HttpProtocol(HttpToolsProtocol):
         ]
         self.transport.write(b"\r\n".join([*head, b"", body]))
         self.transport.close()
+
+
+def connection_of(scope: Scope) -> HttpProtocol | None:
+    """The connection of a request, under this server."""
+    extensions: Any = scope.get("extensions") or {}
+    found: HttpProtocol | None = extensions.get(EXTENSION, {}).get("connection")
+    return found
 
 
 def _is_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:

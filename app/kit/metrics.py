@@ -115,7 +115,10 @@ heartbeat_missing = Gauge(
     "1 while no such process has sent a heartbeat for INGEST_DEAD_SECONDS; the same in every web process",
     ["process"],
 )
-stream_connections = Gauge("matchfeed_stream_connections", "WebSocket clients connected to this process")
+stream_connections = Gauge(
+    "matchfeed_stream_connections", "Clients of this process, by WebSocket and by server-sent events"
+)
+stream_waiting = Gauge("matchfeed_stream_waiting", "Requests for changes that wait until there is one")
 stream_ticks = Counter("matchfeed_stream_ticks", "Polls of the change log by the stream")
 alerts_open = Gauge("matchfeed_alerts_open", "Open alerts; the same in every web process", ["kind"])
 stream_closed = Counter("matchfeed_stream_closed", "Streams that the service closed, by close code", ["code"])

@@ -4,7 +4,8 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import httpx
 import msgspec
@@ -15,6 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from app.channels.stream.connection import RawFrameProtocol
+from app.http.server import ConnectionLimits, HttpProtocol
 from app.kit.clock import Clock, system_clock
 from app.settings import Settings
 from app.store.connections import Store
@@ -31,7 +33,14 @@ async def streaming(
     """A web process in this one, on a port of its own: its host and port. `buffer`: what its sockets hold
     of unread data."""
     with application(settings, clock) as app:
-        config = uvicorn.Config(app, ws=ws, ws_per_message_deflate=False, log_config=None, access_log=False)
+        config = uvicorn.Config(
+            app,
+            http=cast(Any, partial(HttpProtocol, limits=ConnectionLimits())),
+            ws=ws,
+            ws_per_message_deflate=False,
+            log_config=None,
+            access_log=False,
+        )
         server = uvicorn.Server(config)
         listener = ports.listener()
         if buffer:

@@ -9,59 +9,21 @@ from typing import Any
 import msgspec
 
 from app.domain import frame_types
-from app.wire.views.frames import (
-    EventFrame,
-    FrameMeta,
-    MarketFrame,
-    RoundFinished,
-    RoundStarted,
-    ScoreboardFrame,
-)
+from app.wire.views.changes import FRAMES
+from app.wire.views.frames import FrameMeta
 from app.wire.views.match import MatchView
-from app.wire.views.meta import AliveView
-from app.wire.views.offers import SettlementView
 
 Json = dict[str, Any]
 _REF = "#/components/schemas/{name}"
 #: What each frame carries as `data`.
 DATA: dict[str, type[msgspec.Struct]] = {
-    frame_types.ALIVE: AliveView,
-    frame_types.CREATED: MatchView,
-    frame_types.UPDATED: MatchView,
-    frame_types.FINISHED: MatchView,
-    "round.started": RoundStarted,
-    "round.finished": RoundFinished,
-    "event.kill": EventFrame,
-    "event.bomb_planted": EventFrame,
-    "event.bomb_defused": EventFrame,
-    "event.bomb_exploded": EventFrame,
-    frame_types.MARKET_CREATED: MarketFrame,
-    frame_types.MARKET_UPDATED: MarketFrame,
-    frame_types.MARKET_SUSPENDED: MarketFrame,
-    "market.unsuspended": MarketFrame,
-    frame_types.SETTLEMENT: SettlementView,
-    frame_types.SCOREBOARD: ScoreboardFrame,
+    kind: next(field.type for field in msgspec.structs.fields(frame) if field.name == "data")
+    for kind, frame in FRAMES.items()
 }
-_SUMMARIES = {
+_SUMMARIES = {kind: cleandoc(frame.__doc__ or "") for kind, frame in FRAMES.items()} | {
     frame_types.ALIVE: "Every 10 seconds: all that was committed up to `meta.seq` has been sent. After 30 "
     "seconds without one, connect again: after 1 second, then after twice as long each time, 30 seconds at "
     "most.",
-    frame_types.CREATED: "A match that is new.",
-    frame_types.UPDATED: "A match as it is now; in a snapshot, one that is live.",
-    frame_types.FINISHED: "A match that has just finished.",
-    "round.started": "A round is live: freeze time is over.",
-    "round.finished": "A round was won.",
-    "event.kill": "A kill, of a team mate too.",
-    "event.bomb_planted": "The bomb was planted.",
-    "event.bomb_defused": "The bomb was defused.",
-    "event.bomb_exploded": "The bomb exploded.",
-    frame_types.MARKET_CREATED: "A market that is new.",
-    frame_types.MARKET_UPDATED: "A market as it is now: another price, settled, voided; in a snapshot, on "
-    "offer.",
-    frame_types.MARKET_SUSPENDED: "Take no bets on this market now.",
-    "market.unsuspended": "The market is on offer again.",
-    frame_types.SETTLEMENT: "An entry of the settlement ledger.",
-    frame_types.SCOREBOARD: "The scoreboard as it is now.",
 }
 _KEY = {
     "type": "object",

@@ -1,5 +1,6 @@
 """One client's connection: its queue of frames, the limits beyond which it is closed, and how frames reach
-the client: written straight to the socket by our uvicorn protocol, or sent through ASGI.
+the client: written straight to the socket by our uvicorn protocol, or sent through ASGI (`event_stream` has
+the transport of server-sent events).
 
 `RawFrameProtocol` is uvicorn's WebSocket protocol (`Config(ws=RawFrameProtocol)`) that also accepts encoded
 frames, so that frames which are the same for many clients are encoded once. It offers itself to the
@@ -25,7 +26,7 @@ from app.kit.metrics import stream_closed
 EXTENSION = "matchfeed.direct"  #: the ASGI extension under which the protocol offers itself
 _LINGER_SECONDS = 5.0
 _MAX_INBOUND = 4096  #: bytes of a client's message; its content is ignored
-_STOPPING = "going away"
+STOPPING = "going away"
 #: By a frame's second byte: size of its header, and of the length in it.
 _LENGTHS = {126: (4, 2), 127: (10, 8)}
 _CHUNK = 65_536  #: bytes written at once
@@ -155,12 +156,17 @@ def _ignore() -> None:
 
 def frame_texts(wire: bytes) -> Iterator[str]:
     """The texts of encoded frames, for a server that encodes frames itself."""
+    return (payload.decode() for payload in frame_payloads(wire))
+
+
+def frame_payloads(wire: bytes) -> Iterator[bytes]:
+    """The JSON of encoded frames."""
     at = 0
     while at < len(wire):
         length_byte = wire[at + 1]
         head, width = _LENGTHS.get(length_byte, (2, 0))
         length = int.from_bytes(wire[at + 2 : at + 2 + width], "big") if width else length_byte
-        yield wire[at + head : at + head + length].decode()
+        yield wire[at + head : at + head + length]
         at += head + length
 
 
@@ -206,7 +212,7 @@ class RawFrameProtocol(WebSocketsSansIOProtocol):
             return
         self.stop_keepalive()
         self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.GOING_AWAY})
-        self._send_close(CloseCode.GOING_AWAY, _STOPPING)
+        self._send_close(CloseCode.GOING_AWAY, STOPPING)
         self.transport.close()
         self.loop.call_later(_LINGER_SECONDS / 2, self.transport.abort)
 
@@ -242,7 +248,8 @@ class RawFrameProtocol(WebSocketsSansIOProtocol):
 
 
 class AsgiTransport:
-    """Sends through any ASGI server: a task sends what was written, and waits where the server does."""
+    """Sends through any ASGI server: a task sends what was written, and waits where the server does. This one
+    sends WebSocket messages."""
 
     def __init__(self, send: Callable[[Any], Any]) -> None:
         self.on_drained: Callable[[], None] = _ignore
@@ -260,9 +267,12 @@ class AsgiTransport:
         self._put(*({"type": "websocket.send", "text": text} for text in frame_texts(wire)))
 
     def finish(self, code: int, reason: str) -> None:
+        self._finish({"type": "websocket.close", "code": int(code), "reason": reason})
+
+    def _finish(self, last: dict[str, Any]) -> None:
         if not self._finished:
             self._finished = True
-            self._queue.append({"type": "websocket.close", "code": int(code), "reason": reason})
+            self._queue.append(last)
             self._start_sending()
 
     def _put(self, *messages: dict[str, Any]) -> None:

@@ -1,12 +1,14 @@
-"""The poller of one subscription (all matches, or one match) in one process, the snapshot that its
-connections begin with, and its fan-out; the intervals and limits of the stream.
+"""The poller of one subscription (all matches, or one match) in one process: what its clients begin with, in
+whole or by the page, and its fan-out; the intervals and limits of the stream.
 """
 
 import asyncio
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
+from contextlib import contextmanager
+from itertools import chain, islice, zip_longest
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -18,32 +20,31 @@ from app.channels.stream.frames import (
     FrameBatch,
     MatchLookup,
     MatchVariant,
-    OwnOffer,
     RenderedMatch,
     alive_frame,
     content_hash,
-    encode_frame,
+    entitlements_of,
     join_batch,
     join_chunks,
     render,
 )
 from app.channels.stream.projection import ChangesExpired, Projection
+from app.channels.stream.snapshot import SnapshotPlace, ordered_snapshot, snapshot_frames
 from app.channels.stream.updates import MatchState, Update, conflate, past_updates
-from app.domain import frame_types, scopes
-from app.domain.market import market_name
+from app.domain.tenant import Grant
 from app.domain.tenant_offer import NO_CHANGES
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 from app.kit.metrics import stream_ticks
 from app.store.connections import Store
-from app.wire.views.frames import market_frame, match_data
+from app.wire.views.frames import match_data
 
-_encode = msgspec.json.Encoder().encode
 _FRESH_SECONDS = 1.0  #: a snapshot is at most this old
 _RECENT = 10_000  #: updates cached for clients that resume
 _RESUMED = 10_000
 _TURN = 200  #: connections that are written to before other work of the process gets its turn
+_ANEW = "Changes were removed before this process read them; repeat the request."
 log = get_logger(__name__)
 
 
@@ -60,54 +61,23 @@ class StreamConfig(msgspec.Struct, frozen=True, kw_only=True):
     origins: frozenset[str] = frozenset()
 
 
-def snapshot_frames(
-    states: Iterable[MatchState], entitlements: Entitlements, lookup: MatchLookup, now: int, *, all_live: bool
-) -> list[Frame]:
-    """Matches as `match.updated` (only live ones, with `all_live`) and their open markets as
-    `market.updated`, in order of seq.
+class Missed(NamedTuple):
+    """What a client has missed, up to the seq `reached`."""
 
-    A frame's seq is that of the newest change shown by this frame alone; if that is pruned, the seq of the
-    match's last envelope, which is as new or newer. A client that has received everything up to some seq
-    learns nothing new from frames with that seq or a lower one.
-    """
-    found: list[Frame] = []
-    for state in states:
-        found += _match(state, entitlements, lookup, now, all_live)
-        if scopes.STREAM_MARKETS in entitlements.stream_scopes and (
-            state.finished or not entitlements.finished_only
-        ):
-            found += _markets(state, entitlements.own, now)
-    return sorted(found, key=lambda frame: frame.seq)
+    frames: list[Frame]
+    reached: int
 
 
-def _match(
-    state: MatchState, entitlements: Entitlements, lookup: MatchLookup, now: int, all_live: bool
-) -> Iterator[Frame]:
-    if scopes.STREAM_MATCHES not in entitlements.stream_scopes or (all_live and not state.live):
-        return
-    match = lookup(state.id)
-    if match is None:
-        return
-    seq = max((seq for kind, seq in state.seqs.items() if entitlements.shown_by_match(kind)), default=0)
-    seq = seq or state.match.last_seq
-    if entitlements.own and entitlements.shown_by_match("market"):
-        seq = max(seq, entitlements.own.offer.last_change())
-    wire = encode_frame(frame_types.UPDATED, match.data, now, seq, hashed=match.hash, snapshot=True)
-    yield Frame(seq, wire)
+class Page(NamedTuple):
+    """A part of what a client begins with. `reached`: everything up to this seq has been sent with it, or was
+    before it; of an unfinished snapshot where it began, and `following` is where it continues. `more`: at
+    once another page follows. `news`: it has more than the `alive` that ends the last page."""
 
-
-def _markets(state: MatchState, own: OwnOffer | None, now: int) -> Iterator[Frame]:
-    offer = own.offer if own else NO_CHANGES
-    rules = offer.now
-    for market in state.markets.values():
-        shown = rules.market_in_list(market)
-        if shown is None:
-            continue
-        seq = state.market_seqs.get(market_name(*market.key), state.match.last_seq)
-        if offer:
-            seq = max(seq, offer.last_change(market.type_id))
-        data = _encode(market_frame(state.id, shown))
-        yield Frame(seq, encode_frame(frame_types.MARKET_UPDATED, data, now, seq, snapshot=True))
+    frames: list[Frame]
+    reached: int
+    more: bool
+    news: bool
+    following: SnapshotPlace | None = None
 
 
 class Poller:
@@ -129,6 +99,7 @@ class Poller:
         self._snapshots: dict[Entitlements, list[bytes]] = {}
         self._sent_hashes: dict[Entitlements, dict[UUID, str]] = {}
         self._connections: dict[Entitlements, dict[StreamConnection, None]] = {}
+        self._watching: set[asyncio.Event] = set()
 
     async def run(self) -> None:
         """Tick and send `alive` until cancelled; while the database is unavailable nothing is sent."""
@@ -181,21 +152,50 @@ class Poller:
         """Send a connection the snapshot, or what it has missed since `since`; from then on it is sent every
         batch. Raises `Unavailable`."""
         async with self._lock:
-            tenant_id = connection.entitlements.variant.tenant_id
-            new_tenant = tenant_id is not None and tenant_id not in self._projection.tenants
-            if tenant_id is not None:
-                self._projection.tenants.add(tenant_id)
-            ahead = since is not None and since > self._projection.seq
-            loop = asyncio.get_running_loop()
-            if new_tenant or ahead or loop.time() - self._advanced_at > min(self._interval, _FRESH_SECONDS):
-                await self._advance()
-            self._entitle(connection)
-            missed = None if since is None else await self._missed(since, connection.entitlements)
-            chunks = self._snapshot(connection.entitlements) if missed is None else join_chunks(missed)
+            connection.entitlements = await self._present(connection.presented.grant, since)
+            missed = None if since is None else await self._missed(since, connection.entitlements, _RESUMED)
+            if missed and missed.reached < self._projection.seq:
+                missed = None  # too many
+            chunks = self._snapshot(connection.entitlements) if missed is None else join_chunks(missed.frames)
             self._record_hashes(connection.entitlements)
             end = alive_frame(self._clock(), self._projection.seq, snapshot=missed is None)
             connection.send_initial((*chunks, end.wire), self._projection.seq)
             self._connections.setdefault(connection.entitlements, {})[connection] = None
+
+    async def page(self, grant: Grant, since: int | None, place: SnapshotPlace | None, limit: int) -> Page:
+        """What `join` would send, in parts: the next `limit` changes after `since`, or that many frames of a
+        snapshot, from its beginning or from `place`. The last page ends in `alive`. Raises `Unavailable`."""
+        try:
+            return await self._page(grant, since, place, limit)
+        except ChangesExpired as error:
+            await self._start_anew()
+            raise Unavailable(_ANEW, retry_after=1) from error
+
+    async def _page(self, grant: Grant, since: int | None, place: SnapshotPlace | None, limit: int) -> Page:
+        async with self._lock:
+            begun = place.seq if place else since
+            entitlements = await self._present(grant, begun)
+            missed = None
+            if place is None and since is not None:
+                missed = await self._missed(since, entitlements, limit)
+            if missed is None:
+                return self._snapshot_page(entitlements, place, limit)
+            frames, reached = missed
+            more = reached < self._projection.seq
+            end = () if more else (alive_frame(self._clock(), reached, snapshot=False),)
+            return Page([*frames, *end], reached, more, news=more or bool(frames))
+
+    @contextmanager
+    def watched(self, event: asyncio.Event, reached: int) -> Iterator[None]:
+        """While the block runs, the event is set whenever the change log is found to have grown: beyond
+        `reached` at once."""
+        self._watching.add(event)
+        if self._projection.seq > reached:
+            event.set()
+        try:
+            yield
+        finally:
+            self._watching.discard(event)
 
     def leave(self, connection: StreamConnection) -> None:
         members = self._connections.get(connection.entitlements, {})
@@ -221,6 +221,9 @@ class Poller:
         first, before = self._projection.seq < 0, self._projection.seq
         offers = self._projection.offers
         self._pending += await self._projection.advance()
+        if self._projection.seq != before:
+            for event in self._watching:
+                event.set()
         if self._projection.seq != before or self._projection.tenants:
             self._snapshots.clear()
         if self._projection.offers is not offers:
@@ -229,11 +232,24 @@ class Poller:
         if first:
             self._sent_seq = self._recent_floor = self._projection.seq
 
-    def _entitle(self, connection: StreamConnection) -> None:
-        """Set a connection's entitlements to what the projection knows of its tenant's offer."""
-        tenant_id = connection.presented.grant.tenant.id
-        offer = self._projection.offers.get(tenant_id, NO_CHANGES)
-        connection.entitlements = connection.entitlements.with_offer(tenant_id, offer)
+    async def _present(self, grant: Grant, since: int | None) -> Entitlements:
+        """Bring the projection up to date, if it is not or if `since` is ahead of it; what this key may
+        receive then."""
+        entitlements = entitlements_of(grant)
+        tenant_id = entitlements.variant.tenant_id
+        new_tenant = tenant_id is not None and tenant_id not in self._projection.tenants
+        if tenant_id is not None:
+            self._projection.tenants.add(tenant_id)
+        ahead = since is not None and since > self._projection.seq
+        age = asyncio.get_running_loop().time() - self._advanced_at
+        if new_tenant or ahead or age > min(self._interval, _FRESH_SECONDS):
+            await self._advance()
+        return self._entitled(grant, entitlements)
+
+    def _entitled(self, grant: Grant, entitlements: Entitlements) -> Entitlements:
+        """The entitlements with what the projection knows of the tenant's offer."""
+        offer = self._projection.offers.get(grant.tenant.id, NO_CHANGES)
+        return entitlements.with_offer(grant.tenant.id, offer)
 
     def _entitle_anew(self) -> None:
         """Regroup the connections, because an offer was changed. Each new group inherits the hashes of
@@ -242,7 +258,7 @@ class Poller:
         hashes, self._sent_hashes = self._sent_hashes, {}
         for entitlements, members in former.items():
             for connection in members:
-                self._entitle(connection)
+                connection.entitlements = self._entitled(connection.presented.grant, connection.entitlements)
                 self._connections.setdefault(connection.entitlements, {})[connection] = None
                 known = dict(hashes.get(entitlements, {}))
                 self._sent_hashes.setdefault(connection.entitlements, known)
@@ -258,6 +274,26 @@ class Poller:
         frames = snapshot_frames(states, entitlements, lookup, self._clock(), all_live=all_live)
         self._snapshots[entitlements] = join_chunks(frames)
         return self._snapshots[entitlements]
+
+    def _snapshot_page(self, entitlements: Entitlements, place: SnapshotPlace | None, limit: int) -> Page:
+        if place and place.seq > self._projection.seq:  # it began before the database was restored
+            return Page([], place.seq, more=True, news=True)
+        all_live = self._projection.match_id is None
+        following = ordered_snapshot(
+            self._projection.states.values(),
+            entitlements,
+            self._lookup(entitlements),
+            self._clock(),
+            all_live=all_live,
+            after=place,
+        )
+        found = list(islice(following, limit + 1))
+        frames = [frame for _, frame in found[:limit]]
+        begun = place.seq if place else self._projection.seq
+        if len(found) > limit:
+            number, market = found[limit - 1][0]
+            return Page(frames, begun, True, True, SnapshotPlace(begun, number, market))
+        return Page([*frames, alive_frame(self._clock(), begun, snapshot=True)], begun, False, True)
 
     def _record_hashes(self, entitlements: Entitlements) -> None:
         """For a connection that joins, record how matches look that were never sent with its entitlements.
@@ -275,20 +311,26 @@ class Poller:
             if match is None or match.hash != hashes[match_id]:
                 del hashes[match_id]
 
-    async def _missed(self, since: int, entitlements: Entitlements) -> list[Frame] | None:
-        """The frames after `since`; None when that is too long ago, or in the future."""
+    async def _missed(self, since: int, entitlements: Entitlements, limit: int) -> Missed | None:
+        """The frames of the first `limit` changes after `since`; None when that is too long ago, or in the
+        future."""
         if since > self._projection.seq:
             return None
+        reached = self._projection.seq
         if since >= self._recent_floor:
             updates = [one for one in chain(self._recent, self._pending) if one.seq > since]
+            if len(updates) > limit:
+                updates = updates[:limit]
+                reached = updates[-1].seq
             others = await self._projection.load_others({one.match_id for one in updates})
         else:
-            rows = await self._projection.changes_since(since, _RESUMED)
-            if rows is None:
+            found = await self._projection.changes_since(since, limit)
+            if found is None:
                 return None
+            rows, reached = found
             others = await self._projection.load_others({row.match_id for row in rows})
             updates = past_updates(rows, others | self._projection.states)
-        return render(conflate(updates), entitlements, self._lookup(entitlements, others))
+        return Missed(render(conflate(updates), entitlements, self._lookup(entitlements, others)), reached)
 
     def _batch(self, updates: Sequence[Update], entitlements: Entitlements) -> FrameBatch:
         sent = self._sent_hashes.setdefault(entitlements, {})

@@ -81,21 +81,22 @@ class Projection:
             del self.states[match_id]
         return dropped
 
-    async def changes_since(self, since: int, limit: int) -> list[ChangeRow] | None:
-        """The changes after `since` up to `seq`; None when some have been pruned, or when there are more than
-        `limit`."""
+    async def changes_since(self, since: int, limit: int) -> tuple[list[ChangeRow], int] | None:
+        """Of the first `limit` changes after `since` up to `seq` those that the stream sends, and the seq up
+        to which these are all; None when some have been pruned."""
         async with self._store.snapshot() as tx:
             if since < await changes.oldest(tx) - 1:
                 return None
             rows = await changes.after(tx, since, self.match_id, limit + 1)
-        if len(rows) > limit:
-            return None
-        return [row for row in rows if row.seq <= self.seq and _streamed(row)]
+        reached = min(rows[limit - 1].seq, self.seq) if len(rows) > limit else self.seq
+        return [row for row in rows if row.seq <= reached and _streamed(row)], reached
 
     async def load_others(self, ids: Collection[UUID]) -> dict[UUID, MatchState]:
         """The present states of those of these matches that are not held."""
+        if not (others := [one for one in ids if one not in self.states]):
+            return {}
         async with self._store.snapshot() as tx:
-            return await load_states(tx, [one for one in ids if one not in self.states])
+            return await load_states(tx, others)
 
     def booked(self, match_id: UUID, tenant_id: UUID | None) -> bool:
         return tenant_id is None or match_id not in self._unbooked.get(tenant_id, ())

@@ -149,6 +149,14 @@ REQUEST_HEADERS: dict[str, Json] = {
         "description": "The `ETag` of what you have: `Range` counts only while it is the file's.",
         "schema": {"type": "string"},
     },
+    "LastEventId": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "required": False,
+        "description": "Of an event stream: the `id` of the last event that you have. It takes precedence "
+        "over `since_seq`.",
+        "schema": {"type": "string", "pattern": "^[0-9]{0,18}$"},
+    },
     "RequestId": {
         "name": "X-Request-Id",
         "in": "header",
@@ -298,7 +306,7 @@ _TEXTS: dict[int, tuple[str, object]] = {
     ),
     404: ("The resource does not exist, or this key may not see it.", "There is no match 'od:match:404'."),
     406: (
-        "`Accept` wants neither JSON nor XML.",
+        "`Accept` wants none of the formats of this address.",
         "This service answers application/json and application/xml; Accept wants neither.",
     ),
     409: (

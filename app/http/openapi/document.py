@@ -14,7 +14,7 @@ import msgspec
 
 from app.http.openapi import components
 from app.http.openapi.components import Values, header_refs
-from app.http.openapi.routes import JSON, XML, Route, tag, tags
+from app.http.openapi.routes import EVENTS, JSON, XML, Route, tag, tags
 from app.http.openapi.schemas import Json, described, ref, used_schemas, with_names
 from app.kit.csv_rows import CSV, rows_as_csv
 
@@ -25,9 +25,15 @@ EXAMPLES = Path(__file__).with_name("examples.json")  #: recorded by `nox -s doc
 _SENTENCE = re.compile(r"(.+?[.;:])(?:\s|\Z)", re.DOTALL)
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _PROBABILITIES = " For tenants that receive probabilities."
-_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv"}
+_TEXTS = {"text/html": "Page", "image/svg+xml": "Picture", CSV: "Csv", EVENTS: "EventStream"}
 _PART = "The requested part of the file."
 Examples = Mapping[str, Any]  #: recorded responses by content type
+_ALIVE = (
+    '{"type":"alive","data":{"status":"ok","timestamp":"2031-04-02T18:00:00.125Z"},'
+    '"meta":{"ts":"2031-04-02T18:00:00.125Z","seq":48223,"hash":"5547d521351b82bb"}}'
+)
+#: Examples of what is not recorded, because it does not end.
+_WRITTEN: Examples = {EVENTS: f"id: 48223\nevent: alive\ndata: {_ALIVE}\n\n"}
 _BODY_EXAMPLES: dict[str, Any] = {
     "Assignment": {"profile": "tight"},
     "Booking": {"booked": False},
@@ -256,6 +262,7 @@ def _parameters(route: Route, values: components.Values) -> list[Json]:
     made = [components.parameter(one, values, required) for one in drafted if one["in"] != "header"]
     headers = ["RequestId"] + (["IfNoneMatch"] if route.tagged else [])
     headers += ["Range", "IfRange"] if route.sends_files else []
+    headers += ["LastEventId"] if EVENTS in route.media else []
     return made + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
 
 
@@ -276,7 +283,7 @@ def _responses(route: Route, context: DocumentContext) -> Json:
     head += [] if route.opt.get("open") else ["RateLimit", "RateLimit-Policy"]
     head += ["ETag", "Vary", "Cache-Control"] if route.tagged else []
     head += route.opt.get("response_headers", ())
-    examples = context.examples.get(route.name, {})
+    examples = {**_WRITTEN, **context.examples.get(route.name, {})}
     content = {kind: _content(kind, route, context.shapes, examples.get(kind)) for kind in route.media}
     text = "Done." if route.method != "get" else "The requested data."
     made: Json = {route.status: {"description": text, "headers": header_refs(head), "content": content}}

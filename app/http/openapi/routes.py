@@ -20,6 +20,8 @@ from app.http.openapi.schemas import Json
 from app.kit.csv_rows import CSV
 
 JSON, XML = "application/json", "application/xml"
+EVENTS = "text/event-stream"
+_MORE = {"csv_response": CSV, "event_stream": EVENTS}  #: beside JSON and XML, by what a route's `opt` has
 _NOTHING = (Any, bytes, None, type(None), Empty)
 
 
@@ -53,7 +55,8 @@ class Route(msgspec.Struct, frozen=True):
             return (XML,)
         if self.opt.get("open"):
             return (JSON,)
-        return (JSON, XML, CSV) if "csv_response" in self.opt else (JSON, XML)
+        more = [kind for name, kind in _MORE.items() if name in self.opt]
+        return (JSON, XML, *more)
 
     @property
     def tagged(self) -> bool:
@@ -172,6 +175,7 @@ _SERVICE, _FACADE = "Service", "Compatibility facade"
 #: By name; a test checks that each tag has one.
 _DESCRIPTIONS = {
     _SERVICE: "The service itself: its state, this documentation, the sports, what a key may do.",
+    "Counter-Strike 2: changes": "Everything that changes, as it changes: what the stream sends, over HTTP.",
     "Counter-Strike 2: combinations": "Prices of several markets together, and how they stand.",
     "Counter-Strike 2: maps": "Maps of the game, and the pool that is played.",
     "Counter-Strike 2: markets": "The catalogue: market types, reasons of suspensions, how prices are meant.",

@@ -64,6 +64,11 @@ NAMED_BODIES: dict[str, Json] = {
         "description": "A line with the names of the JSON's fields, and one for each row; what a row leaves "
         "out is empty.",
     },
+    "EventStream": {
+        "type": "string",
+        "description": "Server-sent events: `event` is a frame's type, `data` the frame in JSON, `id` its "
+        "`seq`; the frames of a snapshot have no `id`, and the response no `ETag`.",
+    },
     "FeedXml": {"type": "string", "description": f"A document of the shapes in {_XML_SHAPES}."},
     "MirroredXml": {
         "type": "string",

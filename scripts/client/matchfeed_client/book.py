@@ -5,8 +5,9 @@ match. While a recovery runs, live messages wait; matches that it does not repla
 more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -33,6 +34,10 @@ class State(StrEnum):
     OPEN = "open"
     SUSPENDED = "suspended"
     CLOSED = "closed"
+
+
+#: The states in which a market is on offer, by its status in frames.
+_STATES = {"active": State.OPEN, "suspended": State.SUSPENDED}
 
 
 class Key(NamedTuple):
@@ -65,6 +70,9 @@ class Book:
 
     `recovery` is the number of the recovery that runs, "" when none does; `due` says that one must be
     requested. The book is complete while both are false.
+
+    A book is fed either from a queue (`receive`) or from changes over HTTP (`fold`). The latter name a match
+    by its UUID; while they are `stale`, nothing is open.
     """
 
     def __init__(self, after: int = 0) -> None:
@@ -72,6 +80,8 @@ class Book:
         self.after = after
         self.recovery = ""
         self.due = True
+        self.stale = False
+        self._mentioned: set[tuple[str, Key]] = set()
         self._published: dict[str, int] = {}  # when a match was last published in full
         self._seqs: dict[str, int] = {}
         self._replayed: set[str] = set()
@@ -79,7 +89,7 @@ class Book:
 
     def open(self) -> Iterator[tuple[str, Key, Offer]]:
         """What may be offered now."""
-        for match, offers in self.offers.items():
+        for match, offers in {} if self.stale else self.offers.items():
             for key, offer in offers.items():
                 if offer.state is State.OPEN:
                     yield match, key, offer
@@ -93,6 +103,35 @@ class Book:
                 if offer.state is State.OPEN:
                     offers[key] = Offer(offer.timestamp, State.SUSPENDED)
         self.due = True
+
+    def fold(self, frame: Mapping[str, Any]) -> None:
+        """Fold in a frame of the stream, as changes over HTTP have it. The `alive` that ends a snapshot
+        closes what the snapshot did not contain."""
+        kind, data, meta = frame["type"], frame["data"], frame["meta"]
+        at = round(datetime.fromisoformat(meta["ts"]).timestamp() * 1000)
+        if kind == "alive":
+            if meta.get("snapshot"):
+                self._close_others(at)
+            self.after = max(self.after, at)
+        elif kind.startswith("market."):
+            match, key = data["match_id"], Key(data["id"], data["specifiers"])
+            state = _STATES.get(data["status"], State.CLOSED)
+            odds = Decimal(str(data["odds"])) if state is State.OPEN else None
+            self.offers.setdefault(match, {})[key] = Offer(at, state, odds)
+            self._seqs[match] = max(self._seqs.get(match, 0), meta["seq"])
+            if meta.get("snapshot"):
+                self._mentioned.add((match, key))
+
+    def begin_snapshot(self) -> None:
+        """What `fold` receives next may be the beginning of a snapshot, not the rest of one."""
+        self._mentioned = set()
+
+    def _close_others(self, at: int) -> None:
+        """Close what the snapshot that has just ended did not contain."""
+        for match, offers in self.offers.items():
+            for key in offers:
+                if (match, key) not in self._mentioned:
+                    offers[key] = Offer(at, State.CLOSED)
 
     def begin_recovery(self, number: str) -> None:
         """A recovery with this number is about to be requested."""

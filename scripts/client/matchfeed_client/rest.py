@@ -4,7 +4,8 @@ are worth, prices, and daily files."""
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -15,10 +16,23 @@ from typing import Any, Self
 import httpx
 
 _TIMEOUT_SECONDS = 10.0
+#: An event stream has `alive` every ten seconds: two are missing.
+_SILENCE_SECONDS = 30.0
+
+
+_CHANGES = "/cs2/v1/changes"
 
 
 class ClientError(Exception):
     """Something that trying again cannot mend: a login or a key that is refused. The text says what to do."""
+
+
+class Retry(Exception):
+    """Something that trying again can mend, after so many seconds; 0: by the client's own rule."""
+
+    def __init__(self, text: str, seconds: float = 0.0) -> None:
+        super().__init__(text)
+        self.seconds = seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +134,29 @@ class Rest:
         )
         return bet
 
+    async def page_of_changes(self, parameters: Mapping[str, Any], wait: float) -> dict[str, Any]:
+        """A page of `GET /cs2/v1/changes`, which the service may hold for `wait` seconds. Raises `Retry`,
+        `ClientError` and httpx's errors."""
+        response = await self._http.get(
+            _CHANGES, params=_present(parameters), timeout=httpx.Timeout(_TIMEOUT_SECONDS + wait)
+        )
+        _raise_refusal(response)
+        page: dict[str, Any] = response.json()
+        return page
+
+    @asynccontextmanager
+    async def stream_of_changes(self, parameters: Mapping[str, Any]) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of the same as server-sent events. Raises as `page_of_changes`."""
+        headers = {"Accept": "text/event-stream"}
+        timeout = httpx.Timeout(_TIMEOUT_SECONDS, read=_SILENCE_SECONDS)
+        async with self._http.stream(
+            "GET", _CHANGES, params=_present(parameters), headers=headers, timeout=timeout
+        ) as response:
+            if not response.is_success:
+                await response.aread()
+            _raise_refusal(response)
+            yield response.aiter_lines()
+
     async def prices(
         self, match: str, market: str | None = None, since_seq: int = 0
     ) -> AsyncIterator[dict[str, Any]]:
@@ -180,6 +217,19 @@ def _size(path: Path) -> int:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _raise_refusal(response: httpx.Response) -> None:
+    """Raise `Retry` or `ClientError` for what is no success."""
+    if response.status_code == 429 or response.is_server_error:
+        seconds = float(response.headers.get("Retry-After", 0))
+        raise Retry(f"status {response.status_code}: {_detail(response)}", seconds)
+    if not response.is_success:
+        raise ClientError(f"Changes are refused: {_detail(response)}")
+
+
+def _present(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def _data(response: httpx.Response, what: str) -> Any:

@@ -30,6 +30,7 @@ CS2: dict[str, tuple[str, ...]] = {
     f"{_MATCH}/prematch": (DETAIL,),
     f"{_MATCH}/settlements": (SETTLEMENTS,),
     "/cs2/v1/settlements": (SETTLEMENTS,),
+    "/cs2/v1/changes": (),
     "/cs2/v1/selfcheck": (MARKETS,),
     "/cs2/v1/combinations": (MARKETS,),
     "/cs2/v1/combinations/{combination_id}": (MARKETS,),

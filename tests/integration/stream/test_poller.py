@@ -178,3 +178,38 @@ async def test_a_fault_of_ours_ends_its_connections_and_not_the_poller(
 
 async def _ended(transport: RecordingTransport) -> None:
     assert await eventually(lambda: transport.ended) == CloseCode.FAULT
+
+
+async def test_who_begins_to_wait_learns_of_what_was_read_just_before(
+    flaky: FlakyStore, story: Story
+) -> None:
+    poller = Poller(flaky, None, OFTEN, system_clock)
+    match = await story.match()
+    reached = (await poller.page(GRANT, None, None, 10)).reached
+    woken = asyncio.Event()
+    with poller.watched(woken, reached):
+        assert not woken.is_set()
+    await story.offer(match, offer(1))
+    await poller.tick()
+    with poller.watched(woken, reached):
+        assert woken.is_set()
+        woken.clear()
+        await story.offer(match, offer(2))
+        await poller.tick()
+        assert woken.is_set()
+
+
+async def test_a_page_after_changes_expired_is_refused_once(
+    flaky: FlakyStore, story: Story, store: Store
+) -> None:
+    poller = Poller(flaky, None, OFTEN, system_clock)
+    match = await story.match(offer(1))
+    reached = (await poller.page(GRANT, None, None, 10)).reached
+    await story.offer(match, offer(2))
+    await story.offer(match, offer(3))
+    async with store.transaction() as tx:
+        assert await changes.prune(tx, 2**60)
+    poller._advanced_at = 0
+    with pytest.raises(Unavailable):
+        await poller.page(GRANT, reached, None, 10)
+    assert (await poller.page(GRANT, reached, None, 10)).frames[-1].seq > reached

@@ -69,7 +69,7 @@ def test_the_format_that_an_accept_header_selects(accept: str, format_: Format) 
 )
 def test_csv_is_a_format_where_a_route_sends_it(accept: str, format_: Format) -> None:
     headers = [(b"accept", accept.encode())]
-    assert negotiate(headers, csv=True) is format_
+    assert negotiate(headers, Format.CSV) is format_
     if accept == "text/csv":
         with pytest.raises(NotAcceptable):
             negotiate(headers)
