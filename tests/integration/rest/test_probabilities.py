@@ -121,7 +121,7 @@ async def test_a_filter_by_market(client: httpx.AsyncClient, live: Match, fair: 
     assert some == {name: one for name, one in every.items() if one["id"] == 1} and len(some) == 2
     assert set(await shown(client, live, fair, "?market=1:team%3Dhome")) == {"1:team=home"}
     assert await shown(client, live, fair, "?market=1:team%3Dnobody") == {}
-    assert (await client.get(f"{path(live)}?market=999", headers=fair)).status_code == 422
+    assert (await client.get(f"{path(live)}?market=999", headers=fair)).status_code == 404
 
 
 async def test_a_suspended_market_has_a_reason_and_no_value(
