@@ -113,7 +113,7 @@ PARAMETERS = {
     "tier": ParameterDoc(example="A"),
     "time_filter": ParameterDoc(example="3months"),
     "type_id": ParameterDoc("The market type in the catalogue.", 13),
-    "to": ParameterDoc(example="2031-01-01"),
+    "to": ParameterDoc(example="2031-01-01", schema={"type": "string", "format": "date"}),
     "token": ParameterDoc(example="5f2c"),
     "tournament": ParameterDoc(example="21", schema=_ENTRANT),
     "tournament_id": ParameterDoc(f"The tournament: {_NUMBERED}", "21", _ENTRANT),
