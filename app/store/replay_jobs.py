@@ -15,7 +15,7 @@ from piccolo.query import Count, Delete, Insert, Select, Update
 
 from app.domain.match import Status
 from app.domain.replay import ListedMatch, ReplayJob, ReplayOptions, ReplayState
-from app.store import audit, notifications, tenants
+from app.store import audit, notifications
 from app.store.audit import AuditRecord
 from app.store.prepared import prepared, reading, reading_number, reading_rows, writing
 from app.store.sql import any_of, literals, now
@@ -84,8 +84,8 @@ async def start(
     *,
     by: str,
 ) -> ReplayJob:
-    """Write a replay; `lock` must have been called, and the node must have no open one. Deletes those that
-    ended a week ago. `by` names who started it in the audit."""
+    """Write a replay; `tenants.lock_jobs` must have been called, and the node must have no open one. Deletes
+    those that ended a week ago. `by` names who started it in the audit."""
     await tx.change(_delete_old(tenant_id, now - _STORED_MILLIS))
     body = msgspec.json.encode(options)
     (row,) = await tx.run(_insert(tenant_id, node, list(match_ids), body, now))
@@ -94,11 +94,6 @@ async def start(
     await audit.add(tx, AuditRecord(now, by, "replay.start", str(row["id"]), tenant_id, details))
     await notifications.notify(tx, CHANNEL, str(tenant_id))
     return _job(row)
-
-
-async def lock(tx: Tx, tenant_id: UUID) -> None:
-    """Until the transaction ends, no other starts a replay of the tenant."""
-    await tenants.lock_jobs(tx, tenant_id)
 
 
 @reading_number
