@@ -19,7 +19,7 @@ import msgspec
 
 from app.domain.daily_files import FileFormat, FileKind, FileName, Seqs
 from app.kit.errors import Conflict
-from app.wire.views.file_rows import Column
+from app.wire.views.file_rows import FileColumn
 
 _MANIFEST, _LOCK, _UNFINISHED = "manifest.json", ".lock", ".unfinished"
 
@@ -35,7 +35,7 @@ class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
     rows: int
     sha256: str
     complete: bool
-    columns: tuple[Column, ...]
+    columns: tuple[FileColumn, ...]
 
     @property
     def stored_name(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 from app.domain.daily_files import FileFormat
 from app.kit.clock import iso_millis
 from app.kit.csv_rows import csv_text
-from app.wire.views.file_rows import Column, ColumnType, FileRow
+from app.wire.views.file_rows import FileColumn, FileColumnType, FileRow
 
 try:
     import pyarrow
@@ -45,7 +45,7 @@ class FileWriter(Protocol):
 class CsvWriter:
     """CSV with a header, in UTF-8, compressed: empty cells for None, times in ISO 8601 with milliseconds."""
 
-    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+    def __init__(self, path: Path, columns: Sequence[FileColumn]) -> None:
         self._file = path.open("wb")
         # Without a name and a time, so that the same rows make the same bytes.
         self._gzip = gzip.GzipFile("", "wb", _GZIP_LEVEL, self._file, mtime=0)
@@ -69,7 +69,7 @@ class CsvWriter:
 
 
 _time = lru_cache(maxsize=1024)(iso_millis)
-_TEXTS: dict[ColumnType, Callable[[Any], str]] = {
+_TEXTS: dict[FileColumnType, Callable[[Any], str]] = {
     "timestamp": _time,
     "boolean": lambda cell: "true" if cell else "false",
 }
@@ -78,7 +78,7 @@ _TEXTS: dict[ColumnType, Callable[[Any], str]] = {
 class ParquetWriter:
     """Parquet with a row group for each group of rows, compressed with Zstandard."""
 
-    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+    def __init__(self, path: Path, columns: Sequence[FileColumn]) -> None:
         self._schema = pyarrow.schema([(each.name, _ARROW[each.type]()) for each in columns])
         self._types = [each.type for each in columns]
         self._file = parquet.ParquetWriter(
@@ -99,7 +99,7 @@ class ParquetWriter:
         self._file.write_table(pyarrow.Table.from_arrays(arrays, schema=self._schema), len(rows))
 
 
-_ARROW: dict[ColumnType, Callable[[], Any]] = {
+_ARROW: dict[FileColumnType, Callable[[], Any]] = {
     "string": lambda: pyarrow.string(),
     "integer": lambda: pyarrow.int64(),
     "decimal": lambda: pyarrow.decimal128(6, 3),
@@ -121,6 +121,6 @@ def formats() -> tuple[FileFormat, ...]:
     return (FileFormat.PARQUET, FileFormat.CSV) if pyarrow else (FileFormat.CSV,)
 
 
-def open_writer(form: FileFormat, path: Path, columns: Sequence[Column]) -> FileWriter:
+def open_writer(form: FileFormat, path: Path, columns: Sequence[FileColumn]) -> FileWriter:
     """A writer of one file."""
     return ParquetWriter(path, columns) if form is FileFormat.PARQUET else CsvWriter(path, columns)

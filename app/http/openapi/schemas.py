@@ -34,6 +34,7 @@ _PUBLISHED_NAMES = {
     "Single_list_app.operations.api.views.SourceView": "Single_list_app.ingest.source_view.SourceView",
 }
 NAMED_VALUES: dict[str, tuple[str | int, ...]] = {
+    "FileColumnType": ("boolean", "decimal", "double", "integer", "string", "timestamp"),
     "HeldStatus": (-1, 1),
     "Locale": LOCALES,
     "MarketMessage": (

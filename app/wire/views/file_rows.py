@@ -20,19 +20,19 @@ from app.wire.views.history import event_view, round_view
 from app.wire.views.offers import settlement_view
 from app.wire.views.prices import price_views
 
-ColumnType = Literal["string", "integer", "decimal", "double", "boolean", "timestamp"]
+FileColumnType = Literal["string", "integer", "decimal", "double", "boolean", "timestamp"]
 FileRow = tuple[Any, ...]
 
 
-class Column(msgspec.Struct, frozen=True):
+class FileColumn(msgspec.Struct, frozen=True):
     """A column of a file. `decimal`: exact, with three decimals; `timestamp`: to the millisecond, UTC."""
 
     name: str
-    type: ColumnType
+    type: FileColumnType
 
 
-def _columns(**types: ColumnType) -> tuple[Column, ...]:
-    return tuple(Column(name, kind) for name, kind in types.items())
+def _columns(**types: FileColumnType) -> tuple[FileColumn, ...]:
+    return tuple(FileColumn(name, kind) for name, kind in types.items())
 
 
 _PROBABILITY = "probability"
@@ -109,7 +109,7 @@ _COLUMNS = {
 }
 
 
-def columns_of(kind: FileKind, *, probabilities: bool) -> tuple[Column, ...]:
+def columns_of(kind: FileKind, *, probabilities: bool) -> tuple[FileColumn, ...]:
     """The columns of a file, in order; `probabilities`: it is for tenants that receive them."""
     return tuple(each for each in _COLUMNS[kind] if probabilities or each.name != _PROBABILITY)
 

@@ -5,7 +5,7 @@ from datetime import date
 import msgspec
 
 from app.domain.daily_files import FileFormat, FileKind
-from app.wire.views.file_rows import Column
+from app.wire.views.file_rows import FileColumn
 
 SCHEMA_VERSION = 1  #: another one when a column changes or goes; columns may be added at any time
 
@@ -24,4 +24,4 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     complete: bool
     schema_version: int = SCHEMA_VERSION
-    columns: tuple[Column, ...]
+    columns: tuple[FileColumn, ...]

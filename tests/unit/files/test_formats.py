@@ -12,10 +12,10 @@ from pyarrow import parquet
 
 from app.domain.daily_files import FileFormat, FileKind
 from app.files.formats import open_writer
-from app.wire.views.file_rows import Column, FileRow, columns_of
+from app.wire.views.file_rows import FileColumn, FileRow, columns_of
 
 _TYPES = ("string", "integer", "decimal", "double", "boolean", "timestamp")
-COLUMNS = tuple(Column(f"a_{kind}", kind) for kind in _TYPES)
+COLUMNS = tuple(FileColumn(f"a_{kind}", kind) for kind in _TYPES)
 ROWS: list[FileRow] = [
     ('=Ann, "A"', -5, 1.85, 0.432199, True, 1_933_007_400_125),
     ("ж", 2**62, 49.999, -1e-05, False, 0),
@@ -63,7 +63,7 @@ def test_odds_are_exact_in_both(thousandths: list[int], tmp_path_factory: pytest
     place = tmp_path_factory.mktemp("odds")
     odds = [Decimal(each) / 1000 for each in thousandths]
     rows: list[FileRow] = [(float(each),) for each in odds]
-    columns = (Column("odds", "decimal"),)
+    columns = (FileColumn("odds", "decimal"),)
     written(place / "a", FileFormat.PARQUET, rows, columns=columns)
     assert parquet.read_table(place / "a")["odds"].to_pylist() == odds
     text = gzip.decompress(written(place / "b", FileFormat.CSV, rows, columns=columns)).decode()
