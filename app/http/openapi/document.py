@@ -117,6 +117,7 @@ _BODY_EXAMPLES: dict[str, Any] = {
         "stakes": [{"factor": 0.5, "delay_seconds": 2, "phase": "last_rounds"}],
     },
     "Queues": {"max_queues": 20},
+    "BetStop": {"bet_stop": True},
     "RatingImport": {
         "results": [
             {
