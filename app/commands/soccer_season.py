@@ -34,7 +34,7 @@ _STATUSES: dict[str, SoccerStatus] = {
     "abandoned": "abandoned",
     "replay": "replay",
 }
-_Goals = tuple[Annotated[int, Meta(ge=0, le=999)], Annotated[int, Meta(ge=0, le=999)]]
+_Goals = Annotated[tuple[Annotated[int, Meta(ge=0, le=999)], ...], Meta(min_length=2, max_length=2)]
 Text = Annotated[str, Meta(max_length=120)]
 
 

@@ -25,10 +25,10 @@ async def replay(
 ) -> ReplayJob:
     """Start to replay these matches, and nothing else, for the node."""
     replays = service(store)
-    await replays.clear(tenant, node)
+    await replays.clear(tenant, node or None)
     for match in listed:
-        await replays.add(tenant, node, str(match.id), finished_only=False)
-    return await replays.play(tenant, node, options, by="tester")
+        await replays.add(tenant, node or None, str(match.id), finished_only=False)
+    return await replays.play(tenant, node or None, options, by="tester")
 
 
 async def present(store: Store, job: ReplayJob) -> ReplayJob:
