@@ -14,6 +14,7 @@ from app.domain.replay import (
     MAX_OPEN,
     MAX_PARALLEL,
     MAX_SPEED,
+    MIN_SPEED,
     ListedMatch,
     ReplayJob,
     ReplayOptions,
@@ -26,7 +27,7 @@ from app.store.connections import Store
 from app.store.kept_changes import ReplayablePage
 from app.store.transaction import Tx
 
-_NUMBER = re.compile(r"[0-9]{1,8}(\.[0-9]{1,6})?\Z")
+_NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?\Z")
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
 _RETRY_SECONDS = 5
 
@@ -48,8 +49,8 @@ class NodeReplay(msgspec.Struct, frozen=True):
 
 
 class ReplayService(msgspec.Struct, frozen=True):
-    """A node is named by digits, "" for a tenant without nodes; each has a list and at most one replay that
-    runs. Methods that take a node raise `Invalid` for one that is none."""
+    """A node is named by digits, None for a tenant without nodes; each has a list and at most one replay that
+    runs. Methods that take one raise `Invalid` for anything else."""
 
     store: Store
     clock: Clock
@@ -62,9 +63,9 @@ class ReplayService(msgspec.Struct, frozen=True):
         async with self.store.snapshot() as tx:
             return await kept_changes.replayable(tx, tenant.id, limit, *place, finished_only=finished_only)
 
-    async def present(self, tenant: Tenant, node: str, *, finished_only: bool) -> NodeReplay:
+    async def present(self, tenant: Tenant, node_id: str | None, *, finished_only: bool) -> NodeReplay:
         """The node's list and its last replay; `finished_only` as in `replayable`."""
-        _check_node(node)
+        node = _node(node_id)
         async with self.store.snapshot() as tx:
             listed = await replay_jobs.events(tx, tenant.id, node, finished_only=finished_only)
             return NodeReplay(listed, await replay_jobs.newest(tx, tenant.id, node))
@@ -74,11 +75,11 @@ class ReplayService(msgspec.Struct, frozen=True):
         async with self.store.autocommit() as tx:
             return await replay_jobs.listing(tx, tenant.id, limit=limit)
 
-    async def add(self, tenant: Tenant, node: str, ref: str, *, finished_only: bool) -> Match:
+    async def add(self, tenant: Tenant, node_id: str | None, ref: str, *, finished_only: bool) -> Match:
         """Add a match (UUID or ``od:match:<n>``) to the end of the list; it may be there. Raises `NotFound`
         for one that the tenant does not have or that is not kept whole, `Conflict` for one that is not over,
         and when the list is full."""
-        _check_node(node)
+        node = _node(node_id)
         async with self.store.transaction() as tx:
             match = await _match(tx, tenant, ref, finished_only=finished_only)
             await tenants.lock_jobs(tx, tenant.id)
@@ -88,32 +89,32 @@ class ReplayService(msgspec.Struct, frozen=True):
             await replay_jobs.add_event(tx, tenant.id, node, match.id)
         return match
 
-    async def remove(self, tenant: Tenant, node: str, ref: str) -> Match:
+    async def remove(self, tenant: Tenant, node_id: str | None, ref: str) -> Match:
         """Remove a match from the list. Raises `NotFound` for one that is not in it."""
-        _check_node(node)
+        node = _node(node_id)
         async with self.store.transaction() as tx:
             match = await matches.by_ref(tx, ref, parameter=("path", "event_id"))
             if not await replay_jobs.remove_event(tx, tenant.id, node, match.id):
                 raise NotFound(f"Match {ref!r} is not in the list.", code="not_listed", match=ref)
         return match
 
-    async def clear(self, tenant: Tenant, node: str) -> None:
+    async def clear(self, tenant: Tenant, node_id: str | None) -> None:
         """Stop the replay of the node, if one runs, and empty the list."""
-        _check_node(node)
+        node = _node(node_id)
         async with self.store.transaction() as tx:
             await replay_jobs.stop(tx, tenant.id, node, self.clock())
             await replay_jobs.clear_events(tx, tenant.id, node)
 
-    async def stop(self, tenant: Tenant, node: str) -> bool:
+    async def stop(self, tenant: Tenant, node_id: str | None) -> bool:
         """Stop the replay of the node; whether one ran."""
-        _check_node(node)
+        node = _node(node_id)
         async with self.store.transaction() as tx:
             return await replay_jobs.stop(tx, tenant.id, node, self.clock())
 
     async def play(
         self,
         tenant: Tenant,
-        node: str,
+        node_id: str | None,
         options: ReplayOptions,
         *,
         by: str,
@@ -126,7 +127,7 @@ class ReplayService(msgspec.Struct, frozen=True):
         no longer be replayed, when the node has a replay that runs or the tenant too many, or the tenant no
         vhost; what `add` raises. `by` names who started it in the audit; `where` the options were in the
         request."""
-        _check_node(node)
+        node = _node(node_id)
         if wrong := list(_wrong_options(options, where)):
             raise Invalid(*wrong)
         async with self.store.transaction() as tx:
@@ -159,7 +160,7 @@ def options_of(parameters: ReplayParameters) -> ReplayOptions:
         text = getattr(parameters, name)
         if text is None:
             continue
-        if not _NUMBER.match(text) or (name == "max_delay" and "." in text):
+        if not _NUMBER.match(text) or (name == "max_delay" and not text.removeprefix("-").isdigit()):
             wrong.append(Field(("query", name), "Send a number.", "number", text))
         else:
             values[name] = float(text) if name == "speed" else int(text)
@@ -176,15 +177,19 @@ def options_of(parameters: ReplayParameters) -> ReplayOptions:
     return msgspec.convert(values, ReplayOptions)
 
 
-def _check_node(node: str) -> None:
-    if node and not is_node_or_request_id(node):
+def _node(node_id: str | None) -> str:
+    """The node of an id as it was sent; None: "". Raises `Invalid`."""
+    if node_id is None:
+        return ""
+    if not is_node_or_request_id(node_id):
         what = "Send a positive whole number: digits only, the first one not 0, at most 64."
-        raise Invalid(Field(("query", "node_id"), what, "positive_integer", node))
+        raise Invalid(Field(("query", "node_id"), what, "positive_integer", node_id))
+    return node_id
 
 
 def _wrong_options(options: ReplayOptions, where: str) -> Iterator[Field]:
-    if not 0 < options.speed <= MAX_SPEED:
-        what = f"A factor above 0, {MAX_SPEED:.0f} at most; for as fast as it goes send max_delay 0."
+    if not MIN_SPEED <= options.speed <= MAX_SPEED:
+        what = f"{MIN_SPEED} to {MAX_SPEED:.0f}; for as fast as it goes send max_delay 0."
         yield Field((where, "speed"), what, "range", options.speed, {"lowest": 0, "highest": int(MAX_SPEED)})
     if not 0 <= options.max_delay <= MAX_DELAY_MILLIS:
         limits = {"lowest": 0, "highest": MAX_DELAY_MILLIS}

@@ -21,7 +21,11 @@ def service(store: Store) -> ReplayService:
 
 
 async def replay(
-    store: Store, tenant: Tenant, listed: Sequence[Match], options: ReplayOptions = FAST, node: str = ""
+    store: Store,
+    tenant: Tenant,
+    listed: Sequence[Match],
+    options: ReplayOptions = FAST,
+    node: str | None = None,
 ) -> ReplayJob:
     """Start to replay these matches, and nothing else, for the node."""
     replays = service(store)

@@ -32,7 +32,7 @@ async def list_facade_replay_matches(
 ) -> RenderedResponse[Any]:
     """The list of matches to replay, in order."""
     grant = request.auth
-    found = await replays.present(grant.tenant, node_id or "", finished_only=grant.finished_only)
+    found = await replays.present(grant.tenant, node_id, finished_only=grant.finished_only)
     return facade.respond(replay.replay_set_content([match_urn(one.number) for one in found.matches]))
 
 
@@ -45,7 +45,7 @@ async def get_facade_replay_status(
 ) -> RenderedResponse[Any]:
     """Whether the list is being replayed."""
     grant = request.auth
-    found = await replays.present(grant.tenant, node_id or "", finished_only=grant.finished_only)
+    found = await replays.present(grant.tenant, node_id, finished_only=grant.finished_only)
     return facade.respond(replay.player_status(found.job))
 
 
@@ -58,7 +58,7 @@ async def request_facade_replay_match(
 ) -> RenderedResponse[Any]:
     """Add a match to the end of the list: one that is over, booked, and kept whole."""
     grant = request.auth
-    await replays.add(grant.tenant, node_id or "", event_id, finished_only=grant.finished_only)
+    await replays.add(grant.tenant, node_id, event_id, finished_only=grant.finished_only)
     return _done(f"add {event_id}", "The match is in the list.")
 
 
@@ -70,7 +70,7 @@ async def request_facade_replay_removal(
     node_id: _NodeId = None,
 ) -> RenderedResponse[Any]:
     """Remove a match from the list."""
-    await replays.remove(request.auth.tenant, node_id or "", event_id)
+    await replays.remove(request.auth.tenant, node_id, event_id)
     return _done(f"remove {event_id}", "The match is no longer in the list.")
 
 
@@ -98,7 +98,7 @@ async def request_facade_replay(
         check_product(product, facade.producer)
     wanted = options_of(ReplayParameters(speed, max_delay, run_parallel, use_replay_timestamp))
     grant = request.auth
-    job = await replays.play(grant.tenant, node_id or "", wanted, by=grant.actor, where="query")
+    job = await replays.play(grant.tenant, node_id, wanted, by=grant.actor, where="query")
     return _done("play", f"Replay {job.id} has been started: {len(job.match_ids)} matches.")
 
 
@@ -107,7 +107,7 @@ async def request_facade_replay_stop(
     request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
 ) -> RenderedResponse[Any]:
     """Stop the replay; the list stays."""
-    await replays.stop(request.auth.tenant, node_id or "")
+    await replays.stop(request.auth.tenant, node_id)
     return _done("stop", "Nothing is being replayed.")
 
 
@@ -116,7 +116,7 @@ async def request_facade_replay_clearing(
     request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
 ) -> RenderedResponse[Any]:
     """Stop the replay, and empty the list."""
-    await replays.clear(request.auth.tenant, node_id or "")
+    await replays.clear(request.auth.tenant, node_id)
     return _done("clear", "Nothing is being replayed, and the list is empty.")
 
 

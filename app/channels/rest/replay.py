@@ -27,7 +27,7 @@ from app.wire.views.replay import (
 )
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.RECOVERY,)}
-_BODY_BYTES = 4_096
+_BODY_BYTES = 32_768
 _EVENT = "/cs2/v1/replay/events/{event_id:str}"
 _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
@@ -72,7 +72,7 @@ async def request_replay_match(
 ) -> Single[NodeReplayView]:
     """Add a match to the end of the list: one that is over, booked, and kept whole."""
     grant = request.auth
-    await replays.add(grant.tenant, node_id or "", event_id, finished_only=grant.finished_only)
+    await replays.add(grant.tenant, node_id, event_id, finished_only=grant.finished_only)
     return await _present(replays, grant, node_id)
 
 
@@ -84,7 +84,7 @@ async def request_replay_removal(
     node_id: _NodeId = None,
 ) -> Single[NodeReplayView]:
     """Remove a match from the list. A replay that runs goes on with it."""
-    await replays.remove(request.auth.tenant, node_id or "", event_id)
+    await replays.remove(request.auth.tenant, node_id, event_id)
     return await _present(replays, request.auth, node_id)
 
 
@@ -94,7 +94,7 @@ async def request_replay(
 ) -> Single[ReplayStateView]:
     """Replay the list to the exchange `oddinreplay` of the tenant's vhost: the messages of then, with their
     own timestamps unless they are rewritten, under routing keys that end with the node."""
-    node = "" if data.node_id is UNSET else data.node_id
+    node = None if data.node_id is UNSET else data.node_id
     grant = request.auth
     return Single(
         replay_state_view(await replays.play(grant.tenant, node, replay_options(data), by=grant.actor))
@@ -106,7 +106,7 @@ async def request_replay_stop(
     request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay; the list stays."""
-    await replays.stop(request.auth.tenant, node_id or "")
+    await replays.stop(request.auth.tenant, node_id)
     return await _present(replays, request.auth, node_id)
 
 
@@ -115,10 +115,10 @@ async def request_replay_clearing(
     request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay, and empty the list."""
-    await replays.clear(request.auth.tenant, node_id or "")
+    await replays.clear(request.auth.tenant, node_id)
     return await _present(replays, request.auth, node_id)
 
 
 async def _present(replays: ReplayService, grant: Grant, node_id: str | None) -> Single[NodeReplayView]:
-    found = await replays.present(grant.tenant, node_id or "", finished_only=grant.finished_only)
-    return Single(node_replay_view(node_id or "", found.matches, found.job))
+    found = await replays.present(grant.tenant, node_id, finished_only=grant.finished_only)
+    return Single(node_replay_view(node_id, found.matches, found.job))

@@ -51,7 +51,7 @@ async def start_replay(request: SignedInRequest, portal: Portal) -> Response[Any
         delay = 0 if pace == "fastest" else 1000 * form.number("pause", 1, _LONGEST_SECONDS)
         options = ReplayOptions(_PACES[pace], delay, rewrite_timestamps=form.has("rewrite"))
         await portal.replays.play(
-            signed_in.tenant, fields["node_id"], options, by=signed_in.actor, refs=chosen
+            signed_in.tenant, fields["node_id"] or None, options, by=signed_in.actor, refs=chosen
         )
     except Refusal as refusal:
         return await _replays_page(request, portal, fields, refusal)
@@ -63,7 +63,7 @@ async def stop_replay(request: SignedInRequest, portal: Portal) -> Response[Any]
     """Stop the replay of a node."""
     form = Form(await request.form())
     try:
-        await portal.replays.stop(request.auth.tenant, form.text("node_id", longest=64))
+        await portal.replays.stop(request.auth.tenant, form.text("node_id", longest=64) or None)
     except Refusal as refusal:
         return await _replays_page(request, portal, {}, refusal)
     return redirect(_PATH, "replay_stopped")
