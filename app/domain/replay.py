@@ -7,7 +7,7 @@ import msgspec
 
 MAX_LISTED = 100  #: matches in the list of a node
 MAX_OPEN = 8  #: replays of a tenant that run or wait at a time, one a node
-MAX_SPEED = 1_000.0
+MIN_SPEED, MAX_SPEED = 0.01, 1_000.0
 MAX_DELAY_MILLIS = 86_400_000
 MAX_ACCIDENTS = 10
 MAX_PARALLEL = 10  #: matches that are replayed in parallel

@@ -14,6 +14,7 @@ from app.domain.replay import (
     MAX_OPEN,
     MAX_PARALLEL,
     MAX_SPEED,
+    MIN_SPEED,
     ListedMatch,
     ReplayJob,
     ReplayOptions,
@@ -26,7 +27,7 @@ from app.store.connections import Store
 from app.store.kept_changes import ReplayablePage
 from app.store.transaction import Tx
 
-_NUMBER, _WHOLE = re.compile(r"[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?"), re.compile(r"[0-9]{1,18}")
+_NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?\Z")
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
 _RETRY_SECONDS = 5
 
@@ -49,7 +50,7 @@ class NodeReplay(msgspec.Struct, frozen=True):
 
 class ReplayService(msgspec.Struct, frozen=True):
     """A node is named by digits, None for a tenant without nodes; each has a list and at most one replay that
-    runs. Methods that take a node raise `Invalid` for one that is none."""
+    runs. Methods that take one raise `Invalid` for anything else."""
 
     store: Store
     clock: Clock
@@ -159,7 +160,7 @@ def options_of(parameters: ReplayParameters) -> ReplayOptions:
         text = getattr(parameters, name)
         if text is None:
             continue
-        if not (_NUMBER if name == "speed" else _WHOLE).fullmatch(text):
+        if not _NUMBER.match(text) or (name == "max_delay" and not text.removeprefix("-").isdigit()):
             wrong.append(Field(("query", name), "Send a number.", "number", text))
         else:
             values[name] = float(text) if name == "speed" else int(text)
@@ -177,7 +178,7 @@ def options_of(parameters: ReplayParameters) -> ReplayOptions:
 
 
 def _node(node_id: str | None) -> str:
-    """The node, "" for None; raises `Invalid`."""
+    """The node of an id as it was sent; None: "". Raises `Invalid`."""
     if node_id is None:
         return ""
     if not is_node_or_request_id(node_id):
@@ -187,8 +188,8 @@ def _node(node_id: str | None) -> str:
 
 
 def _wrong_options(options: ReplayOptions, where: str) -> Iterator[Field]:
-    if not 0 < options.speed <= MAX_SPEED:
-        what = f"A factor above 0, {MAX_SPEED:.0f} at most; for as fast as it goes send max_delay 0."
+    if not MIN_SPEED <= options.speed <= MAX_SPEED:
+        what = f"{MIN_SPEED} to {MAX_SPEED:.0f}; for as fast as it goes send max_delay 0."
         yield Field((where, "speed"), what, "range", options.speed, {"lowest": 0, "highest": int(MAX_SPEED)})
     if not 0 <= options.max_delay <= MAX_DELAY_MILLIS:
         limits = {"lowest": 0, "highest": MAX_DELAY_MILLIS}

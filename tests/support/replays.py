@@ -21,14 +21,18 @@ def service(store: Store) -> ReplayService:
 
 
 async def replay(
-    store: Store, tenant: Tenant, listed: Sequence[Match], options: ReplayOptions = FAST, node: str = ""
+    store: Store,
+    tenant: Tenant,
+    listed: Sequence[Match],
+    options: ReplayOptions = FAST,
+    node: str | None = None,
 ) -> ReplayJob:
     """Start to replay these matches, and nothing else, for the node."""
     replays = service(store)
-    await replays.clear(tenant, node or None)
+    await replays.clear(tenant, node)
     for match in listed:
-        await replays.add(tenant, node or None, str(match.id), finished_only=False)
-    return await replays.play(tenant, node or None, options, by="tester")
+        await replays.add(tenant, node, str(match.id), finished_only=False)
+    return await replays.play(tenant, node, options, by="tester")
 
 
 async def present(store: Store, job: ReplayJob) -> ReplayJob:

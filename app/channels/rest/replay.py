@@ -27,7 +27,7 @@ from app.wire.views.replay import (
 )
 
 _OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.RECOVERY,)}
-_BODY_BYTES = 4_096
+_BODY_BYTES = 32_768
 _EVENT = "/cs2/v1/replay/events/{event_id:str}"
 _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
@@ -121,4 +121,4 @@ async def request_replay_clearing(
 
 async def _present(replays: ReplayService, grant: Grant, node_id: str | None) -> Single[NodeReplayView]:
     found = await replays.present(grant.tenant, node_id, finished_only=grant.finished_only)
-    return Single(node_replay_view(node_id or "", found.matches, found.job))
+    return Single(node_replay_view(node_id, found.matches, found.job))

@@ -97,7 +97,7 @@ PARAMETERS = {
     "slug": ParameterDoc("The tenant's slug.", "acme"),
     "sport_id": ParameterDoc("The category, as the catalogue of sports lists it.", "3"),
     "specifiers": ParameterDoc("The market's specifiers.", "team=home"),
-    "speed": ParameterDoc(example=20, schema={"type": "number", "exclusiveMinimum": 0, "maximum": 1000}),
+    "speed": ParameterDoc(example=20, schema={"type": "number", "minimum": 0.01, "maximum": 1000}),
     "stake": ParameterDoc(
         example="12.50",
         schema={

@@ -13,6 +13,7 @@ from app.domain.replay import (
     MAX_ACCIDENTS,
     MAX_DELAY_MILLIS,
     MAX_SPEED,
+    MIN_SPEED,
     Accident,
     AccidentKind,
     ListedMatch,
@@ -46,7 +47,7 @@ class ReplayableMatchView(msgspec.Struct, frozen=True):
     started_at: int | UnsetType = UNSET
 
 
-class AccidentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AccidentBody(msgspec.Struct, frozen=True):
     """`kind` happens to so many `messages` of the replay, after the first `after`. `outage`: they are
     missing; at its end come the settlements, voids, rollbacks and fixture changes among them, and for each
     match one `odds_change` with the newest state of every market that changed. `duplicates`: each comes
@@ -62,7 +63,7 @@ class NewReplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `max_delay` ms at most: 0 is as fast as it goes."""
 
     node_id: Node | UnsetType = UNSET
-    speed: Annotated[float, Meta(gt=0, le=MAX_SPEED)] = DEFAULT_SPEED
+    speed: Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)] = DEFAULT_SPEED
     max_delay: Annotated[int, Meta(ge=0, le=MAX_DELAY_MILLIS)] = DEFAULT_DELAY_MILLIS
     parallel: bool = False
     rewrite_timestamps: bool = False
@@ -113,12 +114,14 @@ def replayable_match_view(match: ReplayableMatch) -> ReplayableMatchView:
     )
 
 
-def node_replay_view(node: str, listed: Sequence[ListedMatch], job: ReplayJob | None) -> NodeReplayView:
+def node_replay_view(
+    node_id: str | None, listed: Sequence[ListedMatch], job: ReplayJob | None
+) -> NodeReplayView:
     return NodeReplayView(
         matches=tuple(
             ReplayMatchView(str(one.id), match_urn(one.number), one.home, one.away) for one in listed
         ),
-        node_id=node or UNSET,
+        node_id=node_id or UNSET,
         replay=replay_state_view(job) if job else UNSET,
     )
 

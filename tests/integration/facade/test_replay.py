@@ -129,6 +129,7 @@ async def test_only_matches_that_are_over_booked_and_whole(
         ({"run_parallel": "perhaps"}, "run_parallel"),
         ({"use_replay_timestamp": "2"}, "use_replay_timestamp"),
         ({"node_id": "a"}, "node_id"),
+        ({"node_id": ""}, "node_id"),
         ({"product": "prematch"}, "product"),
     ],
 )

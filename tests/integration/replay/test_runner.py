@@ -118,8 +118,8 @@ async def test_a_stopped_replay_ends_at_once(store: Store, tenant: Tenant, runni
     job = await replay(store, tenant, [match], ReplayOptions(1))
     async with running(vhost):
         await eventually(lambda: present(store, job), lambda seen: seen.envelopes >= 4)
-        assert await service(store).stop(tenant, "")
-        assert not await service(store).stop(tenant, "")
+        assert await service(store).stop(tenant, None)
+        assert not await service(store).stop(tenant, None)
         again = await replay(store, tenant, [match], ReplayOptions(1))
         vhost.stands_after = 10_000
         assert (await ended(store, again)).state is ReplayState.COMPLETED

@@ -4,13 +4,15 @@ wrong on the way."""
 import random
 from collections.abc import Iterable, Sequence
 
+import msgspec
+import pytest
 from lxml import etree
 
 from app.amqp.envelope import EnvelopeRenderer
 from app.amqp.frames import AmqpMessage
 from app.domain.replay import Accident, AccidentKind, ReplayOptions, ReplayState
 from app.domain.tenant import Tenant
-from app.store import changes
+from app.store import changes, tenants
 from app.store.connections import Store
 from scripts.consumer import Book
 from tests.faults.fold import folded_with_replay, ledger_of
@@ -55,11 +57,18 @@ def book_of(messages: Iterable[AmqpMessage]) -> dict[str, dict[object, object]]:
     }
 
 
-async def test_the_bodies_are_those_of_then(store: Store, tenant: Tenant, running: Running) -> None:
+@pytest.mark.parametrize("bet_stop", [False, True])
+async def test_the_bodies_are_those_of_then(
+    store: Store, tenant: Tenant, running: Running, bet_stop: bool
+) -> None:
+    async with store.transaction() as tx:
+        await tenants.save(tx, msgspec.structs.replace(tenant, bet_stop=bet_stop))
     match = await simulated(store)
     async with store.autocommit() as tx:
         rows = await changes.after(tx, 0, match.match.id, 100_000)
-    live = [each.message for each in EnvelopeRenderer("oddsfeed", 2).envelopes(rows)]
+    every = list(EnvelopeRenderer("oddsfeed", 2).envelopes(rows))
+    assert any(each.name == changes.BET_STOP for each in every)
+    live = [each.message for each in every if bet_stop or each.name != changes.BET_STOP]
     await Story(store).match(offer(1))
     assert await prune_all(store) >= len(rows)
     messages = await replayed(store, tenant, running, match)
