@@ -144,7 +144,7 @@ class FeedPublishers:
             name: self._declare(
                 f"replay.{name}", name, live_key(name, MATCH, NODE), _OF_REPLAY, REPLAY_EXCHANGE
             )
-            for name in sorted(MATCH_MESSAGES)
+            for name in sorted(LIVE_MESSAGES)
         }
         key = snapshot_complete_key(NODE)
         self._complete = self._declare(_COMPLETE, _COMPLETE, key, "The end of a recovery.")

@@ -47,7 +47,7 @@ class ReplayableMatchView(msgspec.Struct, frozen=True):
     started_at: int | UnsetType = UNSET
 
 
-class AccidentBody(msgspec.Struct, frozen=True):
+class AccidentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`kind` happens to so many `messages` of the replay, after the first `after`. `outage`: they are
     missing; at its end come the settlements, voids, rollbacks and fixture changes among them, and for each
     match one `odds_change` with the newest state of every market that changed. `duplicates`: each comes
