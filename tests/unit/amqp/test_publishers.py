@@ -21,6 +21,7 @@ from app.amqp.publishers import FeedPublishers, RecentEnvelopes
 from app.amqp.replay import ReplayRenderer
 from app.domain.recovery import RecoveryKind, RecoveryRequest
 from app.domain.tenant_offer import NO_CHANGES
+from app.store.changes import BET_STOP, ChangeRow
 from app.wire.json_schema import feed_json_schema
 from tests.unit.amqp.brokered import REPLAYED, Broker, opened, went_on
 
@@ -48,6 +49,8 @@ def messages() -> dict[str, AmqpMessage]:
         found[f"recovery.{name}"] = RENDERER.replayed(replayed, REQUEST, "mf-r1.1.1")
     for name in MATCH_MESSAGES:
         found[f"replay.{name}"] = REPLAY.rendered(MatchMessage(name, 7, 0, 5, change_type=1), {}, "mf-p1.1")
+    stop = ChangeRow(5, UUID(int=1), 7, BET_STOP, "od:match:7", "", "", 0, 6, 4, b"{}")
+    found[f"replay.{BET_STOP}"] = REPLAY.message([stop])
     found["snapshot_complete"] = RENDERER.snapshot_complete(REQUEST, 0, "mf-r1.1.2")
     found["alive"] = RENDERER.alive(0, subscribed=True)
     return found
