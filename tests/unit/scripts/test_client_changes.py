@@ -1,6 +1,7 @@
 """How the client package follows changes over HTTP: what it requests next, and what its book says."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -135,6 +136,20 @@ async def test_events_resume_after_the_last_one_with_an_id() -> None:
     assert [asked.get("since_seq") for asked in service.asked] == [None, None, "6", "7", "7"]
     assert changes.since == 7
     assert book.stale
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"])
+async def test_a_line_of_events_ends_where_the_service_ends_it(separator: str) -> None:
+    """JSON may have other characters at which Python splits lines: a player's name, say."""
+    named = {"type": "match.updated", "data": {"name": f"a{separator}b"}, "meta": {"seq": 4}}
+    named["meta"] |= {"ts": "2031-01-01T00:00:00Z"}
+    text = "".join(
+        f"id: {frame['meta']['seq']}\r\ndata: {json.dumps(frame, ensure_ascii=False)}\r\n\r\n"
+        for frame in (named, market(1, 5), alive(5, snapshot=False))
+    )
+    book = Book()
+    changes = await Service(httpx.Response(200, text=text)).follow(book, events=True)
+    assert changes.since == 5 and len(book.offers["m"]) == 1
 
 
 @pytest.mark.parametrize("events", [False, True])
