@@ -112,6 +112,22 @@ async def test_an_unfinished_snapshot_that_begins_again_counts_for_nothing() -> 
     assert shown(book) == {"round=2"}
 
 
+async def test_a_snapshot_behind_which_more_follows_opens_nothing() -> None:
+    """Its first part may be minutes old when its last one comes."""
+    book, seen = Book(), list[set[str]]()
+    service = Service(
+        page([market(1, 1, snapshot=True)], next_cursor="1-1"),
+        page([market(2, 1, snapshot=True), alive(1, snapshot=True)], next_since_seq=1, more=True),
+        page([market(1, 4, "suspended"), alive(4, snapshot=False)], next_since_seq=4),
+    )
+    async with Rest("http://service", "key", httpx.MockTransport(service.answer)) as rest:
+        async for frame in Changes(rest, book=book):
+            seen.append(shown(book))
+            if frame["type"] == "alive" and not frame["meta"]["snapshot"]:
+                break
+    assert seen == [set(), set(), set(), set(), {"round=2"}]
+
+
 async def test_nothing_is_open_until_everything_missed_has_come() -> None:
     book = Book()
     begun = page([market(1, 1, snapshot=True), alive(1, snapshot=True)], next_since_seq=1)
