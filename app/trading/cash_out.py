@@ -4,14 +4,31 @@ from decimal import ROUND_DOWN, Decimal
 
 from app.domain.bet_value import BetValue
 from app.domain.market import ACTIVE, Market, Result
+from app.domain.match import Match
+from app.trading.forecast import Forecast
+from app.trading.match_facts import collect_facts
+from app.trading.registry import RULES
+from app.trading.rules import parse_specifiers
 
 _CENT = Decimal("0.01")
 
 
-def bet_value(stake: Decimal, odds: Decimal, market: Market, *, void: bool = False) -> BetValue:
+def void_chance(match: Match, market: Market, now: int) -> float:
+    """The probability at `now` (Unix ms) that bets on an active market of this match become void although its
+    map is played out; 0 of most types."""
+    chance = RULES[market.type_id].void_chance if market.type_id in RULES else None
+    if chance is None or market.status is not ACTIVE:
+        return 0.0
+    return chance(Forecast(collect_facts(match, ()), now), parse_specifiers(market.specifiers))
+
+
+def bet_value(
+    stake: Decimal, odds: Decimal, market: Market, *, void: bool = False, may_void: float = 0.0
+) -> BetValue:
     """The value of a bet that was taken at `odds` on a market, which has the odds that the tenant is offered
-    now. A settled bet is worth what it pays, and one that is `void`, alone or with its market, its stake.
-    Amounts are rounded down."""
+    now. A settled bet is worth what it pays, and one that is `void`, alone or with its market, its stake. So
+    is an open one in so far as it `may_void`, which is a probability (`void_chance`). Amounts are rounded
+    down."""
     payout = stake * odds
     result = Result.VOID if void else market.result if market.closed else None
     fair: Decimal | None = None
@@ -21,6 +38,8 @@ def bet_value(stake: Decimal, odds: Decimal, market: Market, *, void: bool = Fal
     elif market.status is ACTIVE:
         fair = payout * Decimal(str(market.probability))
         offer = min(fair, payout * Decimal(str(cash_out_share(market.probability, market.odds))))
+        if returned := Decimal(str(may_void)):
+            fair, offer = (returned * stake + (1 - returned) * amount for amount in (fair, offer))
     return BetValue(
         stake,
         odds,

@@ -17,6 +17,7 @@ from app.trading.lines import Distribution, LineSequence
 from app.trading.match_facts import MatchFacts, Subject
 from app.trading.match_phase import MatchPhase
 from app.trading.player_forecast import duel_on_map, kills_on_map, most_on_map
+from app.trading.player_kills import Duel
 from app.trading.propositions import OfPlayer
 from app.trading.round_endings import PLAYERS
 from app.trading.rules import (
@@ -114,10 +115,19 @@ def _duels(phase: MatchPhase) -> Iterable[Specifiers]:
 
 def _duel_price(forecast: Forecast, specifiers: Specifiers) -> float:
     """The chance while the bet stands: with as many kills as each other it is void."""
-    one, other = sorted((account(specifiers.player), account(specifiers.opponent)))
-    found = forecast.once(duel_on_map, (specifiers.map, one, other))
+    found = _duel(forecast, specifiers)
     chance = found.more / (1 - found.level)
-    return chance if one == account(specifiers.player) else 1 - chance
+    return chance if account(specifiers.player) < account(specifiers.opponent) else 1 - chance
+
+
+def _level_chance(forecast: Forecast, specifiers: Specifiers) -> float:
+    return _duel(forecast, specifiers).level
+
+
+def _duel(forecast: Forecast, specifiers: Specifiers) -> Duel:
+    """That of the one with the lower account against the other."""
+    one, other = sorted((account(specifiers.player), account(specifiers.opponent)))
+    return forecast.once(duel_on_map, (specifiers.map, one, other))
 
 
 def _without_order(specifiers: Specifiers) -> Specifiers:
@@ -200,6 +210,7 @@ RULES = (
         subject=_all_kills,
         pairs=True,
         shared=_without_order,
+        void_chance=_level_chance,
     ),
     Rule(
         id=39,

@@ -212,7 +212,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     match decides it. Of a type with a `ladder`, `opens` returns specifiers without a line, and the ladder's
     lines are put into them. `pairs`: its groups are two markets, of which the second one's chance is what the
     first one's leaves; those of a ladder are, too. `proposition` is what must come true for the market to
-    win; a type without one is not part of combinations.
+    win; a type without one is not part of combinations. `void_chance` is the probability that bets are void
+    although the map is played out; `price` is then that of a win while they are not.
     """
 
     id: int
@@ -228,6 +229,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     pairs: bool = False
     shared: Callable[[Specifiers], Specifiers] = without_team
     proposition: Propose | None = None
+    void_chance: Price | None = None
 
     def group(self, specifiers: Specifiers) -> str:
         """The name of the group: exactly one of its markets wins."""

@@ -23,7 +23,7 @@ from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound
 from app.store import combinations, markets, matches, selfcheck_queries, tenants
 from app.store.transaction import Tx
-from app.trading.cash_out import bet_value
+from app.trading.cash_out import bet_value, void_chance
 from app.wire.views.meta import Single
 from app.wire.views.probabilities import (
     CashOutView,
@@ -89,7 +89,8 @@ async def get_match_cashout(
         void = found is not None and await _is_void(tx, offer, match.id, found.key, placed_at)
     if found is None or not (found.open or found.closed):
         raise NotFound(f"This match has no market {market!r} that was offered to you.")
-    bet = bet_value(amount, taken, found, void=void)
+    may_void = void_chance(match, found, rest.clock())
+    bet = bet_value(amount, taken, found, void=void, may_void=may_void)
     if bet.result is not None:
         require_scope(grant, scopes.SETTLEMENTS)
     return Single(cash_out_view(shown, found, bet))

@@ -70,8 +70,8 @@ class Missed(NamedTuple):
 
 class Page(NamedTuple):
     """A part of what a client begins with. `reached`: everything up to this seq has been sent with it, or was
-    before it; of an unfinished snapshot where it began, and `following` is where it continues. `more`: at
-    once another page follows. `news`: it has more than the `alive` that ends the last page."""
+    before it; of a snapshot where it began, and of an unfinished one `following` is where it continues.
+    `more`: at once another page follows. `news`: it has more than the `alive` that ends the last page."""
 
     frames: list[Frame]
     reached: int
@@ -293,7 +293,8 @@ class Poller:
         if len(found) > limit:
             number, market = found[limit - 1][0]
             return Page(frames, begun, True, True, SnapshotPlace(begun, number, market))
-        return Page([*frames, alive_frame(self._clock(), begun, snapshot=True)], begun, False, True)
+        end = alive_frame(self._clock(), begun, snapshot=True)
+        return Page([*frames, end], begun, more=begun < self._projection.seq, news=True)
 
     def _record_hashes(self, entitlements: Entitlements) -> None:
         """For a connection that joins, record how matches look that were never sent with its entitlements.

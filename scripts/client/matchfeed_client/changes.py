@@ -46,6 +46,7 @@ class Changes:
         self._rest, self._by_events, self._match = rest, events, match
         self._wait_seconds, self._page_size = wait_seconds, page_size
         self._cursor: str | None = None
+        self._more = False
 
     async def __aiter__(self) -> AsyncIterator[Frame]:
         pause = _FIRST_PAUSE_SECONDS
@@ -54,7 +55,7 @@ class Changes:
             try:
                 async for frame in self._events() if self._by_events else self._page():
                     self.book.fold(frame)
-                    if frame["type"] == "alive":
+                    if frame["type"] == "alive" and not self._more:
                         self.book.stale = False
                     yield frame
                     pause = _FIRST_PAUSE_SECONDS
@@ -75,7 +76,8 @@ class Changes:
             self._wait_seconds,
         )
         meta = page["meta"]
-        self.book.stale = self.book.stale or meta["more"]
+        self._more = meta["more"]  # also behind the end of a snapshot: what changed while it was sent
+        self.book.stale = self.book.stale or self._more
         for frame in page["data"]:
             yield frame
         self._cursor = meta.get("next_cursor")

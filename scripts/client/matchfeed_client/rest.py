@@ -155,7 +155,7 @@ class Rest:
             if not response.is_success:
                 await response.aread()
             _raise_refusal(response)
-            yield response.aiter_lines()
+            yield _lines(response)
 
     async def prices(
         self, match: str, market: str | None = None, since_seq: int = 0
@@ -208,6 +208,15 @@ class Rest:
             with part.open("ab" if response.status_code == 206 else "wb") as written:
                 async for piece in response.aiter_raw():
                     written.write(piece)
+
+
+async def _lines(response: httpx.Response) -> AsyncIterator[str]:
+    """The lines of an event stream. httpx would end them at other characters, too, that names may have."""
+    rest = ""
+    async for text in response.aiter_text():
+        *lines, rest = (rest + text).split("\n")
+        for line in lines:
+            yield line.removesuffix("\r")
 
 
 def _size(path: Path) -> int:

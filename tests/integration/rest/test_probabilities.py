@@ -17,7 +17,7 @@ from app.domain.settlement import VoidWindow
 from app.kit.clock import iso_millis, system_clock
 from app.store import matches
 from app.store.connections import Store
-from app.trading.cash_out import cash_out_share
+from app.trading.cash_out import cash_out_share, void_chance
 from tests.integration.ingest.conftest import NOW, Server
 from tests.support import stored, world
 from tests.support.eventually import eventually
@@ -143,9 +143,14 @@ async def test_a_bet_is_bought_back_for_its_fair_value_less_the_margin(
     for market in await stored.active(store, live):
         bet = await worth(client, live, market, fair)
         assert bet["payout"] == 210.5 and bet["offered_odds"] == float(market.odds)
-        assert bet["fair_value"] == pytest.approx(210.5 * market.probability, abs=0.01)
-        share = cash_out_share(market.probability, market.odds)
-        assert bet["cash_out"] == pytest.approx(210.5 * share, abs=0.01)
+        returned = void_chance(live, market, NOW)
+        assert bool(returned) == (market.type_id == 38)
+        for amount, share in (
+            ("fair_value", market.probability),
+            ("cash_out", cash_out_share(market.probability, market.odds)),
+        ):
+            expected = (1 - returned) * 210.5 * share + returned * 100
+            assert bet[amount] == pytest.approx(expected, abs=0.01)
         assert 0 <= bet["cash_out"] < bet["fair_value"] < bet["payout"]
         assert bet["seq"] == live.last_seq and bet["valid_until"] is None
 

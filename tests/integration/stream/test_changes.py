@@ -73,10 +73,18 @@ async def test_what_changes_while_a_snapshot_is_sent_in_parts_is_not_lost(
         await story.settle(first, offer(1))  # behind the place, which has been sent as open
         await story.offer(second, offer(2))  # before it
         third = await story.match(offer(1))
-        rest, following = await pages(client, limit=2, cursor=meta["next_cursor"])
-        missed = await until_present_by_pages(client, following, await stored.head(story.store))
-    snapshot = [frame for part in rest for frame in part]
+        head = await stored.head(story.store)
+        await page(client, since_seq=head)  # the process reads up to there
+        snapshot, meta = await page(client, limit=2, cursor=meta["next_cursor"])
+        while "next_cursor" in meta:
+            part, meta = await page(client, limit=2, cursor=meta["next_cursor"])
+            snapshot += part
+        following = meta["next_since_seq"]
+        assert meta["more"], "what has changed since it began is missing"
+        missed = await until_present_by_pages(client, following, head)
+    assert snapshot[-1]["meta"]["snapshot"] is True
     assert following < snapshot[0]["meta"]["seq"] or following == snapshot[-1]["meta"]["seq"]
+    assert missed[-1]["meta"]["snapshot"] is False
     after = bare(missed)
     assert [frame["type"] for frame in after].count("bet_settlement") == 1
     assert str(third.id) in msgspec.json.encode(after).decode()

@@ -1,6 +1,7 @@
 """How the client package follows changes over HTTP: what it requests next, and what its book says."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -111,6 +112,22 @@ async def test_an_unfinished_snapshot_that_begins_again_counts_for_nothing() -> 
     assert shown(book) == {"round=2"}
 
 
+async def test_a_snapshot_behind_which_more_follows_opens_nothing() -> None:
+    """Its first part may be minutes old when its last one comes."""
+    book, seen = Book(), list[set[str]]()
+    service = Service(
+        page([market(1, 1, snapshot=True)], next_cursor="1-1"),
+        page([market(2, 1, snapshot=True), alive(1, snapshot=True)], next_since_seq=1, more=True),
+        page([market(1, 4, "suspended"), alive(4, snapshot=False)], next_since_seq=4),
+    )
+    async with Rest("http://service", "key", httpx.MockTransport(service.answer)) as rest:
+        async for frame in Changes(rest, book=book):
+            seen.append(shown(book))
+            if frame["type"] == "alive" and not frame["meta"]["snapshot"]:
+                break
+    assert seen == [set(), set(), set(), set(), {"round=2"}]
+
+
 async def test_nothing_is_open_until_everything_missed_has_come() -> None:
     book = Book()
     begun = page([market(1, 1, snapshot=True), alive(1, snapshot=True)], next_since_seq=1)
@@ -135,6 +152,20 @@ async def test_events_resume_after_the_last_one_with_an_id() -> None:
     assert [asked.get("since_seq") for asked in service.asked] == [None, None, "6", "7", "7"]
     assert changes.since == 7
     assert book.stale
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"])
+async def test_a_line_of_events_ends_where_the_service_ends_it(separator: str) -> None:
+    """JSON may have other characters at which Python splits lines: a player's name, say."""
+    named = {"type": "match.updated", "data": {"name": f"a{separator}b"}, "meta": {"seq": 4}}
+    named["meta"] |= {"ts": "2031-01-01T00:00:00Z"}
+    text = "".join(
+        f"id: {frame['meta']['seq']}\r\ndata: {json.dumps(frame, ensure_ascii=False)}\r\n\r\n"
+        for frame in (named, market(1, 5), alive(5, snapshot=False))
+    )
+    book = Book()
+    changes = await Service(httpx.Response(200, text=text)).follow(book, events=True)
+    assert changes.since == 5 and len(book.offers["m"]) == 1
 
 
 @pytest.mark.parametrize("events", [False, True])

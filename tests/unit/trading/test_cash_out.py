@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from app.domain.bet_value import BetValue
 from app.domain.market import Market, MarketStatus, Result
-from app.trading.cash_out import bet_value, cash_out_share
+from app.trading.cash_out import bet_value, cash_out_share, void_chance
+from tests.unit.trading.test_engine import TradedServer
 
 CENT = Decimal("0.01")
 chances = st.floats(0.001, 0.999)
@@ -83,6 +84,34 @@ def test_without_margin_the_offer_is_the_fair_value() -> None:
     assert amounts(bet_value(Decimal(100), Decimal("2.1"), market(0.5, Decimal(2)))) == (105, 105)
     value = bet_value(Decimal(100), Decimal("2.1"), market(0.5, Decimal("1.887")))
     assert amounts(value) == (105, Decimal("98.71"))
+
+
+@given(stakes, odds, chances, offered, st.floats(0, 1))
+def test_in_so_far_as_a_bet_may_be_void_it_is_worth_its_stake(
+    stake: Decimal, taken: Decimal, chance: float, price: Decimal, returned: float
+) -> None:
+    """Who has two players level before the last round is paid more often than who has to win."""
+    open_market = market(chance, price)
+    stands, value = (bet_value(stake, taken, open_market, may_void=one) for one in (0.0, returned))
+    for before, now in zip(amounts(stands), amounts(value), strict=True):
+        assert float(now) == pytest.approx(returned * float(stake) + (1 - returned) * float(before), abs=0.02)
+    assert 0 <= amounts(value)[1] <= amounts(value)[0] <= value.payout
+
+
+def test_of_two_players_it_knows_that_they_may_get_as_many_kills() -> None:
+    server = TradedServer.started()
+    for number in range(23):
+        if number == 12:
+            server.change_sides()
+        server.round("away" if number % 2 else "home")
+        server.freeze()
+    duels = [one for one in server.trader.active() if one.type_id == 38]
+    assert duels
+    for one in duels:
+        returned = void_chance(server.match, one, server.trader.now)
+        assert 0.05 < returned < 0.6
+    others = [one for one in server.trader.active() if one.type_id != 38]
+    assert {void_chance(server.match, one, server.trader.now) for one in others} == {0.0}
 
 
 @given(stakes, odds, chances, offered)
