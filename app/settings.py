@@ -174,7 +174,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: The directory of daily files (docs/files.md), which web processes make and send. Empty: there are none.
     files_directory: str = ""
     #: The files of so many days are there.
-    files_days: Positive = 30
+    files_days: Annotated[int, Meta(ge=1, le=366)] = 30
     #: The port on which a process serves its metrics, at `/metrics`; every process of a machine needs one of
     #: its own. 0: none.
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0

@@ -13,6 +13,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.domain import daily_files
 from app.domain.market import Market
 from app.domain.profiles import (
     HIGHEST_ODDS,
@@ -42,6 +43,7 @@ FAMILIES = tuple(sorted({rule.family for rule in RULES.values()}))
 PHASES = ("before_play", "in_play", "last_rounds")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _MOST_RULES = 200
+_NEEDED_MILLIS = daily_files.MAX_DAYS * daily_files.DAY_MILLIS
 Transactions = Callable[[], AbstractAsyncContextManager[Tx]]
 
 
@@ -265,16 +267,17 @@ async def _switch(tx: Tx, tenant: Tenant, profile: Profile | None, now: int) -> 
     await run_in_thread(difference.by_match, seen)
     await recovery_queries.assign_timestamps(tx, list(seen), now)
     seq = await changes.take_place(tx)
-    history = (*_needed(tenant.profiles, await changes.oldest(tx)), ProfileChange(seq, now, profile))
+    history = (*_needed(tenant.profiles, now), ProfileChange(seq, now, profile))
     changed = difference.by_match(await markets.open_by_match(tx))
     await tenants.save_profiles(tx, tenant.id, history)
     await changes.append_for_tenant(tx, Place(seq, SWITCH), tenant.id, changed, now)
     return msgspec.structs.replace(tenant, profiles=history)
 
 
-def _needed(history: Sequence[ProfileChange], oldest: int) -> Sequence[ProfileChange]:
-    """What is still needed of a tenant's profiles: those that held at a change which the log has."""
-    past = [place for place, one in enumerate(history) if one.seq < oldest]
+def _needed(history: Sequence[ProfileChange], now: int) -> Sequence[ProfileChange]:
+    """What is still needed of a tenant's profiles: those that it had in as many days as daily files may be
+    there. Replays and files have the odds that they say, and standard ones without them."""
+    past = [place for place, one in enumerate(history) if one.at < now - _NEEDED_MILLIS]
     return history[past[-1] :] if past else history
 
 

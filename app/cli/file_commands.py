@@ -57,14 +57,16 @@ def files_list() -> None:
 
 @files.command("prune")
 @click.option("--before", type=click.DateTime(["%Y-%m-%d"]), help="Days before this one.")
-def files_prune(before: datetime | None) -> None:
+@async_command
+async def files_prune(before: datetime | None) -> None:
     """Delete the files of days that are older than FILES_DAYS, or that are before a day."""
     settings = load_settings()
     directory = _directory(settings)
     oldest = making.oldest_day(last_complete_day(system_clock()), settings.files_days)
     limit = before.date() if before else oldest
-    for day in directory.prune(limit):
-        click.echo(f"{day}: deleted")
+    with directory.lock():
+        for day in directory.prune(limit):
+            click.echo(f"{day}: deleted")
 
 
 def _directory(settings: Settings) -> FileDirectory:

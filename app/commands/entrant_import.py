@@ -63,6 +63,8 @@ _LINKS: dict[RowKind, dict[str, str]] = {
 }
 #: What files call the fields of ids.
 NAMES_OF_LINKS = {field: name for links in _LINKS.values() for name, field in links.items()}
+#: Fields of entities that rows do not have: numbers nobody has checked, and what is joined when one is read.
+_NOT_IN_ROWS = {*NAMES_OF_LINKS, "players", "competitors"}
 #: In this order, so that an entity has its id before a row links to it.
 TABLES: dict[RowKind, EntrantTable[Any]] = {
     "category": entrants.CATEGORIES,
@@ -279,7 +281,7 @@ def _merged(
     links: dict[tuple[str, str], list[int]],
 ) -> Entrant:
     """The known entity updated with the row's fields; raises `msgspec.ValidationError`."""
-    unknown = row.fields.keys() - set(table.type.__struct_fields__)
+    unknown = row.fields.keys() - (set(table.type.__struct_fields__) - _NOT_IN_ROWS)
     if unknown:
         raise msgspec.ValidationError(f"unknown: {', '.join(sorted(unknown))}")
     updated = row.fields | {field: _numbers(field, names, links) for field, names in row.links.items()}
@@ -287,6 +289,8 @@ def _merged(
     value: Entrant = msgspec.convert(fields, table.type)
     if isinstance(value, Competitor) and not 0 <= value.strength <= MAX_STRENGTH:
         raise msgspec.ValidationError(f"strength: expected 0 to {MAX_STRENGTH:.0f}")
+    if isinstance(value, Player) and not 0 <= value.account < 2**32:
+        raise msgspec.ValidationError("account: expected a 32-bit number")
     return value
 
 

@@ -24,6 +24,7 @@ from app.commands.soccer_season import SeasonFile, season_faults
 from app.domain.reference_reports import Fixture, RefusedRow
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
+from app.store.entrants import folded
 
 MAX_BYTES = 16 * 1024 * 1024  #: of a file, and of what is compressed in it
 MAX_ROWS = 5_000  #: more would keep an ingest process from pricing for too long
@@ -31,7 +32,6 @@ SUFFIXES = (".json", ".jsonl", ".csv", ".json.gz", ".jsonl.gz", ".csv.gz")
 _KINDS: dict[str, RowKind] = {kind: kind for kind in TABLES}
 _ALL_KINDS = (*_KINDS, "line_up", "fixture")
 _SEPARATOR = ";"  #: between the names in a cell
-_FIRST_LINE = 2  #: of a CSV file's rows: its header is the first
 #: Where a message of the decoder, or of ours, names the field.
 _FIELD = re.compile(r"(?:- at `\$\.?(?P<path>[^`]+)`|field `(?P<name>\w+)`|^(?P<own>\w+): )")
 SourceName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,60}$")]
@@ -86,6 +86,8 @@ class Parsed(msgspec.Struct):
     entrants: list[Row] = []
     line_ups: list[LineUp] = []
     fixtures: dict[int, Fixture] = {}
+    references: set[str] = set()  #: of the fixtures
+    teams: set[str] = set()  #: of the line-ups, folded
     seasons: list[SeasonFile] = []
     refused: list[RefusedRow] = []
 
@@ -187,7 +189,8 @@ def _csv_rows(body: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
         names = lines.fieldnames or ()
         if "kind" not in names or len(set(names)) < len(names):
             raise _unreadable("The header has `kind` and names of fields, each once.")
-        for number, cells in enumerate(lines, _FIRST_LINE):
+        for cells in lines:
+            number = lines.line_num  # a blank line is no row
             if None in cells:
                 yield number, {"kind": "", "cells": "more than the header has"}
                 continue
@@ -208,8 +211,8 @@ def parse_rows(
 ) -> Parsed:
     """Rows by number; with `strict` False texts stand for numbers and booleans, as in CSV."""
     parsed = Parsed()
-    for number, row in rows:
-        if number > MAX_ROWS + _FIRST_LINE:
+    for count, (number, row) in enumerate(rows, start=1):
+        if count > MAX_ROWS:
             raise _unreadable(f"It has more than {MAX_ROWS} rows: divide it.")
         try:
             _parse_row(parsed, number, row, source, strict)
@@ -233,6 +236,10 @@ def _parse_row(parsed: Parsed, number: int, row: Mapping[str, Any], source: str 
         parsed.fixtures[number] = _fixture(parsed, number, one, source)
     elif kind == "line_up":
         found = msgspec.convert(fields, LineUpRow, strict=strict)
+        if folded(found.team) in parsed.teams:
+            what = "A team has one line-up: this is its second."
+            raise Invalid(Field((number, "team"), what, "repeated_team", found.team))
+        parsed.teams.add(folded(found.team))
         parsed.line_ups.append(LineUp(number, found.team, found.players))
     else:
         parsed.entrants.append(row_of((number,), row if strict else _typed(kind, row), _KINDS))
@@ -245,11 +252,20 @@ def _fixture(parsed: Parsed, number: int, row: FixtureRow, source: str | None) -
         what = "Give the source: in the row, in the document, or with the command."
         raise Invalid(Field((number, "source"), what, "no_source"))
     if isinstance(row.scheduled_at, datetime):
-        given["scheduled_at"] = round(row.scheduled_at.timestamp() * 1000)
+        given["scheduled_at"] = _moment(number, row.scheduled_at)
     fixture = Fixture(**given)
-    if any(other.reference == fixture.reference for other in parsed.fixtures.values()):
+    if fixture.reference in parsed.references:
         raise Invalid(Field((number, "id"), "This id occurs twice.", "repeated_id", fixture.id))
+    parsed.references.add(fixture.reference)
     return fixture
+
+
+def _moment(number: int, at: datetime) -> int:
+    """A time in Unix ms; in UTC it may lie outside of the years that times have here."""
+    try:
+        return msgspec.convert(round(at.timestamp() * 1000), Moment)
+    except msgspec.ValidationError as error:
+        raise Invalid(Field((number, "scheduled_at"), str(error), "value_error", at.isoformat())) from error
 
 
 def _typed(kind: RowKind, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from app.domain.tenant import Tenant
 from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 
 DAY_MILLIS = 86_400_000
+MAX_DAYS = 366  #: that a file may be there: so long it is known which odds a tenant had
 #: So long after its end a day is complete: what has its timestamps is committed.
 COMPLETE_MILLIS = 15 * 60_000
 

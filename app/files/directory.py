@@ -21,6 +21,7 @@ from app.domain.daily_files import FileFormat, FileKind, FileName, Seqs
 from app.kit.errors import Conflict
 from app.wire.views.file_rows import FileColumn
 
+_DAYS = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _MANIFEST, _LOCK, _UNFINISHED = "manifest.json", ".lock", ".unfinished"
 
 
@@ -67,8 +68,10 @@ class FileDirectory:
 
     def days(self) -> list[date]:
         """The days that have a manifest, newest first."""
-        found = self.path.glob(f"[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/{_MANIFEST}")
-        return sorted((date.fromisoformat(each.parent.name) for each in found), reverse=True)
+        found = (
+            date.fromisoformat(each.name) for each in self.path.glob(_DAYS) if (each / _MANIFEST).exists()
+        )
+        return sorted(found, reverse=True)
 
     def manifest(self, day: date) -> DayManifest | None:
         """The day's manifest; None before its files are made, and after they are pruned. One that was read
@@ -87,6 +90,13 @@ class FileDirectory:
 
     def path_of(self, day: date, file: StoredFile) -> Path:
         return self._folder(day) / file.stored_name
+
+    def is_whole(self, day: date, file: StoredFile) -> bool:
+        """Whether the file is there, with all its bytes."""
+        try:
+            return self.path_of(day, file).stat().st_size == file.size
+        except FileNotFoundError:
+            return False
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -129,12 +139,17 @@ class FileDirectory:
                 path.unlink()
 
     def prune(self, before: date) -> list[date]:
-        """Delete the files of the days before that one; those days. A download that has begun goes on."""
-        old = [day for day in self.days() if day < before]
+        """Delete the files of the days before that one, listed or not; those days. A download that has begun
+        goes on. Nobody may make files meanwhile (`lock`)."""
+        old = [day for day in self._folders() if day < before]
         for day in old:
-            (self._folder(day) / _MANIFEST).unlink()
+            (self._folder(day) / _MANIFEST).unlink(missing_ok=True)
             shutil.rmtree(self._folder(day))
         return old
+
+    def _folders(self) -> list[date]:
+        """The days that have a folder, newest first."""
+        return sorted((date.fromisoformat(each.name) for each in self.path.glob(_DAYS)), reverse=True)
 
     def _folder(self, day: date) -> Path:
         return self.path / day.isoformat()

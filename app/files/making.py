@@ -47,17 +47,16 @@ class MadeDay(NamedTuple):
 
 
 async def make_missing(store: Store, directory: FileDirectory, days: int, clock: Clock) -> list[MadeDay]:
-    """Make the files of the last complete day, and of those since the newest day that has files, `days` at
-    most; then delete those of days before the last `days`. Raises `Conflict` while another process makes
+    """Delete the files of days before the last `days`; then make those of the last complete day, and of those
+    since the newest day that has files, `days` at most. Raises `Conflict` while another process makes
     files, `Unavailable`, and errors of the file system."""
     last = last_complete_day(clock())
     with directory.lock():
         newest = next(iter(directory.days()), last)
         first = max(min(newest + timedelta(days=1), last), oldest_day(last, days))
+        directory.prune(oldest_day(last, days))  # first, for it makes room
         count = (last - first).days + 1
-        made = [await _make(store, directory, first + timedelta(days=each)) for each in range(count)]
-        directory.prune(oldest_day(last, days))
-    return made
+        return [await _make(store, directory, first + timedelta(days=each)) for each in range(count)]
 
 
 def oldest_day(last: date, days: int) -> date:
@@ -81,7 +80,7 @@ async def _make(store: Store, directory: FileDirectory, day: date) -> MadeDay:
         found = await tenants.listing(tx)
         seqs = known.seqs if known else await _seqs(tx, day, found)
         wanted = await _variants(tx, found, seqs)
-    there = known.files if known else ()
+    there = tuple(one for one in known.files if directory.is_whole(day, one)) if known else ()
     made: list[StoredFile] = []
     with directory.unfinished(day) as folder:
         for variant, tenant_id in wanted.items():

@@ -49,12 +49,12 @@ def requested_range(headers: Headers, size: int, tag: str) -> ByteRange | None:
 
 
 class FileResponse(Response[bytes]):
-    """A response with the bytes of a file. `tag` is a hash of them, `media_type` their type, `name` what a
-    browser stores them as. A file that is gone is a `NotFound`."""
+    """A response with the bytes of a file: `size` of them. `tag` is a hash of them, `media_type` their type,
+    `name` what a browser stores them as. A file that is gone, or of another size, is a `NotFound`."""
 
-    def __init__(self, path: Path, *, tag: str, media_type: str, name: str) -> None:
+    def __init__(self, path: Path, *, size: int, tag: str, media_type: str, name: str) -> None:
         super().__init__(b"", media_type=media_type)
-        self._path, self._tag, self._name = path, tag, name
+        self._path, self._size, self._tag, self._name = path, size, tag, name
 
     def to_asgi_response(self, app: object, request: Request[Any, Any, Any], **options: Any) -> ASGIResponse:
         head = [
@@ -65,17 +65,17 @@ class FileResponse(Response[bytes]):
             (b"vary", VARY.encode()),
             (b"cache-control", CACHING.encode()),
         ]
-        return _FileBody(self._path, self._tag, head)
+        return _FileBody(self._path, self._size, self._tag, head)
 
 
 class _FileBody(ASGIResponse):
     """The ASGI response that sends a file."""
 
-    __slots__ = ("_head", "_path", "_tag")
+    __slots__ = ("_head", "_path", "_size", "_tag")
 
-    def __init__(self, path: Path, tag: str, head: Headers) -> None:
+    def __init__(self, path: Path, size: int, tag: str, head: Headers) -> None:
         super().__init__()
-        self._path, self._tag, self._head = path, tag, head
+        self._path, self._size, self._tag, self._head = path, size, tag, head
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -83,7 +83,9 @@ class _FileBody(ASGIResponse):
         except FileNotFoundError as error:
             raise NotFound("This file is not there any more.") from error
         with file:
-            status, part, more = self._part(scope, os.fstat(file.fileno()).st_size)
+            if os.fstat(file.fileno()).st_size != self._size:
+                raise NotFound("This file is not whole any more.")
+            status, part, more = self._part(scope, self._size)
             await send(
                 cast(Any, {"type": "http.response.start", "status": status, "headers": self._head + more})
             )
@@ -106,13 +108,16 @@ class _FileBody(ASGIResponse):
 
 
 async def _send_part(file: BinaryIO, part: ByteRange, receive: Receive, send: Send) -> None:
-    """Send these bytes as the client takes them, and stop when it has gone."""
+    """Send these bytes as the client takes them, and stop when it has gone. Raises `EOFError` if the file has
+    become shorter: the server then closes the connection, and the client sees that something is missing."""
     left = part.length
     file.seek(part.begin)
     gone = asyncio.create_task(_disconnected(receive))
     try:
         while left and not gone.done():
             piece = await asyncio.to_thread(file.read, min(left, _PIECE))
+            if not piece:
+                raise EOFError(f"{file.name} has become shorter while it was sent")
             left -= len(piece)
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     finally:

@@ -12,6 +12,7 @@ import of a file of that name that refuses nothing.
 
 import asyncio
 import hashlib
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from app.commands.reference_imports import Import, import_parsed, report_unreada
 from app.domain.reference_reports import ImportReport
 from app.kit.background import run_in_thread, wait_for_event
 from app.kit.clock import Clock
+from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid, Unavailable
 from app.kit.logging import get_logger
 from app.store import alerts, reference_imports
@@ -38,6 +40,11 @@ class SeenFile(NamedTuple):
     modified: int
     name: str
     size: int
+
+    @property
+    def shown_name(self) -> str:
+        """The name as reports have it: names of files are bytes, which need not be text."""
+        return os.fsencode(self.name).decode(errors="replace")
 
 
 class ReferenceFolder:
@@ -92,8 +99,8 @@ class ReferenceFolder:
         except Unavailable:
             raise
         except Exception as error:
-            log.exception("a file of reference data cannot be imported", file=file.name)
-            await self._alert(file.name, f"it cannot be imported: {error}")
+            log.exception("a file of reference data cannot be imported", file=file.shown_name)
+            await self._alert(file.shown_name, f"it cannot be imported: {error}")
             report = None
         self._done.add(file)
         return report
@@ -103,17 +110,18 @@ class ReferenceFolder:
         async with self._store.autocommit() as tx:
             if await reference_imports.is_known(tx, sha256):
                 return None
-        how = Import(f"file:{file.name}", self._clock, self._pricing, file.name, sha256)
+        name = file.shown_name
+        how = Import(f"file:{name}", self._clock, self._pricing, name, sha256)
         try:
             if len(body) > MAX_BYTES:
                 raise Invalid(Field((), f"It has more than {MAX_BYTES} bytes: divide it.", "too_large"))
-            parsed = await run_in_thread(parse_file, file.name, body)
+            parsed = await run_in_thread(parse_file, name, body)
         except Invalid as error:
             report = await report_unreadable(self._store, error, how)
         else:
             report = await import_parsed(self._store, parsed, how)
-        log.info("reference data imported", file=file.name, refused=len(report.refused), report=report.id)
-        await self._alert(file.name, _refusals(report))
+        log.info("reference data imported", file=name, refused=len(report.refused), report=report.id)
+        await self._alert(name, _refusals(report))
         return report
 
     async def _alert(self, subject: str, detail: str) -> None:
@@ -121,7 +129,7 @@ class ReferenceFolder:
         about = AlertSubject(AlertKind.REFERENCE_REFUSED, subject=subject)
         async with self._store.transaction() as tx:
             if detail:
-                await alerts.begin(tx, about, detail, self._clock())
+                await alerts.begin(tx, about, escape_control_characters(detail), self._clock())
             else:
                 await alerts.end(tx, about, self._clock())
 

@@ -33,7 +33,7 @@ def escape_control_characters(text: str) -> str:
 
 
 def contains_control_characters(value: Any) -> bool:
-    """Whether any text in a JSON value (nested lists and dictionaries) contains one."""
+    """Whether any text in a JSON value (nested lists, or tuples, and dictionaries) contains one."""
     return any(has_control_characters(text) for text in _texts(value))
 
 
@@ -44,6 +44,6 @@ def _texts(value: Any) -> Iterator[str]:
         for key, item in value.items():
             yield key
             yield from _texts(item)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)

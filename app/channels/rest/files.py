@@ -69,7 +69,7 @@ async def get_file(
     if found is None:
         raise _unknown(file_name)
     path = directory.path_of(name.day, found)
-    return FileResponse(path, tag=found.sha256, media_type=_MEDIA[name.form], name=str(name))
+    return FileResponse(path, size=found.size, tag=found.sha256, media_type=_MEDIA[name.form], name=str(name))
 
 
 def _directory(rest: RestDependencies) -> FileDirectory:

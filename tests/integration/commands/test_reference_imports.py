@@ -177,12 +177,14 @@ async def test_once_a_match_is_played_its_fixture_is_refused(store: Store, field
         (FIRST | {"scheduled_at": "tomorrow"}, "scheduled_at"),
         (FIRST | {"scheduled_at": "2031-04-02T18:00:00"}, "scheduled_at"),
         (FIRST | {"scheduled_at": NOW - 90_000_000}, "scheduled_at"),
+        (FIRST | {"scheduled_at": "9999-12-31T23:59:59-12:00"}, "scheduled_at"),  # the year 10000 in UTC
         (FIRST | {"bo_type": "bo2"}, "bo_type"),
         (FIRST | {"id_a": 77}, "id_a"),
         (FIRST | {"source": "a/b"}, "source"),
         ({"kind": "line_up", "team": "Nobody", "players": ["quill", "marsh"]}, "team"),
         ({"kind": "line_up", "team": "Copper Owls", "players": []}, "players"),
         ({"kind": "player", "name": "quill", "team": "Nobody"}, "team"),
+        ({"kind": "player", "name": "quill", "account": 2**32}, "account"),
         ({"kind": "team", "name": "Ash", "world_ranking": "x"}, "world_ranking"),
         ({"kind": "team"}, "name"),
     ],
@@ -218,6 +220,31 @@ async def test_a_line_up_has_all_players_of_its_team(store: Store) -> None:
         [left] = await entrants.named(tx, entrants.PLAYERS, ["quill"])
     assert [player.name for player in members] == ["marsh", "reed"]
     assert left.team_id is None
+
+
+async def test_a_second_line_up_of_a_team_is_refused(store: Store) -> None:
+    """Players of the first would leave by the second, and those of the second by the first."""
+    report = await imported(store, *TEAMS, {"kind": "line_up", "team": "copper owls", "players": ["reed"]})
+    assert refused(report) == [(4, "team")]
+    async with store.autocommit() as tx:
+        [team] = await entrants.named(tx, entrants.TEAMS, ["Copper Owls"])
+        members = await entrants.children(tx, entrants.PLAYERS, team.id)
+    assert [player.name for player in members] == ["quill", "marsh"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"kind": "player", "name": "quill", "team_id": 2**40},
+        {"kind": "tournament", "name": "Cup", "team_ids": [77]},
+        {"kind": "tournament", "name": "Cup", "competitors": [{"id": 5, "name": "Ash"}]},
+        {"kind": "team", "name": "Ash", "players": [{"id": 5, "name": "quill"}]},
+    ],
+)
+async def test_links_are_by_name_only(store: Store, row: Row) -> None:
+    """Numbers would link to nothing, and entities within others would be stored beside their own."""
+    report = await imported(store, row, {"kind": "team", "name": "Port Herons"})
+    assert [one.row for one in report.refused] == [1] and report.counts["team_changed"] == 1
 
 
 async def test_a_deleted_match_is_created_anew_only_if_it_is_still_to_come(store: Store) -> None:
@@ -261,6 +288,9 @@ async def test_a_season_of_soccer_is_imported_and_its_faults_are_named(store: St
     season["matches"] = [*matches_, {"team1": "Alder", "team2": "Cove", "status": "lost"}]
     report = await import_parsed(store, parse_file("es.1.json", json.dumps(season).encode()), how)
     assert (refused(report), report.counts) == ([(2, "status")], {})
+    season["matches"] = [{"team1": "Alder\0", "team2": "Cove"}]
+    report = await import_parsed(store, parse_file("es.1.json", json.dumps(season).encode()), how)
+    assert (refused(report), report.counts) == ([(0, "")], {})
 
 
 async def test_reports_are_stored(store: Store) -> None:

@@ -174,6 +174,30 @@ async def test_prices_are_the_same_once_the_change_log_is_pruned(
     assert all(each["complete"] for each in listed)
 
 
+async def test_a_day_keeps_its_odds_whatever_profiles_the_tenant_gets_later(
+    story: Story,
+    store: Store,
+    times: ManualClock,
+    issue: IssueKey,
+    make: Make,
+    rows: Callable[..., Awaitable[list[Row]]],
+) -> None:
+    """Also once the change log begins after it: files and replays go back further."""
+    await key_of(issue)
+    own = await key_of(issue, "beta")
+    await give_profile(store, 0.10, slug="beta", name="wide", now=times.now)
+    matches = await lived(story, times)
+    await make()
+    expected = await rows(own, FileKind.PRICES, DAY)
+    for margin, hours in ((0.02, 0), (0.03, 5)):
+        times.now = LATER + hours * 3_600_000
+        await story.offer(matches[0], offer(3))
+        async with store.transaction() as tx:
+            await changes.prune(tx, times.now, 100)
+        await give_profile(store, margin, slug="beta", name="later", now=times.now)
+    assert await rows(own, FileKind.PRICES, DAY) == expected
+
+
 async def test_a_file_says_that_changes_are_missing(
     client: httpx.AsyncClient, story: Story, store: Store, times: ManualClock, issue: IssueKey, make: Make
 ) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -176,6 +177,15 @@ async def test_a_file_that_is_pruned_while_it_is_listed(
         path.unlink()
     answer = await client.get(PATH, headers=key)
     assert answer.status_code == 404 and answer.headers["content-type"] == "application/json"
+
+
+async def test_a_file_that_is_not_whole_is_not_sent(
+    client: httpx.AsyncClient, key: Headers, directory: FileDirectory
+) -> None:
+    [path] = (directory.path / str(DAY)).glob("prices-*.csv.gz")
+    os.truncate(path, 100)
+    answer = await client.get(PATH, headers=key | {"Range": "bytes=50-"})
+    assert answer.status_code == 404 and "not whole" in answer.json()["detail"]
 
 
 class Breaking:

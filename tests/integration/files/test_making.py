@@ -1,6 +1,7 @@
 """Making, keeping and deleting daily files: on the command line, each day, and after a run that broke off."""
 
 import asyncio
+import hashlib
 import os
 import sys
 from datetime import date, timedelta
@@ -90,6 +91,40 @@ async def test_a_run_that_breaks_off_leaves_nothing_half(
         assert {path: (directory.path / path).read_bytes() for path in stored(directory)} == whole
 
 
+async def test_a_file_that_is_lost_is_made_again(
+    directory: FileDirectory, happened: None, make: Make
+) -> None:
+    """One is gone and one is half there, as after a crash of the machine."""
+    await make(DAY)
+    folder = directory.path / str(DAY)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    gone, half = folder.glob("*.parquet"), folder.glob("*.csv.gz")
+    next(gone).unlink()
+    os.truncate(next(half), 10)
+    [again] = await make(DAY)
+    assert (len(again.made), again.files) == (2, 8)
+    assert {path.name: len(path.read_bytes()) for path in folder.iterdir()}.keys() == whole.keys()
+    assert {each.sha256 for each in again.made} <= {
+        hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()
+    }
+    [more] = await make(DAY)
+    assert (more.made, more.files) == ((), 8)
+
+
+async def test_what_is_too_old_makes_room_on_a_disk_that_is_full(
+    store: Store, directory: FileDirectory, happened: None, make: Make
+) -> None:
+    await make(DAY)
+    left = directory.path / str(DAY - timedelta(days=1))
+    left.mkdir()
+    (left / "prices-0.parquet").write_bytes(b"of a run that broke off before the day was listed")
+    full = OSError(28, "No space left on device")
+    now = MIDNIGHT + 10 * 86_400_000
+    with patch("app.files.making._write", side_effect=full), pytest.raises(OSError, match="space"):
+        await making.make_missing(store, directory, 3, lambda: now)
+    assert not left.exists() and directory.days() == []
+
+
 async def test_one_process_at_a_time(directory: FileDirectory, make: Make) -> None:
     other = FileDirectory(directory.path)
     with other.lock(), pytest.raises(Conflict, match="Another process"):
@@ -139,6 +174,8 @@ def test_the_command_line(run: Run, settings: Settings, directory: FileDirectory
         str(day),
         "2023-11-14",
     ]
+    with directory.lock():
+        assert "Another process" in run("files", "prune").output
     assert run("files", "prune").output == "2023-11-14: deleted\n"
     assert run("files", "prune", "--before", "2100-01-01").output == f"{day}: deleted\n"
 

@@ -96,6 +96,17 @@ async def test_names_that_are_not_ours_are_passed_over(folder: ReferenceFolder, 
     assert len(await looks(folder)) == 1
 
 
+async def test_a_name_that_is_no_text_holds_up_no_other_file(
+    store: Store, folder: ReferenceFolder, tmp_path: Path
+) -> None:
+    for age, name in enumerate((b"a\xff.json", b"b.json")):
+        path = tmp_path / os.fsdecode(name)
+        path.write_bytes(document(FIXTURE | {"id": f"f-{age}", "bo_type": "bo3" if age else "bo2"}))
+        os.utime(path, ns=(age, age))
+    assert [one.name for one in await looks(folder, 4)] == ["a\ufffd.json", "b.json"]
+    assert list(await open_alerts(store)) == ["a\ufffd.json"]
+
+
 async def test_the_oldest_file_is_first(folder: ReferenceFolder, tmp_path: Path) -> None:
     for age, name in enumerate(("b.csv", "a.jsonl.gz", "c.json")):
         row = FIXTURE | {"source": "acme", "scheduled_at": NOW + 3_600_000 + age}
@@ -120,6 +131,7 @@ async def test_the_oldest_file_is_first(folder: ReferenceFolder, tmp_path: Path)
         ("a.json", b'{"matches": 3}'),
         ("a.json", b'{"name": "Cup 2030/31", "matches": [{"team1": "A", "team2": "A"}]}'),
         ("a.json", document(FIXTURE | {"team_b": ""})),
+        ("a.json", b'{"a\\u0000b": 1}'),
         ("a.json.gz", b"no gzip"),
         ("a.jsonl", b"{}\n\xff\n"),
         ("a.csv", b"id,team\n1,2\n"),

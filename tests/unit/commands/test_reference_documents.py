@@ -86,3 +86,16 @@ def test_a_document_of_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch,
     lines = {".csv": "kind,name\n" + "team,A\n" * 40, ".jsonl": f"{json.dumps(row)}\n" * 40}
     with pytest.raises(Invalid, match="divide it"):
         parse_file(f"a{suffix}", lines[suffix].encode())
+
+
+def test_rows_of_a_csv_file_are_numbered_by_line() -> None:
+    parsed = parse_file("a.csv", b"kind,name\n\nteam,Ash\n\nstadium,Oak\n")
+    assert ([row.place for row in parsed.entrants], [one.row for one in parsed.refused]) == ([(3,)], [5])
+
+
+def test_blank_lines_are_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference_documents, "MAX_ROWS", 2)
+    row = json.dumps({"kind": "team", "name": "Ash"}) + "\n"
+    assert numbers(parse_file("a.jsonl", f"\n\n\n{row}{row}".encode())) == {4, 5}
+    with pytest.raises(Invalid, match="more than 2 rows"):
+        parse_file("a.jsonl", (row * 3).encode())

@@ -1,10 +1,15 @@
 """Which part of a file a request means, by RFC 9110."""
 
+import asyncio
+import os
+from pathlib import Path
+from typing import Any, cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.http.file_response import ByteRange, requested_range
+from app.http.file_response import ByteRange, FileResponse, requested_range
 from app.kit.errors import RangeNotSatisfiable
 
 TAG = '"abc"'
@@ -58,3 +63,24 @@ def test_a_condition_that_does_not_hold_means_the_whole_file(condition: str) -> 
 def test_without_a_range_and_with_two() -> None:
     assert requested_range([], 10, TAG) is None
     assert requested_range([(b"range", b"bytes=0-1"), (b"range", b"bytes=3-4")], 10, TAG) is None
+
+
+async def test_a_file_that_becomes_shorter_ends_the_response(tmp_path: Path) -> None:
+    """It is not complete, so that the server closes the connection; nor does it go on for ever."""
+    path, sent = tmp_path / "file", list[bytes]()
+    path.write_bytes(bytes(1_000_000))
+    answer = FileResponse(path, size=1_000_000, tag="abc", media_type="text/csv", name="file")
+
+    async def send(event: Any) -> None:
+        assert len(sent) < 10
+        if event["type"] == "http.response.body":
+            sent.append(event["body"])
+            os.truncate(path, 1000)
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    respond: Any = answer.to_asgi_response(None, cast(Any, None))
+    with pytest.raises(EOFError, match="shorter"):
+        await respond({"method": "GET", "headers": []}, receive, send)
+    assert 0 < sum(map(len, sent)) < 1_000_000
