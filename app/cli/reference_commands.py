@@ -11,6 +11,7 @@ from app.cli.runtime import actor, async_command, command_store, load_settings, 
 from app.commands.reference_documents import parse_file
 from app.commands.reference_imports import Import, import_parsed
 from app.kit.clock import iso_millis, system_clock
+from app.kit.control_characters import escape_control_characters
 from app.kit.errors import NotFound
 from app.store import reference_imports
 
@@ -60,7 +61,8 @@ async def show_reports(report_id: UUID | None, limit: int) -> None:
         if report_id is None:
             for one in await reference_imports.reports(tx, limit=limit):
                 what = f"{len(one.fixtures)} matches, {len(one.refused)} refused"
-                click.echo(f"{one.id}  {iso_millis(one.at)}  {what}  {one.name or '-'}  {one.by}")
+                about = escape_control_characters(f"{one.name or '-'}  {one.by}")
+                click.echo(f"{one.id}  {iso_millis(one.at)}  {what}  {about}")
             return
         found = await reference_imports.report(tx, report_id)
     if found is None:

@@ -118,12 +118,12 @@ def _commands(match: Match, before: Fixture, after: Fixture) -> Sequence[Command
     if match.status not in BEFORE_PLAY:
         what = f"The match is {match.status.value}: a fixture changes only before play."
         raise _refused(changed[0], what, getattr(after, changed[0]))
+    if after.cancelled:  # whatever else has changed: it must not stay on offer
+        return [Cancel()]
     for name in _FIXED:
         if name in changed:
             what = "A match stays in its tournament: cancel the fixture, and list it under another id."
             raise _refused(name, what, getattr(after, name))
-    if after.cancelled:
-        return [Cancel()]
     found: list[Command] = []
     if not set(changed).isdisjoint(_TEAMS):
         teams = after.team_a, after.team_b

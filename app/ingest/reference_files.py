@@ -13,6 +13,7 @@ import of a file of that name that refuses nothing.
 import asyncio
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,8 +151,9 @@ def _listed(folder: Path) -> set[SeenFile]:
     for path in folder.iterdir():
         if path.name.startswith(".") or not path.name.endswith(SUFFIXES) or not path.is_file():
             continue
-        status = path.stat()
-        found.add(SeenFile(status.st_mtime_ns, path.name, status.st_size))
+        with suppress(FileNotFoundError):  # it is gone since
+            status = path.stat()
+            found.add(SeenFile(status.st_mtime_ns, path.name, status.st_size))
     return found
 
 

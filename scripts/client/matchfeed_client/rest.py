@@ -190,6 +190,7 @@ class Rest:
         while (have := _size(part)) < file["size"]:
             try:
                 await self._append(file, part, have)
+                break  # what the service has is here, all of it
             except httpx.TransportError:
                 if _size(part) == have:
                     raise

@@ -154,6 +154,14 @@ async def test_a_cancelled_fixture_cancels_its_match(store: Store) -> None:
     assert refused(report) == [(1, "cancelled")] and "cancelled" in report.refused[0].reason
 
 
+async def test_a_fixture_that_is_cancelled_and_renamed_is_cancelled(store: Store) -> None:
+    await imported(store, FIRST)
+    gone = FIRST | {"event": "Norland Masters (cancelled)", "scheduled_at": None, "cancelled": True}
+    assert refused(await imported(store, gone)) == []
+    assert (await found(store, "f-1")).status is Status.CANCELLED
+    assert (await imported(store, gone)).unchanged == 1
+
+
 @pytest.mark.parametrize("field", ["scheduled_at", "team_a", "bo_type", "cancelled"])
 async def test_once_a_match_is_played_its_fixture_is_refused(store: Store, field: str) -> None:
     await imported(store, FIRST | {"scheduled_at": NOW})

@@ -282,3 +282,7 @@ async def test_the_client_package_keeps_nothing_of_another_file(
         assert hashlib.sha256(target.read_bytes()).hexdigest() == entry["sha256"]
         with pytest.raises(ClientError, match="There is no file"):
             await rest.download(entry | {"name": "prices-2001-01-01.csv.gz"}, tmp_path / "none")
+        shorter_since = entry | {"size": entry["size"] + 1, "sha256": "0" * 64}
+        async with asyncio.timeout(10):  # not for ever
+            with pytest.raises(ClientError, match="is not what the list says"):
+                await rest.download(shorter_since, target)

@@ -174,6 +174,16 @@ async def test_a_folder_that_cannot_be_read_is_an_alert(store: Store, tmp_path: 
     assert await open_alerts(store) == {}
 
 
+async def test_a_file_that_goes_while_the_folder_is_read_is_no_fault_of_the_folder(
+    store: Store, folder: ReferenceFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acme.json").write_bytes(document(FIXTURE))
+    (tmp_path / "gone.json").symlink_to(tmp_path / "nothing")
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    assert [one.name for one in await looks(folder)] == ["acme.json"]
+    assert await open_alerts(store) == {}
+
+
 async def test_one_process_at_a_time_imports(store: Store, folder: ReferenceFolder, tmp_path: Path) -> None:
     (tmp_path / "acme.json").write_bytes(document(FIXTURE))
     async with exclusive(store, REFERENCE_FILES) as mine:

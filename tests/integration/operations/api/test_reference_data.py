@@ -90,6 +90,10 @@ def test_the_command_imports_a_file_and_prints_the_report(run: Run, tmp_path: Pa
     good = tmp_path / "teams.csv"
     good.write_text("kind,name,strength\nteam,Copper Owls,1700\n")
     assert run("reference", "import", good).exit_code == 0
+    turning = tmp_path / "a\u202eb.csv"
+    turning.write_bytes(good.read_bytes())
+    assert run("reference", "import", turning).exit_code == 0
+    assert "\u202e" not in run("reference", "reports").stdout
     bad = tmp_path / "teams.xlsx.csv"
     bad.write_bytes(b"\xff\xfe")
     unread = run("reference", "import", bad)
