@@ -10,7 +10,7 @@ from scripts.bench.bettors_play import BETTORS, POLICIES, Account, Accounts, of_
 
 @pytest.fixture(scope="module")
 def maps() -> list[Accounts]:
-    return [of_map(seed, 0.1) for seed in range(6)]
+    return [of_map(seed, 0.1) for seed in range(24)]
 
 
 def test_informed_bettors_stake_less_by_the_advice(maps: list[Accounts]) -> None:
