@@ -65,9 +65,11 @@ async def test_one_that_goes_on_is_not_ended(store: Store) -> None:
     """Even if it waits again at the next look."""
     sessions = StalledSessions()
     async with stalled(store) as session:
+        await eventually(lambda: _count(store, FOR_CLIENT % "Read"))
         assert await _ended(store, sessions, 0) == [0]
         await session.fetch("SELECT $1::text", "more")
         await session.prepare("SELECT $1::bigint")
+        await eventually(lambda: _count(store, FOR_CLIENT % "Read"))
         assert await _ended(store, sessions, 5, 9) == [0, 0]
         assert await _ended(store, sessions, 10) == [1]
 
