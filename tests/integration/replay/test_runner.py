@@ -5,6 +5,7 @@ import pytest
 from app.domain.match import Match
 from app.domain.replay import ReplayOptions, ReplayState
 from app.domain.tenant import Tenant
+from app.store import changes, kept_changes
 from app.store.connections import Store
 from tests.integration.replay.conftest import Running, Vhost
 from tests.support.clocks import ManualClock
@@ -127,3 +128,24 @@ async def test_a_stopped_replay_ends_at_once(store: Store, tenant: Tenant, runni
     async with store.autocommit() as tx:
         states = await tx.fetch("SELECT state FROM replay_job ORDER BY id")
     assert [row["state"] for row in states] == [ReplayState.STOPPED, ReplayState.COMPLETED]
+
+
+async def test_what_is_deleted_while_it_is_replayed_is_not_left_out(
+    store: Store, tenant: Tenant, running: Running
+) -> None:
+    """The replay fails, and does not say that it published the whole match."""
+    match, vhost = await played(store, *range(40)), Vhost()
+    await played(store, 0, 1)
+    for limit in (41, 2_000):  # in parts: one is read at a time
+        async with store.transaction() as tx:
+            await changes.prune(tx, 2**62, limit)
+    job = await replay(store, tenant, [match], ReplayOptions(1))
+    vhost.stands_after = 5
+    async with running(vhost):
+        await eventually(lambda: present(store, job), lambda seen: seen.envelopes >= 4)
+        async with store.transaction() as tx:
+            await kept_changes.prune(tx, 2**62)
+        vhost.stands_after = 10_000
+        vhost.resume.set()
+        done = await ended(store, job)
+    assert (done.state, done.error) == (ReplayState.FAILED, f"od:match:{match.number} is no longer kept")
