@@ -163,6 +163,20 @@ SELECT match_id AS id, number, min(first_seq) AS first, max(last_seq) AS last, c
 ), 0) AS after
 FROM parts GROUP BY match_id, number ORDER BY number
 """
+#: Whether the newest changes of a match are neither kept nor in the log, of one that was not over before $1
+#: (Unix ms), and of which what is there ends before $2. Compares a table with the greatest of two others.
+LOST = """
+SELECT EXISTS (
+    SELECT FROM match m CROSS JOIN LATERAL (
+        SELECT coalesce(max(envelope_seq), 0) AS seq, coalesce(max(at), 0) AS at FROM (
+            SELECT envelope_seq, at FROM kept_change WHERE match_id = m.id
+            UNION ALL
+            SELECT envelope_seq, at FROM change WHERE match_id = m.id
+        ) AS parts
+    ) AS newest
+    WHERE coalesce(m.closed_at, m.last_stamp) >= $1 AND m.last_seq > newest.seq AND newest.at < $2
+)
+"""
 #: The lock that every writer of the log holds until its transaction is visible (`take_change_numbers`).
 LOCK_LOG = "SELECT pg_advisory_xact_lock(7232651)"
 #: A number of the log, once its lock is held.
