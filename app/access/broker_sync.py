@@ -131,7 +131,7 @@ class TenantPermissions(msgspec.Struct, frozen=True):
     """One tenant's permissions and limits at the broker."""
 
     permission: Permission | None
-    topics: TopicPermission | None
+    topics: frozenset[TopicPermission]
     limits: Mapping[str, int]
     tagged: bool = True
 
@@ -140,7 +140,7 @@ class _BrokerPermissions(msgspec.Struct, frozen=True):
     """The permissions and limits of all users at the broker."""
 
     permissions: Mapping[tuple[str, str], Permission]
-    topics: Mapping[tuple[str, str], TopicPermission]
+    topics: Mapping[tuple[str, str], frozenset[TopicPermission]]
     limits: Mapping[str, Mapping[str, int]]
     tags: Mapping[str, tuple[str, ...]]
 
@@ -149,7 +149,7 @@ class _BrokerPermissions(msgspec.Struct, frozen=True):
         where = tenant.vhost, user
         return TenantPermissions(
             self.permissions.get(where),
-            self.topics.get(where),
+            self.topics.get(where, frozenset()),
             self.limits.get(user, {}),
             self.tags.get(user) == (permissions.TENANT_TAG,),
         )
@@ -167,10 +167,10 @@ async def _broker_permissions(management: Management) -> _BrokerPermissions:
 def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
     """What the broker should have for the tenant."""
     if not tenant.active:
-        return TenantPermissions(None, None, provisioning.USER_LIMITS | broker_users.REVOKED_LIMITS)
+        return TenantPermissions(None, frozenset(), provisioning.USER_LIMITS | broker_users.REVOKED_LIMITS)
     return TenantPermissions(
         permissions.permission(config.exchange, config.mode),
-        permissions.topic_permission(config.exchange, config.mode),
+        permissions.topic_permissions(config.exchange, config.mode),
         provisioning.USER_LIMITS,
     )
 

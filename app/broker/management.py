@@ -150,10 +150,13 @@ class Management:
         rows = await self._api.listing("permissions")
         return {(row["vhost"], row["user"]): msgspec.convert(row, Permission) for row in rows}
 
-    async def topic_permissions(self) -> dict[tuple[str, str], TopicPermission]:
+    async def topic_permissions(self) -> dict[tuple[str, str], frozenset[TopicPermission]]:
         """All topic permissions, by vhost and user."""
-        rows = await self._api.listing("topic-permissions")
-        return {(row["vhost"], row["user"]): msgspec.convert(row, TopicPermission) for row in rows}
+        found: dict[tuple[str, str], frozenset[TopicPermission]] = {}
+        for row in await self._api.listing("topic-permissions"):
+            where = row["vhost"], row["user"]
+            found[where] = found.get(where, frozenset()) | {msgspec.convert(row, TopicPermission)}
+        return found
 
     async def user_limits(self) -> dict[str, dict[str, int]]:
         """The limits of all users, by user."""

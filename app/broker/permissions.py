@@ -105,11 +105,13 @@ def permission(exchange: str, mode: AuthorisationMode) -> Permission | None:
     return Permission(configure=f"^{_SERVER_NAMED}$", write=f"^{_SERVER_NAMED}$", read=read)
 
 
-def topic_permission(exchange: str, mode: AuthorisationMode) -> TopicPermission | None:
-    """The tenant's topic permission on the feed's exchange; None in mode `http`."""
+def topic_permissions(exchange: str, mode: AuthorisationMode) -> frozenset[TopicPermission]:
+    """The tenant's topic permissions, on each exchange that it may read; none in mode `http`. To an
+    exchange that has none the broker allows every key."""
     if mode == "http":
-        return None
-    return TopicPermission(exchange, write="^$", read=f"^{_BINDING_KEY.pattern}$")
+        return frozenset()
+    read = f"^{_BINDING_KEY.pattern}$"
+    return frozenset(TopicPermission(name, write="^$", read=read) for name in (exchange, REPLAY_EXCHANGE))
 
 
 def _queues(vhost: str) -> str:

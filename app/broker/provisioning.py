@@ -117,15 +117,12 @@ async def apply_permissions(
 ) -> None:
     """Set the permissions and limits of every tenant for this user, which may log in again with them."""
     user = tenant_user(vhost)
-    permission, topics = (
-        permissions.permission(exchange, mode),
-        permissions.topic_permission(exchange, mode),
-    )
+    permission = permissions.permission(exchange, mode)
     if permission:
         await management.set_permissions(vhost, user, **msgspec.structs.asdict(permission))
     else:
         await management.clear_permissions(vhost, user)
-    if topics:
+    for topics in permissions.topic_permissions(exchange, mode):
         await management.set_topic_permission(vhost, user, topics)
     await management.limit_user(user, USER_LIMITS)
 

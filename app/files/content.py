@@ -29,7 +29,8 @@ class FileContent(msgspec.Struct, frozen=True):
 
 
 class Batch(NamedTuple):
-    """Rows of one match, in order. Not `complete`: changes between these and those before are missing."""
+    """Rows of one match, in order. Not `complete`: changes between these and those before are missing,
+    or at the end of a match."""
 
     rows: list[FileRow]
     complete: bool = True
@@ -54,6 +55,9 @@ async def batches(store: Store, content: FileContent) -> AsyncIterator[Batch]:
         window, matches = _Window(0, day.end), daily_files.finished
     async with store.snapshot() as tx:
         found = await matches(tx, *day)
+        lost = content.variant.kind is FileKind.PRICES and await daily_files.lost(tx, *day)
+    if lost:
+        yield Batch([], complete=False)
     for match in found:
         if content.variant.kind is FileKind.PRICES:
             async for batch in _prices(store, content, match, window):

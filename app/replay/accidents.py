@@ -11,7 +11,7 @@ from uuid import UUID
 from app.amqp.envelope import ODDS
 from app.amqp.frames import AmqpMessage
 from app.domain.replay import Accident, AccidentKind
-from app.store.changes import PUBLISHED, ChangeRow
+from app.store.changes import BET_STOP, PUBLISHED, ChangeRow
 
 
 class Accidents:
@@ -62,6 +62,8 @@ class Accidents:
         return released
 
     def _withhold(self, rows: Sequence[ChangeRow], message: AmqpMessage) -> None:
+        if rows[-1].entity == BET_STOP:
+            return  # the odds say the same
         if message.routing_key.split(".")[3] != ODDS:
             self._results.append(message)
             return

@@ -102,6 +102,7 @@ class ReplayService(msgspec.Struct, frozen=True):
         """Stop the replay of the node, if one runs, and empty the list."""
         node = _node(node_id)
         async with self.store.transaction() as tx:
+            await tenants.lock_jobs(tx, tenant.id)
             await replay_jobs.stop(tx, tenant.id, node, self.clock())
             await replay_jobs.clear_events(tx, tenant.id, node)
 
@@ -109,6 +110,7 @@ class ReplayService(msgspec.Struct, frozen=True):
         """Stop the replay of the node; whether one ran."""
         node = _node(node_id)
         async with self.store.transaction() as tx:
+            await tenants.lock_jobs(tx, tenant.id)
             return await replay_jobs.stop(tx, tenant.id, node, self.clock())
 
     async def play(
@@ -120,8 +122,10 @@ class ReplayService(msgspec.Struct, frozen=True):
         by: str,
         where: str = "body",
         refs: Sequence[str] | None = None,
+        finished_only: bool = False,
     ) -> ReplayJob:
-        """Start to replay the list, which first becomes that of the matches `refs`, if these are not None.
+        """Start to replay the list, which first becomes that of the matches `refs`, if these are not None;
+        `finished_only` as in `present`.
 
         Raises `Invalid` for options out of range; `Conflict` when the list is empty or has a match that can
         no longer be replayed, when the node has a replay that runs or the tenant too many, or the tenant no
@@ -145,9 +149,9 @@ class ReplayService(msgspec.Struct, frozen=True):
             if refs is not None:
                 await replay_jobs.clear_events(tx, tenant.id, node)
                 for ref in refs:
-                    match = await _match(tx, tenant, ref, finished_only=False)
+                    match = await _match(tx, tenant, ref, finished_only=finished_only)
                     await replay_jobs.add_event(tx, tenant.id, node, match.id)
-            listed = await _listed(tx, tenant, node, options)
+            listed = await _listed(tx, tenant, node, options, finished_only=finished_only)
             now = self.clock()
             return await replay_jobs.start(tx, tenant.id, node, listed, options, now, by=by)
 
@@ -212,9 +216,11 @@ async def _match(tx: Tx, tenant: Tenant, ref: str, *, finished_only: bool) -> Ma
     return match
 
 
-async def _listed(tx: Tx, tenant: Tenant, node: str, options: ReplayOptions) -> list[UUID]:
+async def _listed(
+    tx: Tx, tenant: Tenant, node: str, options: ReplayOptions, *, finished_only: bool
+) -> list[UUID]:
     """The matches of the list, all of which can be replayed."""
-    listed = await replay_jobs.events(tx, tenant.id, node)
+    listed = await replay_jobs.events(tx, tenant.id, node, finished_only=finished_only)
     if not listed:
         raise Conflict("The list is empty: add a match first.", code="list_empty")
     if options.parallel and len(listed) > MAX_PARALLEL:

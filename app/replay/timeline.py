@@ -47,21 +47,21 @@ class ReplayTimeline:
                 raise NotReplayable("the tenant is gone")
             self.tenant = tenant
             gaps = await tenants.booking_gaps(tx)
-            await self._check(tx)
+            await self._check(tx, self._job.match_ids)
         self._gaps = {match_id: found for (owner, match_id), found in gaps.items() if owner == job.tenant_id}
 
-    async def _check(self, tx: Tx) -> None:
+    async def _check(self, tx: Tx, match_ids: Sequence[UUID]) -> None:
         for reason, possible in (
-            ("no longer kept", await kept_changes.whole(tx, self._job.match_ids)),
-            ("no longer booked", await tenants.booked(tx, self._job.tenant_id, self._job.match_ids)),
+            ("no longer kept", await kept_changes.whole(tx, match_ids)),
+            ("no longer booked", await tenants.booked(tx, self._job.tenant_id, match_ids)),
         ):
-            if missing := [one for one in self._job.match_ids if one not in possible]:
+            if missing := [one for one in match_ids if one not in possible]:
                 match = await matches.get(tx, missing[0])
                 name = match_urn(match.number) if match else str(missing[0])
                 raise NotReplayable(f"{name} is {reason}")
 
     async def entries(self) -> AsyncGenerator[Entry, None]:
-        """What is left, in the order in which it is due."""
+        """What is left, in the order in which it is due. Raises `NotReplayable` as `open` does."""
         if not self._job.options.parallel:
             begin = 0.0
             for match_id in self._job.match_ids:
@@ -95,8 +95,12 @@ class ReplayTimeline:
                     yield Entry(due, match_id, group)
 
     async def _page(self, match_id: UUID, after: int) -> list[ChangeRow]:
+        """The next changes. What is kept may be deleted, or unbooked, at any time: what follows would then be
+        missing without notice."""
+
         async def read() -> list[ChangeRow]:
             async with self._store.snapshot() as tx:
+                await self._check(tx, [match_id])
                 return await kept_changes.read(tx, match_id, after)
 
         return await retry_while_unavailable("reading a replay", read)

@@ -39,6 +39,12 @@ async def changed(tx: Tx, begin: int, end: int) -> list[DayMatch]:
     return [DayMatch(**row) for row in rows]
 
 
+async def lost(tx: Tx, begin: int, end: int) -> bool:
+    """Whether the last changes of a match are missing, or all, that may have been between these moments."""
+    found: bool = await tx.value(statements.LOST, begin, end)
+    return found
+
+
 @reading_rows(lambda row: DayMatch(**row))
 def played(begin: int, end: int, /) -> Select[Any]:
     """The matches that were in play between these moments, and some that were not, by number."""

@@ -4,7 +4,8 @@ many rows of a match together as one transaction pruned.
     oldest change of the match   kept   │   in the change log   newest
 
 A match is *whole* while every envelope from its first one on is here or in the log: each one names the one
-before it, so that a gap shows (an earlier version pruned without keeping, or a database was restored).
+before it, and the match its last one, so that a gap shows (an earlier version pruned without keeping, or a
+database was restored).
 """
 
 import asyncio

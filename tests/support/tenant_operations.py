@@ -130,6 +130,7 @@ REFUSED: dict[str, Operation] = {
     "bind a queue to another exchange": _bind("#", "amq.topic"),
     "bind a queue to the exchange of its losses": _bind("#", "lost"),
     "bind by a key with more than two `#`": _bind("#.a.#.b.#"),
+    "bind to `oddinreplay` by a key with more than two `#`": _bind("#.a.#.b.#", "oddinreplay"),
     "declare a queue of another name": _declare("foreign"),
     "declare a queue that is called like the feed's exchange": _declare(EXCHANGE),
     "declare a queue that dead-letters to the feed's exchange": _with("x-dead-letter-exchange", EXCHANGE),

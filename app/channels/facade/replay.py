@@ -98,7 +98,9 @@ async def request_facade_replay(
         check_product(product, facade.producer)
     wanted = options_of(ReplayParameters(speed, max_delay, run_parallel, use_replay_timestamp))
     grant = request.auth
-    job = await replays.play(grant.tenant, node_id, wanted, by=grant.actor, where="query")
+    job = await replays.play(
+        grant.tenant, node_id, wanted, by=grant.actor, where="query", finished_only=grant.finished_only
+    )
     return _done("play", f"Replay {job.id} has been started: {len(job.match_ids)} matches.")
 
 

@@ -96,9 +96,10 @@ async def request_replay(
     own timestamps unless they are rewritten, under routing keys that end with the node."""
     node = None if data.node_id is UNSET else data.node_id
     grant = request.auth
-    return Single(
-        replay_state_view(await replays.play(grant.tenant, node, replay_options(data), by=grant.actor))
+    job = await replays.play(
+        grant.tenant, node, replay_options(data), by=grant.actor, finished_only=grant.finished_only
     )
+    return Single(replay_state_view(job))
 
 
 @post("/cs2/v1/replay/stop", status_code=200, opt=_OPT)

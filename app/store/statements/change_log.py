@@ -111,18 +111,23 @@ INSERT INTO kept_change (match_id, last_seq, first_seq, number, rows, prev_seq, 
 SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[],
     $7::bigint[], $8::bigint[], $9::bytea[])
 """
-#: Compares each part of a match with the one before it, which Piccolo's queries cannot.
+#: Compares each part of a match with the one before it, and the last one with the match, which Piccolo's
+#: queries cannot.
 WHOLE = """
 WITH parts AS (
     SELECT match_id, last_seq, prev_seq, envelope_seq FROM kept_change WHERE match_id = ANY ($1::uuid[])
     UNION ALL
-    SELECT match_id, max(seq), min(prev_seq), 0 FROM change WHERE match_id = ANY ($1::uuid[]) GROUP BY 1
+    SELECT match_id, max(seq), min(prev_seq),
+        coalesce(max(envelope_seq) FILTER (WHERE message <> ''), min(prev_seq))
+    FROM change WHERE match_id = ANY ($1::uuid[]) GROUP BY 1
 ), compared AS (
-    SELECT match_id, prev_seq, lag(envelope_seq, 1, 0::bigint) OVER (PARTITION BY match_id ORDER BY last_seq)
-        AS expected
+    SELECT match_id, prev_seq, envelope_seq, lag(envelope_seq, 1, 0::bigint) OVER (
+        PARTITION BY match_id ORDER BY last_seq
+    ) AS expected
     FROM parts
 )
-SELECT match_id FROM compared GROUP BY match_id HAVING bool_and(prev_seq = expected)
+SELECT c.match_id FROM compared c JOIN match m ON m.id = c.match_id
+GROUP BY c.match_id, m.last_seq HAVING bool_and(prev_seq = expected) AND max(envelope_seq) = m.last_seq
 """
 #: The matches that a tenant can replay, newest first: over, booked, and their first envelope kept or in the
 #: log. Subqueries with an order, of two tables. Matches that ended more than $5 ms before the oldest change
@@ -157,6 +162,20 @@ SELECT match_id AS id, number, min(first_seq) AS first, max(last_seq) AS last, c
     WHERE earlier.match_id = parts.match_id AND earlier.at < $1
 ), 0) AS after
 FROM parts GROUP BY match_id, number ORDER BY number
+"""
+#: Whether the newest changes of a match are neither kept nor in the log, of one that was not over before $1
+#: (Unix ms), and of which what is there ends before $2. Compares a table with the greatest of two others.
+LOST = """
+SELECT EXISTS (
+    SELECT FROM match m CROSS JOIN LATERAL (
+        SELECT coalesce(max(envelope_seq), 0) AS seq, coalesce(max(at), 0) AS at FROM (
+            SELECT envelope_seq, at FROM kept_change WHERE match_id = m.id
+            UNION ALL
+            SELECT envelope_seq, at FROM change WHERE match_id = m.id
+        ) AS parts
+    ) AS newest
+    WHERE coalesce(m.closed_at, m.last_stamp) >= $1 AND m.last_seq > newest.seq AND newest.at < $2
+)
 """
 #: The lock that every writer of the log holds until its transaction is visible (`take_change_numbers`).
 LOCK_LOG = "SELECT pg_advisory_xact_lock(7232651)"

@@ -64,12 +64,13 @@ async def _provisioned(services: Services) -> AsyncIterator[Tenant]:
 async def _permitted(services: Services, vhost: str) -> AsyncIterator[Tenant]:
     user, password = f"by-patterns-{vhost}", secrets.token_urlsafe()
     permission = permissions.permission(EXCHANGE, "patterns")
-    topics = permissions.topic_permission(EXCHANGE, "patterns")
+    topics = permissions.topic_permissions(EXCHANGE, "patterns")
     assert permission and topics
     async with Management(services.rabbitmq_api_url) as management:
         await management.put_user(user, password)
         await management.set_permissions(vhost, user, **msgspec.structs.asdict(permission))
-        await management.set_topic_permission(vhost, user, topics)
+        for each in topics:
+            await management.set_topic_permission(vhost, user, each)
         login = msgspec.structs.replace(parse(services.rabbitmq_url), user=user, password=password)
         yield Tenant(vhost, login.url(vhost))
         await management.delete_user(user)

@@ -163,6 +163,23 @@ async def test_limits_and_an_empty_list(
     assert (refused.status_code, "in parallel" in refused.json()["detail"]) == (409, True)
 
 
+async def test_a_key_for_finished_matches_plays_what_its_list_shows(
+    client: httpx.AsyncClient, provisioned: Headers, issue: IssueKey, story: Story
+) -> None:
+    off = await story.match(offer(1))
+    await story.cancel(off)
+    await Sdk(client, provisioned).done("PUT", event(off))
+    key = await issue("acme", scopes=(scopes.RECOVERY,), finished_only=True)
+    sdk = Sdk(client, {"X-API-Key": key})
+    assert await sdk.listed() == []
+    for path in (PLAY, "/cs2/v1/replay/play"):
+        json = {"node_id": "7"} if path != PLAY else None
+        answer = await client.post(
+            path, params={"node_id": "7"} if json is None else None, json=json, headers={"X-API-Key": key}
+        )
+        assert (answer.status_code, "is empty" in answer.json()["detail"]) == (409, True), answer.text
+
+
 async def test_a_tenant_without_a_vhost_is_refused(
     client: httpx.AsyncClient, issue: IssueKey, matches: list[Match]
 ) -> None:

@@ -213,6 +213,21 @@ async def test_a_file_says_that_changes_are_missing(
     assert {each["complete"] for each in listed if each["kind"] != "prices"} == {True}
 
 
+async def test_a_file_says_that_the_end_of_a_match_is_missing_or_all_of_it(
+    client: httpx.AsyncClient, story: Story, store: Store, times: ManualClock, issue: IssueKey, make: Make
+) -> None:
+    key = await key_of(issue)
+    await lived(story, times)
+    times.now = LATER
+    await story.match(offer(1))
+    async with store.transaction() as tx:
+        await changes.prune(tx, 2**62, keep=False)
+    await make()
+    listed = (await client.get("/v1/files", headers=key)).json()["data"]
+    found = {each["day"]: each["complete"] for each in listed if each["kind"] == "prices"}
+    assert (found[str(DAY)], found[str(NEXT)]) == (False, False)
+
+
 async def test_settlements_are_the_ledger_of_the_day(
     client: httpx.AsyncClient,
     story: Story,

@@ -23,20 +23,22 @@ HOLDER = "feed-1"
 
 class Vhost:
     """A tenant's connection, as far as a replay uses it: `published` are the messages with the time at which
-    they were. It fails once so many were (`fails_after`), and publishes nothing beyond `stands_after`."""
+    they were. It fails once so many were (`fails_after`), and publishes nothing beyond `stands_after` until
+    `resume` is set."""
 
     def __init__(self) -> None:
         self.time = ManualTime()
         self.published: list[tuple[float, AmqpMessage]] = []
         self.fails_after = self.stands_after = 10_000_000
         self.queues = self.replayed = self
+        self.resume = asyncio.Event()
 
     async def declare_topic_exchange(self, name: str) -> None:
         assert name == "oddinreplay"
 
     async def publish(self, message: AmqpMessage) -> None:
         if len(self.published) >= self.stands_after:
-            await asyncio.Event().wait()
+            await self.resume.wait()
         if len(self.published) >= self.fails_after:
             self.fails_after = 10_000_000
             raise BrokerError("gone")

@@ -1,10 +1,13 @@
 """When a replay publishes, by a clock of the test's own; and how it goes on after it broke off."""
 
+import asyncio
+
 import pytest
 
 from app.domain.match import Match
 from app.domain.replay import ReplayOptions, ReplayState
 from app.domain.tenant import Tenant
+from app.store import changes, kept_changes, replay_jobs, tenants
 from app.store.connections import Store
 from tests.integration.replay.conftest import Running, Vhost
 from tests.support.clocks import ManualClock
@@ -27,6 +30,9 @@ async def played(store: Store, *seconds: float, begin: int = 1_000_000) -> Match
     return match
 
 
+WAITING = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
 SECONDS = (0, 1, 3.5, 3.7, 63.7, 64)
 
 
@@ -127,3 +133,42 @@ async def test_a_stopped_replay_ends_at_once(store: Store, tenant: Tenant, runni
     async with store.autocommit() as tx:
         states = await tx.fetch("SELECT state FROM replay_job ORDER BY id")
     assert [row["state"] for row in states] == [ReplayState.STOPPED, ReplayState.COMPLETED]
+
+
+async def test_what_is_started_at_the_same_time_is_stopped_too(store: Store, tenant: Tenant) -> None:
+    """Whoever clears, and is answered, has an empty list and nothing that runs."""
+    match = await played(store, 0, 1)
+    await service(store).add(tenant, None, str(match.id), finished_only=False)
+    async with store.transaction() as tx:
+        await tenants.lock_jobs(tx, tenant.id)
+        job = await replay_jobs.start(tx, tenant.id, "", [match.id], ReplayOptions(), 0, by="tester")
+        clearing = asyncio.create_task(service(store).clear(tenant, None))
+
+        async def waits() -> bool:
+            async with store.autocommit() as other:
+                return bool(await other.value(WAITING)) or clearing.done()
+
+        await eventually(waits, bool)
+    await clearing
+    assert (await present(store, job)).state is ReplayState.STOPPED
+
+
+async def test_what_is_deleted_while_it_is_replayed_is_not_left_out(
+    store: Store, tenant: Tenant, running: Running
+) -> None:
+    """The replay fails, and does not say that it published the whole match."""
+    match, vhost = await played(store, *range(40)), Vhost()
+    await played(store, 0, 1)
+    for limit in (41, 2_000):  # in parts: one is read at a time
+        async with store.transaction() as tx:
+            await changes.prune(tx, 2**62, limit)
+    job = await replay(store, tenant, [match], ReplayOptions(1))
+    vhost.stands_after = 5
+    async with running(vhost):
+        await eventually(lambda: present(store, job), lambda seen: seen.envelopes >= 4)
+        async with store.transaction() as tx:
+            await kept_changes.prune(tx, 2**62)
+        vhost.stands_after = 10_000
+        vhost.resume.set()
+        done = await ended(store, job)
+    assert (done.state, done.error) == (ReplayState.FAILED, f"od:match:{match.number} is no longer kept")

@@ -96,6 +96,18 @@ async def test_accidents_leave_the_client_with_the_same(
         assert book_of(messages) == book_of(plain), (seed, accidents)
 
 
+async def test_an_outage_ends_with_what_a_recovery_has(
+    store: Store, tenant: Tenant, running: Running
+) -> None:
+    """No `bet_stop`: the odds say the same."""
+    async with store.transaction() as tx:
+        await tenants.save(tx, msgspec.structs.replace(tenant, bet_stop=True))
+    match = await simulated(store)
+    messages = await replayed(store, tenant, running, match, [Accident(AccidentKind.OUTAGE, 0, 1_000_000)])
+    keys = {message.routing_key.split(".")[3] for message in messages}
+    assert {"odds_change", "bet_settlement"} <= keys and changes.BET_STOP not in keys
+
+
 async def test_an_outage_ends_with_what_was_missed(store: Store, tenant: Tenant, running: Running) -> None:
     """Right after it a client has the book that it would have had."""
     match = await simulated(store)

@@ -106,6 +106,17 @@ async def test_a_match_with_a_gap_is_not_whole(store: Store, new_match: NewMatch
     assert await whole(store, cut.id, torn.id) == set()
 
 
+async def test_a_match_without_its_end_is_not_whole(store: Store, new_match: NewMatch, draft: Drafts) -> None:
+    """A process that keeps nothing has pruned the end: one of a version before, or with other settings."""
+    match, other = await new_match(), await new_match()
+    for keep in (True, False):
+        await append(store, match, [draft()])
+        await append(store, other, [draft()])
+        await prune(store, keep=keep)
+    assert len(await read(store, match.id)) == 1
+    assert await whole(store, match.id) == set()
+
+
 async def test_kept_changes_are_deleted_by_age_and_with_their_match(
     store: Store, new_match: NewMatch, draft: Drafts
 ) -> None:
