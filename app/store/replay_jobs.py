@@ -64,11 +64,13 @@ def clear_events(tenant_id: UUID, node: str, /) -> Delete:
 
 @reading_rows(lambda row: ListedMatch(**row))
 def events(tenant_id: UUID, node: str, /, *, finished_only: bool = False) -> Select[Any]:
-    """The matches of a node's list, in order; all, or those that are finished."""
+    """The matches of a node's list, in order; all, or those that are finished. One that was deleted while it
+    was added is none of them."""
     match = ReplayEvent.match_id.join_on(Match.id)
     names = [getattr(match, name).as_alias(name) for name in ("id", "number", "home", "away")]
     query = ReplayEvent.select(*names)
-    query = query.where(ReplayEvent.tenant_id == tenant_id, ReplayEvent.node == node)
+    own = (ReplayEvent.tenant_id == tenant_id, ReplayEvent.node == node)
+    query = query.where(*own, match.id.is_not_null())
     if finished_only:
         query = query.where(match.status == Status.FINISHED)
     return query.order_by(ReplayEvent.position)

@@ -85,6 +85,13 @@ def test_what_it_names_is_there(page: Path) -> None:
     assert [each for each in links if not (page.parent / each).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_json_is_sent_as_json(page: Path) -> None:
+    """With `-d` alone curl says that it sends a form, which is refused."""
+    sent = [piece for piece in pieces(page) if "curl " in piece and re.search(r"(-d|--data) '[{\[]", piece)]
+    assert [piece for piece in sent if "application/json" not in piece] == []
+
+
 def test_modules_and_sessions_that_pages_run_exist() -> None:
     text = "\n".join(page.read_text() for page in PAGES)
     modules = {

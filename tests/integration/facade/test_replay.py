@@ -231,3 +231,15 @@ async def test_the_same_as_json(
     for wrong in ({"speed": 0}, {"max_delay": -1}, {"accidents": [{"kind": "flood"}]}, {"colour": 1}):
         answer = await client.post("/cs2/v1/replay/play", json=wrong, headers=provisioned)
         assert answer.status_code == 422, wrong
+
+
+async def test_a_match_that_is_forgotten_while_it_is_added_is_not_listed(
+    client: httpx.AsyncClient, provisioned: Headers, matches: list[Match], store: Store
+) -> None:
+    sdk = Sdk(client, provisioned)
+    await sdk.done("PUT", event(matches[0]))
+    async with store.autocommit() as tx:
+        await tx.execute("DELETE FROM match WHERE id = $1", matches[0].id)
+    assert await sdk.listed() == []
+    answer = await client.get("/cs2/v1/replay?node_id=7", headers=provisioned)
+    assert (answer.status_code, answer.json()["data"]["matches"]) == (200, [])
