@@ -6,8 +6,9 @@ python -m tests.sdk_client --downtimes 10
 python -m tests.sdk_client --processes 3 [--rounds 20]
 
 It is up within 10 s of starting, and up again within 40 s of the end of each fault, with a book that equals
-REST. Then the run is filled up to its minutes with quiet. What SDKs cannot detect is not injected into this
-client's messages: some that never come (`drop` concerns another tenant here).
+REST. Then it replays a match, whose results must be those of the ledger, and the run is filled up to its
+minutes with quiet. What SDKs cannot detect is not injected into this client's messages: some that never come
+(`drop` concerns another tenant here).
 
 With `--downtimes` the client has the habits of the older Go line, and is up within 30 s of the end of each.
 With `--processes` so many clients of one tenant, each with the habits of another line, are cut for 1 to 10 s
@@ -43,6 +44,7 @@ from tests.sdk_client.broker import BrokerAddress
 from tests.sdk_client.feed import FeedClient, following
 from tests.sdk_client.habits import GO_0, LINES, PATIENT, Habits
 from tests.sdk_client.names import Names
+from tests.sdk_client.replays import replayed
 from tests.sdk_client.selfcheck import SelfCheck
 from tests.sdk_client.together import Group, shown, summary
 
@@ -159,8 +161,12 @@ async def run(demo: Demo, minutes: float) -> list[str]:
             await session.disturb(f"cut for {seconds:.0f} s", lambda seconds=seconds: session.cut(seconds))
         for name in FAULTS:
             await session.disturb(name, lambda name=name: session.fault(name))
+        sdk = demo.description["sdk"]
+        broker = BrokerAddress(sdk["mq_host"], sdk["mq_port"], sdk["ca_file"])
+        vhost = (await api.identity()).virtual_host
+        wrong = await replayed(api, broker, vhost, demo.description["base_url"])
         await asyncio.sleep(max(0.0, minutes * 60 - (time.monotonic() - began)))
-        return report(client, session, api, started, time.monotonic() - began)
+        return wrong + report(client, session, api, started, time.monotonic() - began)
 
 
 async def run_downtimes(demo: Demo, times: int) -> list[str]:

@@ -180,7 +180,18 @@ class Api:
 
     async def post(self, path: str, **params: int) -> None:
         """Nothing but 200 is a success; raises `CallFailed`."""
-        answer = await self._send("POST", path, params=params)
+        await self._change("POST", path, params)
+
+    async def put(self, path: str, **params: int) -> None:
+        """As `post`."""
+        await self._change("PUT", path, params)
+
+    async def delete(self, path: str, **params: int) -> None:
+        """As `post`."""
+        await self._change("DELETE", path, params)
+
+    async def _change(self, method: str, path: str, params: dict[str, int]) -> None:
+        answer = await self._send(method, path, params=params)
         if answer.status_code != 200:
             raise CallFailed(f"{path}: {answer.status_code} {answer.text[:200]}")
         found = etree.fromstring(answer.content)

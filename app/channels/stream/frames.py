@@ -107,15 +107,16 @@ def entitlements_of(grant: Grant) -> Entitlements:
     return Entitlements(stream_scopes, MatchVariant(groups, tenant_id), grant.finished_only)
 
 
-def offered(updates: Sequence[Update], own: OwnOffer | None) -> Iterator[Update]:
+def offered(updates: Sequence[Update], own: OwnOffer | None, *, resuming: bool = False) -> Iterator[Update]:
     """The updates as this tenant is sent them, or all tenants with the standard offer (None): without those
-    of another tenant alone, and without what types that were off hide."""
+    of another tenant alone, without what types that were off hide, and, unless a client resumes, without
+    those that show it nothing new."""
     if own is None:
-        return (one for one in updates if one.tenant_id is None and not one.same_odds)
-    return (seen for one in updates if (seen := _offered(one, own)))
+        return (one for one in updates if one.tenant_id is None and (resuming or not one.same_odds))
+    return (seen for one in updates if (seen := _offered(one, own, resuming)))
 
 
-def _offered(update: Update, own: OwnOffer) -> Update | None:
+def _offered(update: Update, own: OwnOffer, resuming: bool) -> Update | None:
     if update.tenant_id is not None:
         return update if update.tenant_id == own.tenant_id else None
     if update.about is None:
@@ -123,7 +124,7 @@ def _offered(update: Update, own: OwnOffer) -> Update | None:
     if not isinstance(update.about, Market):
         return update if entry_offered(update.about, own.offer.types_off) else None
     rules = own.offer.at(update.seq)
-    if rules.profile is None and update.same_odds:
+    if not resuming and (update.same or (rules.profile is None and update.same_odds)):
         return None
     key = rules.key_for((update.about.type_id,))
     if key not in update.variants:
@@ -200,11 +201,14 @@ def render(
     entitlements: Entitlements,
     lookup: MatchLookup,
     sent: MutableMapping[UUID, str] | None = None,
+    *,
+    resuming: bool = False,
 ) -> list[Frame]:
-    """The frames of these updates for these entitlements, in order. `sent` has the hash of each match as it
+    """The frames of these updates for these entitlements, in order. `resuming`: for a client that may lack
+    what any of them shows, even where it is the same as before. `sent` has the hash of each match as it
     was sent last: one that looks the same is not sent again, unless its client has put a round or an event
     into it since, which may be void by now."""
-    sent_to = offered(updates, entitlements.own)
+    sent_to = offered(updates, entitlements.own, resuming=resuming)
     typed = [(one, kind) for one in sent_to if (kind := entitlements.frame_type(one.kind, one.frame))]
     last = {one.match_id: one.seq for one, kind in typed if kind in _WHOLE_MATCH}
     internal = Group.INTERNALS in entitlements.variant.groups

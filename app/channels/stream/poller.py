@@ -331,7 +331,8 @@ class Poller:
             rows, reached = found
             others = await self._projection.load_others({row.match_id for row in rows})
             updates = past_updates(rows, others | self._projection.states)
-        return Missed(render(conflate(updates), entitlements, self._lookup(entitlements, others)), reached)
+        lookup = self._lookup(entitlements, others)
+        return Missed(render(conflate(updates), entitlements, lookup, resuming=True), reached)
 
     def _batch(self, updates: Sequence[Update], entitlements: Entitlements) -> FrameBatch:
         sent = self._sent_hashes.setdefault(entitlements, {})

@@ -128,8 +128,10 @@ class Update(msgspec.Struct):
     `data` is that of the frame, encoded; None where it is the match, which looks different to each variant.
     A state is replaced by a newer one with the same `conflation_key`; None: never replaced. `wire` caches the
     encoded frame. `internal_data` encodes it for keys that see internals, where those see more: on first use,
-    since few such keys follow matches; `internal_wire` caches its frame. `same_odds`: nothing has changed for
-    tenants with the standard odds. `variants` caches the update by the rules of other tenants.
+    since few such keys follow matches; `internal_wire` caches its frame. `same`: nothing has changed that any
+    client sees, and `same_odds`: for tenants with the standard odds. Such an update is sent to clients that
+    resume alone: what it is the same as may have been left out of what another process sent them, because
+    there this update replaced it. `variants` caches the update by the rules of other tenants.
     """
 
     seq: int
@@ -144,6 +146,7 @@ class Update(msgspec.Struct):
     about: Market | LedgerEntry | None = None
     internal_data: Callable[[], bytes] | None = None
     internal_wire: bytes = b""
+    same: bool = False
     same_odds: bool = False
     variants: dict[Hashable, "Update | None"] = {}
 
@@ -160,7 +163,8 @@ def apply_changes(
         if state and row.entity != TENANT_MARKET:
             state.apply(row)
         update = _update(row, state)
-        if update is not None and not _nothing_new(update, before):
+        if update is not None:
+            _compare(update, before)
             updates.append(update)
     return conflate(updates)
 
@@ -189,17 +193,17 @@ def conflate(updates: Sequence[Update]) -> list[Update]:
         if newest is one or one.frame not in _REPLACEABLE:
             left.append(one)
         else:
+            newest.same = newest.same and one.same
             newest.same_odds = newest.same_odds and one.same_odds
     return left
 
 
-def _nothing_new(update: Update, before: Market | None) -> bool:
-    """Whether only fields of the market have changed that no client sees. The update says so where that holds
-    for the standard odds."""
+def _compare(update: Update, before: Market | None) -> None:
+    """Note in the update whether only fields of the market have changed that no client sees."""
     if before is None or not isinstance(update.about, Market):
-        return False
+        return
     update.same_odds = market_view(before) == market_view(update.about)
-    return update.same_odds and _made_of(before) == _made_of(update.about)
+    update.same = update.same_odds and _made_of(before) == _made_of(update.about)
 
 
 def _made_of(market: Market) -> tuple[object, ...]:

@@ -6,11 +6,12 @@ import { specifiers } from "./state.js";
 const SCOPES = ["round", "map", "match"];
 /** Specifiers by which the lines of one row differ. */
 const POINTS = ["threshold", "handicap", "target"];
-/** What a market is of its group, by its type: a name among the words. Those of a team have its name. */
+/** What a market is of its group, by its type: a name among the words. Those of a team or a player have its name. */
 const SIDES = {
   3: "over", 4: "under", 8: "over", 9: "under", 10: "yes", 15: "yes", 16: "yes", 17: "yes", 18: "by_defuse", 19: "over",
   20: "under", 21: "by_bomb", 23: "level", 25: "over", 26: "under", 27: "odd", 28: "even", 29: "by_time", 30: "by_elimination",
   31: "no", 32: "no", 33: "no", 34: "no", 35: "each", 36: "over", 37: "under",
+  38: "player", 39: "player", 40: "several",
 };
 
 /** Rows of a match's markets, by where they are: sections with the present round first, then maps, then the match. */

@@ -68,8 +68,14 @@ export class State {
   /** The players whom shown markets are about and whose names are not known yet. */
   nameless() {
     const shown = [...(this.offers.get(this.selected)?.values() ?? []), ...this.settled];
-    const ids = shown.map((each) => specifiers(each.specifiers).player);
+    const says = shown.map((each) => specifiers(each.specifiers));
+    const ids = says.flatMap(({ player, opponent }) => [player, opponent]);
     return [...new Set(ids)].filter((id) => id && !this.players.has(id));
+  }
+
+  /** A player's name, or the id where it is not known. */
+  player(id) {
+    return this.players.get(id) ?? id;
   }
 
   /** Whether a price moved just now. */

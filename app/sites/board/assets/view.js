@@ -157,7 +157,8 @@ function prices(state, line, each, found, labelled) {
       element.dataset.key = one.market_offer_id;
     }
     line.append(element);
-    offer(state, element, one, say(sideOf(one, says, found)), labelled);
+    const side = sideOf(one, says, found);
+    offer(state, element, one, side === "player" ? state.player(says.player) : say(side), labelled);
   }
   for (const gone of known.values()) gone.remove();
 }
@@ -169,8 +170,9 @@ function signed(row, point) {
 
 /** What the markets of a row are about, without their sides: the board's word for the group, with the player or team. */
 function groupName(state, row, found) {
-  const { player, team, half } = row.says;
-  const about = player ? state.players.get(player) ?? player : row.kind === "team_rounds" ? (team === "home" ? found.team_a : found.team_b) : half;
+  const { player, opponent, team, half } = row.says;
+  const players = [player, opponent].filter(Boolean).map((each) => state.player(each)).join(" – ");
+  const about = players ? players : row.kind === "team_rounds" ? (team === "home" ? found.team_a : found.team_b) : half;
   const named = say(`group_${row.kind}`, about);
   return named === `group_${row.kind}` ? title(state, row.lines[0].offers[0].offer, found) : named;
 }
@@ -190,7 +192,7 @@ function offer(state, element, each, label, labelled) {
 export function title(state, market, found) {
   const says = specifiers(market.specifiers);
   if (says.team && found) says.team = says.team === "home" ? found.team_a : found.team_b;
-  says.player = state.players.get(says.player) ?? says.player;
+  for (const who of ["player", "opponent"]) says[who] = state.player(says[who]);
   const template = state.names.get(market.market_id ?? market.id);
   if (!template) return `${say("market", market.market_id ?? market.id)} ${market.specifiers}`;
   return template.replace(/\{(\w+)\}/g, (whole, key) => says[key] ?? whole);

@@ -8,7 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from app.channels.stream.connection import frame_texts
-from app.channels.stream.frames import Entitlements, MatchVariant, RenderedMatch, entitlements_of, render
+from app.channels.stream.frames import (
+    Entitlements,
+    MatchVariant,
+    OwnOffer,
+    RenderedMatch,
+    entitlements_of,
+    render,
+)
 from app.channels.stream.updates import MatchState, apply_changes, past_updates
 from app.commands.change_drafts import compose
 from app.domain import changes as c
@@ -16,6 +23,7 @@ from app.domain import scopes
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status, TimelineEvent
 from app.domain.tenant import Grant, Tenant
+from app.domain.tenant_offer import NO_CHANGES
 from app.store.changes import ChangeRow
 from app.wire.fields import groups
 
@@ -75,6 +83,26 @@ def test_a_suspension_is_sent_although_newer_states_follow() -> None:
 
 def test_a_change_that_no_client_sees_is_not_sent() -> None:
     assert sent(rows((MATCH, MATCH, (), (replace(MARKET, probability=0.51),)))) == []
+
+
+@pytest.mark.parametrize("own", [None, OwnOffer(UUID(int=1), NO_CHANGES)])
+def test_who_resumes_at_another_process_receives_what_was_replaced_at_the_first(own: OwnOffer | None) -> None:
+    """The first process read everything at once: the price was replaced by a state that looks the same, and
+    its client was cut off between the kill and that. The other one has read each change by itself."""
+    log = rows(
+        (MATCH, MATCH, (), (priced("1.9"),)),
+        (MATCH, MATCH, (c.EventAdded(event=KILL),), ()),
+        (MATCH, MATCH, (), (priced("1.9", favourite=True),)),
+    )
+    to = replace(EVERYTHING, own=own)
+    (cut_after,) = (row.seq for row in log if row.frame == "event.kill")
+    last = log[-1].seq
+    assert sent(log, to) == [("event.kill", cut_after), ("market.updated", last)]
+    held = {MATCH.id: state()}
+    ticks = [apply_changes([row], held) for row in log]
+    assert [frame.seq for each in ticks for frame in render(each, to, lookup)][-1] == cut_after
+    missed = [one for each in ticks for one in each if one.seq > cut_after]
+    assert [frame.seq for frame in render(missed, to, lookup, resuming=True)][-1] == last
 
 
 def test_every_event_is_sent_and_an_amended_one_in_the_match() -> None:
