@@ -17,8 +17,7 @@ import httpx
 from scripts.lab.record import ROOT
 from scripts.lab.service import OURS, Code, Complaint, Processes
 from scripts.local_services import ports
-from scripts.local_services import state as states
-from scripts.local_services.processes import ServiceError, output_of, stop
+from scripts.local_services.processes import ServiceError, output_of
 from scripts.upgrade.balancer import Balancer, Listeners
 
 FORMER, PRESENT = "former", "present"
@@ -49,6 +48,11 @@ def newest_release() -> str:
     )
 
 
+def _without_ours() -> dict[str, str]:
+    """The environment, but for the path by which Python would find the present code before the former one."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
 class FormerVersion:
     """An installation of that commit under `directory`, made unless it is there."""
 
@@ -67,7 +71,7 @@ class FormerVersion:
         return output_of(
             f"{self._commit}: {' '.join(arguments)}",
             [self.python, *arguments],
-            environment={**os.environ, **(environment or {})},
+            environment={**_without_ours(), **(environment or {})},
             directory=self.root,
         )
 
@@ -88,8 +92,7 @@ class Installation:
 
     def __init__(self, directory: Path, former: FormerVersion) -> None:
         self._directory, self.former = directory, former
-        script = str(former.root / "scripts" / "services.py")
-        printed = former.run(script, "start", "--dir", str(directory / "servers"), environment=_NOWHERE)
+        printed = self._servers("start")
         found = dict(line.split("=", 1) for line in printed.splitlines())
         web = (*FORMER_WEB, *PRESENT_WEB)
         chosen = ports.free_ports([0] * 2 * len(web))
@@ -148,6 +151,11 @@ class Installation:
         command = ("simulate", "--matches", "1000", "--at-once", str(matches), "--speed", f"{speed:g}")
         self.start("simulator", FORMER, *command, MATCHFEED_OPERATOR_KEY=key)
 
+    def _servers(self, command: str) -> str:
+        """`start` or `stop` the servers, by the script of the former version; what it printed."""
+        script, place = self.former.root / "scripts" / "services.py", self._directory / "servers"
+        return self.former.run(str(script), command, "--dir", str(place), environment=_NOWHERE)
+
     def complaints(self, since: str) -> list[Complaint]:
         """What the logs of all processes have at level error or critical since a moment (ISO 8601, UTC)."""
         return self.processes.complaints(since, "haproxy", "simulator")
@@ -158,9 +166,7 @@ class Installation:
             self.processes.close()
         finally:
             self.balancer.close()
-            servers = self._directory / "servers"
-            with states.locked(servers):
-                stop(states.load(servers).processes)
+            self._servers("stop")  # by those who wrote down what they started
 
 
 async def _answers(client: httpx.AsyncClient, url: str) -> bool:

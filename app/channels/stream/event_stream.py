@@ -91,8 +91,8 @@ class EventTransport(AsgiTransport):
 
     def finish(self, code: int, reason: str) -> None:
         if self._begun:
-            told = msgspec.json.encode({"code": int(code), "reason": reason})
-            self._finish(_body(b"event: closed\ndata: %b\n\n" % told, more=False))
+            reason_sent = msgspec.json.encode({"code": int(code), "reason": reason})
+            self._finish(_body(b"event: closed\ndata: %b\n\n" % reason_sent, more=False))
             asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._abort)
 
 

@@ -136,7 +136,7 @@ async def test_a_stopped_replay_ends_at_once(store: Store, tenant: Tenant, runni
 
 
 async def test_what_is_started_at_the_same_time_is_stopped_too(store: Store, tenant: Tenant) -> None:
-    """Whoever clears, and is answered, has an empty list and nothing that runs."""
+    """A tenant whose `clear` was answered has an empty list, and nothing that runs."""
     match = await played(store, 0, 1)
     await service(store).add(tenant, None, str(match.id), finished_only=False)
     async with store.transaction() as tx:

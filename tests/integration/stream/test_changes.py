@@ -126,11 +126,11 @@ async def test_pages_of_what_was_missed_leave_nothing_out(
     seqs = [frame["meta"]["seq"] for frame in frames[:-1]]
     assert seqs == sorted(set(seqs)) and all(begun < seq <= reached for seq in seqs)
     assert all(len(bare(part)) <= limit for part in found)
-    told = bare(frames)
-    assert [one for one in told if one["type"] == "bet_settlement"] == [
+    received = bare(frames)
+    assert [one for one in received if one["type"] == "bet_settlement"] == [
         one for one in seen if one["type"] == "bet_settlement"
     ]
-    assert told[-1] == seen[-1]
+    assert received[-1] == seen[-1]
     assert frames[-1]["meta"]["snapshot"] is False
     assert frames[-1]["meta"]["seq"] == reached
 
