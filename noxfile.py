@@ -2,6 +2,7 @@
 `nox -s unit`, `nox -s bench -- xml`, `nox -l` for the list."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -23,6 +24,8 @@ nox.options.sessions = [
 CODE = ("app", "codegen", "scripts", "tests", "noxfile.py")
 #: For `pytest -m`: tests marked `long`, too, which are otherwise deselected (`pyproject.toml`).
 EVERYTHING = ""
+#: How long a certification may take to end its client, its service and its servers; nox kills it after that.
+_CERTIFY_END_SECONDS = 150.0
 
 
 @nox.session
@@ -113,9 +116,27 @@ def sdk(session: nox.Session) -> None:
 
 
 @nox.session
+def certify(session: nox.Session) -> None:
+    """Our client through every accident, over each channel, by three seeds, and then mutants of it, each of
+    which must be caught; an hour and a half. `-- --seeds 1 --channels amqp`, `-- --mutants`: parts of it;
+    `-- --client typescript`: that client instead."""
+    program = ("python", "-m", "tests.certification")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nox ends the program then
+    session.run(*program, *session.posargs, terminate_timeout=_CERTIFY_END_SECONDS)
+    if not session.posargs:
+        session.run(*program, "--mutants", terminate_timeout=_CERTIFY_END_SECONDS)
+
+
+@nox.session
 def alerts(session: nox.Session) -> None:
     """Which alerts each fault of the demo raises, by a real Prometheus; half an hour, or name some faults."""
     session.run("python", "-m", "scripts.monitoring", *session.posargs)
+
+
+@nox.session
+def status(session: nox.Session) -> None:
+    """Which incidents each fault of the demo has on the status page, and how soon; 20 minutes."""
+    session.run("python", "-m", "scripts.monitoring.status_incidents", *session.posargs)
 
 
 @nox.session

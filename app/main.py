@@ -4,8 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import msgspec
 from litestar import Litestar
@@ -24,28 +23,24 @@ from app.amqp.delivery_status import tenant_delivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.broker.address import parse
 from app.broker.management import Management
-from app.channels.facade import catalogue
+from app.channel_parts import PRODUCER, asyncapi_document, facades, rest_dependencies, stream_config
 from app.channels.facade.dependencies import FacadeDependencies
 from app.channels.facade.routes import ROUTES as FACADE
-from app.channels.feed.asyncapi import feed
 from app.channels.feed.process_watch import feed_state, process_state
-from app.channels.rest.asyncapi import AsyncApiDocument, generate_document, with_stream_server
 from app.channels.rest.dependencies import RestDependencies
-from app.channels.rest.documents import OpenApiDocuments, generate_documents
+from app.channels.rest.documents import generate_documents
 from app.channels.rest.routes import ROUTES as REST
-from app.channels.stream.asyncapi import stream_document
 from app.channels.stream.changes import ROUTES as CHANGES
-from app.channels.stream.poller import StreamConfig
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
 from app.channels.stream.subscriptions import Subscriptions
+from app.claims.request import ClaimService
 from app.combinations.request import CombinationService
 from app.files.daily import make_daily
-from app.files.directory import FileDirectory
 from app.http import errors
 from app.http.headers import complete_response
-from app.http.health import FEED_PROCESS, Health, database_responds
-from app.http.listeners import Application, Listener, ListenerFilter, listener_of
+from app.http.health import FEED_PROCESS, INGEST_QUEUES, Health, database_responds
+from app.http.listeners import Application, Listener, ListenerFilter, Ports, listener_of
 from app.http.request_data import StrictRequest
 from app.http.request_guard import RequestGuard
 from app.http.response import ResponseCache, ViewResponse
@@ -63,7 +58,7 @@ from app.operations.api.routes import ROUTES as OPERATORS
 from app.operations.restoration.failover import DatabaseFailover
 from app.recovery.request import RecoveryService
 from app.replay.request import ReplayService
-from app.settings import Settings, liquidity, load
+from app.settings import Settings, load
 from app.sites.board.routes import ROUTES as BOARD
 from app.sites.board.routes import Board
 from app.sites.console.live_tables import LiveReader
@@ -77,18 +72,19 @@ from app.sites.pages.event_streams import OpenStreams
 from app.sites.portal.dependencies import DeliveryReader, PortalDependencies
 from app.sites.portal.routes import portal_router
 from app.sites.portal.site import PORTAL
+from app.sites.status.routes import ROUTES as STATUS
+from app.sites.status.routes import StatusPages
+from app.status.monitor import StatusConfig, StatusMonitor
+from app.status.publication import StatusTexts
 from app.store.connections import Store, open_store
 from app.store.counters import Counters
 from app.store.server_state import end_stalled_regularly
 from app.trading.pricing import PricingConfig
 from app.wire.views.meta import ALERTS
-from app.wire.xml.dialect import SDK, SPECIFICATION, Dialect
-from app.wire.xml.dictionaries import Producer
 
 #: What is served over HTTP and documented; the WebSocket stream, the board, the portal and the console are
 #: beside it.
 ROUTES = (*REST, *CHANGES, *FACADE, *OPERATORS, *LOG_SINK)
-PRODUCER = "live"  #: the producer's name, and what its stream covers
 #: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
 _SWITCH_SECONDS = 0.0005
 
@@ -97,12 +93,14 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
     """The application; it connects when it starts and disconnects when it stops. Its `state.parts` can be
     configured anew while it is stopped: tests need not register all routes a thousand times."""
     parts = Parts(settings, clock)
+    products = str(settings.producer_id), PRODUCER
     provided = {
         "rest": provide(lambda: parts.rest),
         "sink": provide(lambda: parts.sink),
         "recoveries": provide(lambda: parts.recoveries),
         "replays": provide(lambda: parts.replays),
         "combinations": provide(lambda: parts.combinations),
+        "claims": provide(lambda: parts.claims),
         "facade": Provide(parts.facade_of, sync_to_thread=False),
         "ops": provide(lambda: parts.operators),
         "board": provide(lambda: parts.board),
@@ -110,22 +108,25 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         "console": provide(lambda: parts.console),
         "subscriptions": provide(lambda: parts.subscriptions),
         "stream_server": provide(lambda: parts.stream_server),
-        "openapi_documents": provide(lambda: parts.openapi_documents),
-        "asyncapi_document": provide(lambda: parts.asyncapi_document),
+        "openapi_documents": made_on_request(
+            lambda: generate_documents(ROUTES, frozenset(provided), products)
+        ),
+        "asyncapi_document": made_on_request(lambda: parts.asyncapi_document()),
+        "status_texts": provide(lambda: parts.status_texts),
+        "status_pages": provide(lambda: parts.status_pages),
     }
-    products = str(settings.producer_id), PRODUCER
-    parts.openapi_documents = generate_documents(ROUTES, frozenset(provided), products)
 
     def limiter() -> UnauthenticatedLimiter:
         return parts.unauthenticated_limiter
 
-    listeners = ListenerFilter(limiter, settings.operator_port, settings.sdk_port)
+    listeners = ListenerFilter(limiter, lambda: parts.ports)
     unrouted = errors.unrouted(limiter, listeners.serves)
     return Application(
         route_handlers=(
             *ROUTES,
             *STREAM,
             *BOARD,
+            *STATUS,
             portal_router(lambda: parts.portal),
             console_router(lambda: parts.console),
         ),
@@ -158,6 +159,7 @@ class Parts:
         self.recoveries: RecoveryService
         self.replays: ReplayService
         self.combinations: CombinationService
+        self.claims: ClaimService
         self.refused_recoveries: RefusedRecoveries
         self.facades: dict[Listener, FacadeDependencies]
         self.operators: OperatorDependencies
@@ -165,16 +167,22 @@ class Parts:
         self.console: ConsoleDependencies
         self.subscriptions: Subscriptions
         self.stream_server: StreamServer
-        self.openapi_documents: OpenApiDocuments
+        self.status_texts: StatusTexts
+        self.status_pages: StatusPages
 
     def configure(self, settings: Settings, clock: Clock) -> None:
-        """Set what the next start uses. Ports, the size of log batches and the producer's id stay those that
-        the application was created with."""
+        """Set what the next start uses. The size of log batches and the producer's id stay those that the
+        application was created with."""
         self._settings, self._clock = settings, clock
+        self.ports = Ports(settings.operator_port, settings.sdk_port)
         self.board = Board(settings.board_report)
         self.unauthenticated_limiter = UnauthenticatedLimiter(clock)
-        self.asyncapi_document = asyncapi_document(
-            settings.exchange, settings.rabbitmq_public_host, settings.public_url, settings.contact_email
+        self.asyncapi_document = partial(
+            asyncapi_document,
+            settings.exchange,
+            settings.rabbitmq_public_host,
+            settings.public_url,
+            settings.contact_email,
         )
 
     @asynccontextmanager
@@ -192,13 +200,7 @@ class Parts:
             self.counters = counters
             self.grants = Grants(store, settings.secret_key, self._clock)
             self.response_cache = ResponseCache(store, settings.response_cache_bytes)
-            broker = BrokerConfig(
-                management,
-                settings.exchange,
-                settings.rabbitmq_public_host,
-                settings.broker_authorisation,
-                parse(settings.rabbitmq_url),
-            )
+            broker = _broker(settings, management)
             access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
             self.operators = self._operators(store, broker)
             self.sink = LogSink(queues, self._clock, settings.secret_key)
@@ -206,27 +208,33 @@ class Parts:
             self.recoveries = RecoveryService(store, self._clock, settings.recovery_window_minutes * 60_000)
             self.replays = ReplayService(store, self._clock)
             self.combinations = CombinationService(store, self._clock)
+            self.claims = ClaimService(
+                store, self._clock, settings.claim_deadline_minutes, settings.claims_per_tenant
+            )
             self.portal = self._portal(store, broker)
             self.console = self._console(store, management)
             self.facades = facades(settings, store, self._clock)
             health = self._health(store, queues)
-            self.rest = _rest(settings, store, self._clock, health)
+            self.rest = rest_dependencies(settings, store, self._clock, health)
             self.subscriptions = Subscriptions(store, self.grants, self._clock, stream_config(settings))
             self.stream_server = StreamServer(self.subscriptions, self.unauthenticated_limiter)
             alert_monitor = AlertMonitor(store, self._clock, dead_seconds=settings.ingest_dead_seconds)
+            status_monitor = self._status_monitor(store)
             # Feed processes do this, too; a revocation must not wait until one is started.
             jobs: dict[str, Callable[[], Awaitable[None]]] = {
                 "following changes of keys": self.grants.run,
                 "following changes for the cache": self.response_cache.run,
                 "updating alerts": alert_monitor.run,
                 "observing the health of components": health.observe,
+                "observing the status of the service": status_monitor.run,
                 "closing streams of ended keys": self.subscriptions.run,
                 "ending stalled sessions": partial(end_stalled_regularly, store),
-                "announcing that this process listens": partial(self.listening.announce, store),
+                "announcing that this process listens": partial(self.listening.announce, store, health),
                 "synchronising the broker": partial(broker_sync.run, store, management, access_config),
             }
             if self.rest.files:
                 jobs["making daily files"] = partial(make_daily, self.rest.files, self._clock)
+            await status_monitor.observe()  # what is requested at once is known
             background = [asyncio.create_task(run_forever(title, job)) for title, job in jobs.items()]
             try:
                 yield
@@ -255,6 +263,13 @@ class Parts:
             consent_seconds=settings.consent_seconds,
         )
 
+    def _status_monitor(self, store: Store) -> StatusMonitor:
+        config = msgspec.convert(self._settings, StatusConfig, from_attributes=True)
+        monitor = StatusMonitor(store, self._clock, config)
+        self.status_texts = StatusTexts(monitor)
+        self.status_pages = StatusPages(monitor, self._settings.public_url.rstrip("/"))
+        return monitor
+
     def _open_streams(self, store: Store) -> OpenStreams:
         return OpenStreams(lambda sessions: valid_sessions(store, sessions, now=self._clock()))
 
@@ -265,6 +280,7 @@ class Parts:
             counters=self.counters,
             recoveries=self.recoveries,
             replays=self.replays,
+            claims=self.claims,
             clock=self._clock,
             secret=self._settings.secret_key,
             broker=broker,
@@ -299,7 +315,7 @@ class Parts:
         return Health(
             {
                 "database": partial(database_responds, store),
-                "ingest_queues": partial(ingest_health.queues_respond, queues),
+                INGEST_QUEUES: partial(ingest_health.queues_respond, queues),
                 "feed": partial(feed_state, store, self._clock, self._settings.alive_seconds),
                 "ingest_worker": partial(ingest_health.worker_beats, store, self._clock, dead),
                 "log_batches": partial(ingest_health.nothing_parked, store),
@@ -310,66 +326,25 @@ class Parts:
         )
 
 
+def _broker(settings: Settings, management: Management) -> BrokerConfig:
+    return BrokerConfig(
+        management,
+        settings.exchange,
+        settings.rabbitmq_public_host,
+        settings.broker_authorisation,
+        parse(settings.rabbitmq_url),
+    )
+
+
 def provide(part: Callable[[], object]) -> Provide:
     """Inject a part into the handlers that name it; most parts exist only after the start."""
     return Provide(part, sync_to_thread=False)
 
 
-@cache
-def asyncapi_document(exchange: str, amqp_host: str, public_url: str, contact_email: str) -> AsyncApiDocument:
-    """The AsyncAPI document, from the parts of the feed and the stream."""
-    amqp_part = feed(exchange, amqp_host, public_url)
-    stream_part = with_stream_server(stream_document(), public_url)
-    return generate_document(public_url, contact_email, amqp_part, stream_part)
-
-
-def stream_config(settings: Settings) -> StreamConfig:
-    scheme, _, rest = settings.public_url.partition("://")
-    own = f"{scheme}://{rest.partition('/')[0]}"
-    return StreamConfig(
-        poll_all_millis=settings.stream_poll_all_millis,
-        poll_match_millis=settings.stream_poll_match_millis,
-        alive_seconds=settings.alive_seconds,
-        connections=settings.stream_connections,
-        backlog=settings.stream_backlog,
-        origins=frozenset({own, *filter(None, map(str.strip, settings.stream_origins.split(",")))}),
-    )
-
-
-def _rest(settings: Settings, store: Store, clock: Clock, health: Health) -> RestDependencies:
-    return RestDependencies(
-        store,
-        clock,
-        health,
-        settings.producer_id,
-        settings.soccer_urn_prefix,
-        settings.bet_delay_seconds,
-        liquidity(settings.liquidity_by_tier),
-        FileDirectory(Path(settings.files_directory)) if settings.files_directory else None,
-    )
-
-
-def facades(settings: Settings, store: Store, clock: Clock) -> dict[Listener, FacadeDependencies]:
-    """The facade at each address that serves it."""
-    return {
-        Listener.TENANTS: _facade(settings, store, clock, settings.public_url, SPECIFICATION),
-        Listener.SDK: _facade(settings, store, clock, settings.sdk_public_url, SDK),
-    }
-
-
-def _facade(
-    settings: Settings, store: Store, clock: Clock, public_url: str, dialect: Dialect
-) -> FacadeDependencies:
-    address = public_url.rstrip("/")
-    producer = Producer(
-        id=settings.producer_id,
-        name=PRODUCER,
-        description="Matches being played, and markets on those to come",
-        api_url=f"{address}/v1/",
-        window_minutes=settings.recovery_window_minutes,
-    )
-    icon_url = catalogue.icon_url(settings.public_url, settings.cs2_category_icon_url)
-    return FacadeDependencies(store, clock, producer, icon_url, dialect)
+def made_on_request(make: Callable[[], object]) -> Provide:
+    """Inject a document that `make` makes once, in a thread: it takes a second, for which neither a start nor
+    other requests wait. Few processes ever receive such a request."""
+    return Provide(make, sync_to_thread=True)
 
 
 def app() -> Litestar:

@@ -55,7 +55,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: that tenants bind.
     rabbitmq_event_vhost: str = "/"
     #: Signs log-source tokens, keys the hashes of API keys, links and sessions, and encrypts the secrets of
-    #: second factors; at least 32 characters.
+    #: second factors and the key of the signed ledger; at least 32 characters.
     secret_key: Annotated[str, Meta(min_length=32)] = DEVELOPMENT_SECRET
     #: The public address of the REST service, for links and icons.
     public_url: str = "http://127.0.0.1:8000"
@@ -145,6 +145,10 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     #: A command that changes a result which was published longer ago than this (seconds) waits for the
     #: consent of a second operator (docs/operators.md). 0: none does.
     consent_seconds: Annotated[int, Meta(ge=0)] = 0
+    #: Within so many minutes a claim that a result is wrong should be answered or corrected (docs/claims.md).
+    claim_deadline_minutes: Positive = 30
+    #: So many undecided claims a tenant may have.
+    claims_per_tenant: Positive = 20
     #: Margin of every book, as a fraction.
     margin: Annotated[float, Meta(ge=0, le=0.5)] = 0.06
     #: The delay in seconds after which bookmakers accept a bet, if its price still stands unchanged: our
@@ -175,6 +179,16 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     files_directory: str = ""
     #: The files of so many days are there.
     files_days: Annotated[int, Meta(ge=1, le=366)] = 30
+    #: What the status of the service promises of a day (docs/status.md): 95 in a hundred results are
+    #: published within so many seconds of the arrival of the log lines that decide them.
+    promised_result_seconds: Annotated[float, Meta(gt=0)] = 3.0
+    #: 99 in a hundred messages are published within so many seconds of the arrival of the log lines behind
+    #: them.
+    promised_message_seconds: Annotated[float, Meta(gt=0)] = 2.0
+    #: 99 in a hundred recoveries are complete within so many seconds of their request.
+    promised_recovery_seconds: Annotated[float, Meta(gt=0)] = 30.0
+    #: The share of a day in which each part is available at least.
+    promised_availability: Annotated[float, Meta(ge=0, le=1)] = 0.999
     #: The port on which a process serves its metrics, at `/metrics`; every process of a machine needs one of
     #: its own. 0: none.
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0

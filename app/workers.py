@@ -30,8 +30,10 @@ from app.kit import garbage_collection, logging, metrics
 from app.kit.background import retry_while_unavailable, run_forever
 from app.kit.clock import system_clock
 from app.kit.errors import Unavailable
+from app.ledger.writer import LedgerWriter
 from app.operations.restoration.failover import DatabaseFailover
 from app.settings import Settings
+from app.status import days
 from app.store.connections import AUTHORISATION_SESSION_NAME, Store, open_store
 from app.store.server_state import end_stalled_regularly
 from app.trading.pricing import PricingConfig
@@ -157,6 +159,7 @@ async def _run_sessions(
         dead_seconds=settings.ingest_dead_seconds,
     )
     rest, samples = RestWatch(store), DeliverySamples()
+    ledger = LedgerWriter(store, settings.secret_key)
     await retry_while_unavailable("looking for web processes", rest.check)
     async with asyncio.TaskGroup() as group:
         background = [
@@ -165,6 +168,8 @@ async def _run_sessions(
             group.create_task(broker_sync.run(store, management, access_config)),
             group.create_task(prune_regularly(store, retention)),
             group.create_task(samples.write_regularly(store)),
+            group.create_task(days.record_regularly(store, system_clock)),
+            group.create_task(run_forever("writing the signed ledger", ledger.run)),
             group.create_task(run_forever("ending stalled sessions", partial(end_stalled_regularly, store))),
         ]
         while not stopping.is_set():

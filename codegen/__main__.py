@@ -5,10 +5,14 @@ from pathlib import Path
 
 import click
 
+from codegen.golang import go_messages
 from codegen.output import client_messages, differences, generate, write
+from codegen.typescript import typescript_messages
 
 _ROOT = Path(__file__).parent.parent
 _CLIENT = _ROOT / "scripts" / "client" / "matchfeed_client" / "messages"
+_TYPESCRIPT = _ROOT / "scripts" / "clients" / "typescript" / "src" / "messages"
+_GO = _ROOT / "scripts" / "clients" / "go" / "messages"
 
 
 @click.command()
@@ -16,9 +20,16 @@ _CLIENT = _ROOT / "scripts" / "client" / "matchfeed_client" / "messages"
 @click.option("--schemas", type=click.Path(path_type=Path, exists=True), default=_ROOT / "schemas")
 @click.option("--output", type=click.Path(path_type=Path), default=_ROOT / "app" / "wire" / "generated")
 @click.option("--client", type=click.Path(path_type=Path), default=_CLIENT)
-def main(check: bool, schemas: Path, output: Path, client: Path) -> None:
-    """Generate OUTPUT, and the messages of the client in CLIENT, from the XSDs in SCHEMAS."""
-    packages = {output: generate(schemas), client: client_messages(schemas)}
+@click.option("--typescript", type=click.Path(path_type=Path), default=_TYPESCRIPT)
+@click.option("--go", type=click.Path(path_type=Path), default=_GO)
+def main(check: bool, schemas: Path, output: Path, client: Path, typescript: Path, go: Path) -> None:
+    """Generate OUTPUT, and the clients' messages in CLIENT, TYPESCRIPT and GO, from the XSDs in SCHEMAS."""
+    packages = {
+        output: generate(schemas),
+        client: client_messages(schemas),
+        typescript: typescript_messages(schemas),
+        go: go_messages(schemas),
+    }
     if not check:
         for directory, sources in packages.items():
             for line in write(sources, directory):

@@ -1,4 +1,4 @@
-"""What `scripts/test` does once the environment stands: every check in turn, then all tests, then a summary.
+"""What `scripts/test` does once the environment stands: quick checks beside all tests, then a summary.
 
 The last line is pytest's own.
 """
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
 
@@ -38,8 +39,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
     began = monotonic()
     try:
-        outcomes = [_quick(name) for name in QUICK]
-        outcomes.append(_tests(sys.argv[1:]))
+        with ThreadPoolExecutor(1) as pool:  # servers that start leave a processor idle
+            quick = pool.map(_quick, QUICK)
+            tests = _tests(sys.argv[1:])
+            outcomes = [*quick, tests]
     except ServiceError as error:
         raise SystemExit(f"scripts/test: {error}") from error
     except KeyboardInterrupt:
@@ -59,7 +62,6 @@ def _environment(**extra: str) -> dict[str, str]:
 
 def _quick(name: str) -> Outcome:
     """Run a nox session; its output is shown only when it fails."""
-    print(f"== {name}", flush=True)
     began = monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "nox", "--session", name],
@@ -71,7 +73,7 @@ def _quick(name: str) -> Outcome:
         check=False,
     )
     if done.returncode:
-        print(done.stdout, flush=True)
+        print(f"== {name}\n{done.stdout}", flush=True)
     return Outcome(name, done.returncode == 0, monotonic() - began)
 
 

@@ -34,13 +34,23 @@ class Book:
         self.full, self.seqs = Counter[str](), Counter[str]()  # when last published in full; last x-seq
         self.due, self.completed = asyncio.Event(), asyncio.Event()
         self.after, self.request = 0, ""  # up to then (ms) nothing is missing; the open recovery
+        self.halted: defaultdict[str, dict[tuple[str, str], tuple[int, str]]] = defaultdict(dict)
         self.replayed, self._deferred = set[str](), list[tuple[ET.Element, int, int]]()
 
     def suspend(self, *matches: str) -> None:
         """Offer nothing of these matches (of none named: of all) until it is published again."""
-        for offers in [self.offers[match] for match in matches or self.offers]:
-            offers.update({key: (at, SUSPENDED) for key, (at, price) in offers.items() if price})
+        for match in matches or tuple(self.offers):
+            self.halt(match)
+            if match in self.halted:
+                self.halted[match] = {}
         self.due.set()
+
+    def halt(self, match: str) -> dict[tuple[str, str], tuple[int, str]]:
+        """Suspend what is open of the match; returns it."""
+        offers = self.offers[match]
+        opened = {key: (at, price) for key, (at, price) in offers.items() if price not in (SUSPENDED, CLOSED)}
+        offers.update({key: (at, SUSPENDED) for key, (at, _) in opened.items()})
+        return opened
 
     def receive(self, body: bytes, seq: int = 0, prev: int = 0) -> None:
         """Apply a message; live ones wait until a recovery is complete."""
@@ -51,12 +61,22 @@ class Book:
         elif root.tag == "snapshot_complete" and request == self.request:
             for match in self.offers.keys() - self.replayed:  # over, or not ours any more
                 self.offers[match] = {key: (at, CLOSED) for key, (at, _) in self.offers[match].items()}
-            self.after, self.request = max(self.after, int(root.get("timestamp", "0"))), ""
+            if not self.due.is_set():
+                self.after = max(self.after, int(root.get("timestamp", "0")))
+            self.request = ""
+            for match, halted in self.halted.items():  # what has come newer since stays
+                same = {
+                    key: had for key, had in halted.items() if self.offers[match][key] == (had[0], SUSPENDED)
+                }
+                self.offers[match].update(same)
+            self.halted.clear()
             while self._deferred:
                 self.apply(*self._deferred.pop(0))
             self.completed.set()
         elif request is None and self.request:
             self._deferred.append((root, seq, prev))
+            match = root.get("event_id", "")  # its prices are not the newest any more
+            self.halted[match] |= self.halt(match)
         elif request in (None, self.request):
             self.apply(root, seq, prev)
 
@@ -82,6 +102,10 @@ class Book:
         if root.tag == "odds_change" and replay and at > self.full[match]:
             self.full[match] = at
             offers.update({key: (at, CLOSED) for key, (since, _) in offers.items() if since < at})
+        if self.due.is_set():  # something was missed since, or is missing before
+            self.suspend(match)
+        elif match in self.halted:  # a live message waits that is newer than what is replayed
+            self.halted[match] |= self.halt(match)
 
     def digest(self) -> dict[str, Any]:
         """What is open, as POST /cs2/v1/selfcheck takes it, to compare the book with the service's."""

@@ -57,6 +57,7 @@ link_checkout() {
 
 create() {
     local python
+    [ ! -L .venv ] || fail ".venv is a link: what it leads to would be emptied; remove the link"
     python=$(find_python)
     echo "making .venv ($("$python" --version))"
     if ensure_venv_module "$python"; then

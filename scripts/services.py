@@ -6,6 +6,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -140,9 +141,21 @@ def running(directory: Path) -> Iterator[None]:
     except ServiceError as error:
         raise SystemExit(f"services: {error}") from error
     finally:
-        stop(directory, _on_stderr)
+        with _uninterrupted():
+            stop(directory, _on_stderr)
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Within the block SIGTERM and Ctrl-C change nothing: a second one would leave what is being ended."""
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _on_stderr(line: str) -> None:

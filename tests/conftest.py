@@ -10,6 +10,7 @@ import asyncio
 import gzip
 import os
 import secrets
+import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
@@ -105,6 +106,15 @@ def _kind(report: pytest.TestReport) -> str:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C reaches what tests start: a shell that runs the tests in the background has it ignored, which
+    programs inherit."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from app.domain.tenant import Tenant
 from app.kit.background import wait_for_event
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import notifications, tenants
+from app.store import heartbeats, notifications, tenants
 from app.store.connections import Store
 
 _POLL_SECONDS = 5.0
@@ -57,21 +57,39 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
 async def repair(store: Store, management: Management, config: BrokerAccessConfig) -> list[str]:
     """Correct the permissions, limits and exchanges for SDKs of every tenant for which the broker has others;
     the slugs of those tenants. Their connections are closed, since a channel caches permissions, and since a
-    client whose exchange was deleted has no bindings any more. Raises `Unavailable`."""
+    client whose exchange was deleted has no bindings any more.
+
+    Processes of version 0.2.0 undo what lets a tenant read replays: it is added once none is alive, and then
+    without closing connections, because a channel does not cache refusals. Raises `Unavailable`."""
+    replays = await _adds_replays(store)
     provisioned = await _provisioned(store)
+    if not provisioned:
+        return []
     await _limit_queues(management, provisioned)
-    differing = await differing_tenants(management, provisioned, config)
+    differing = await differing_tenants(management, provisioned, config, replays=replays)
     # The permissions come last: as long as they are the former ones, an interrupted repair is begun anew.
-    without = await _restore_exchanges(management, provisioned, config.exchange)
+    without = await _restore_exchanges(management, provisioned, config.exchange, replays=replays)
+    extended = set[str]()
     for tenant, present in differing.items():
         if not present.tagged:
             await broker_users.tag_tenant_user(management, tenant.vhost)
-        await _set_access(management, tenant, config)
+        await _set_access(management, tenant, config, replays=replays)
+        if tenant.active and present == _expected(tenant, config, replays=False):
+            extended.add(tenant.slug)
+            log.info("a tenant may read replays now", tenant=tenant.slug)
+            continue
         if tenant.active:
             user = permissions.tenant_user(tenant.vhost)
             await management.close_user_connections(user, "the rights of this user have changed")
         log.warning("a tenant had other rights at the broker than it should", tenant=tenant.slug)
-    return sorted({tenant.slug for tenant in differing} | without)
+    return sorted({tenant.slug for tenant in differing} - extended | without)
+
+
+async def _adds_replays(store: Store) -> bool:
+    """Whether no process of version 0.2.0 is alive, which would close the connections of a tenant that may
+    read replays."""
+    async with store.autocommit() as tx:
+        return await heartbeats.lowest_compatibility(tx) >= heartbeats.COMPATIBILITY_LEVEL
 
 
 async def _provisioned(store: Store) -> list[Tenant]:
@@ -88,20 +106,34 @@ async def _limit_queues(management: Management, provisioned: Iterable[Tenant]) -
 
 
 async def differing_tenants(
-    management: Management, provisioned: Iterable[Tenant], config: BrokerAccessConfig
+    management: Management,
+    provisioned: Iterable[Tenant],
+    config: BrokerAccessConfig,
+    *,
+    replays: bool = True,
 ) -> dict[Tenant, "TenantPermissions"]:
     """The tenants whose permissions or limits at the broker are not what they should be, with those that they
-    have. Raises `Unavailable`."""
+    have. Unless `replays`, those that version 0.2.0 sets are right, too. Raises `Unavailable`."""
     present = await _broker_permissions(management)
     found = {tenant: present.of(tenant) for tenant in provisioned}
-    return {tenant: its for tenant, its in found.items() if its != _expected(tenant, config)}
+    accepted = (True,) if replays else (True, False)
+    return {
+        tenant: its
+        for tenant, its in found.items()
+        if all(its != _expected(tenant, config, replays=one) for one in accepted)
+    }
 
 
-async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], exchange: str) -> set[str]:
-    """Restore the exchanges for SDKs where they are not as we declare them; the slugs of those tenants."""
+async def _restore_exchanges(
+    management: Management, tenants: Iterable[Tenant], exchange: str, *, replays: bool
+) -> set[str]:
+    """Restore the exchanges for SDKs where they are not as we declare them; the slugs of those tenants. That
+    of `replays` is added where it is missing, which disturbs nobody."""
     listed, without = await management.exchanges(), set()
     for tenant in tenants:
         vhost = tenant.vhost
+        if replays and provisioning.lacks_replay_exchange(listed, vhost):
+            await provisioning.declare_replay_exchange(management, vhost)
         if await provisioning.has_client_exchanges(management, listed, vhost, exchange):
             continue
         await provisioning.restore_client_exchanges(management, vhost, exchange)
@@ -114,15 +146,19 @@ async def _restore_exchanges(management: Management, tenants: Iterable[Tenant], 
 
 async def apply(store: Store, management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
     """Apply one tenant's access to the broker. Raises `Unavailable`."""
-    await _set_access(management, tenant, config)
+    await _set_access(management, tenant, config, replays=await _adds_replays(store))
     async with store.transaction() as tx:
         await tenants.set_broker_access(tx, tenant.id, tenant.active)
     log.info("tenant access applied to the broker", tenant=tenant.slug, admitted=tenant.active)
 
 
-async def _set_access(management: Management, tenant: Tenant, config: BrokerAccessConfig) -> None:
+async def _set_access(
+    management: Management, tenant: Tenant, config: BrokerAccessConfig, *, replays: bool
+) -> None:
     if tenant.active:
-        await provisioning.apply_permissions(management, tenant.vhost, config.exchange, config.mode)
+        await provisioning.apply_permissions(
+            management, tenant.vhost, config.exchange, config.mode, replays=replays
+        )
     else:
         await broker_users.revoke_access(management, tenant.vhost)
 
@@ -164,13 +200,13 @@ async def _broker_permissions(management: Management) -> _BrokerPermissions:
     )
 
 
-def _expected(tenant: Tenant, config: BrokerAccessConfig) -> TenantPermissions:
-    """What the broker should have for the tenant."""
+def _expected(tenant: Tenant, config: BrokerAccessConfig, *, replays: bool) -> TenantPermissions:
+    """What the broker should have for the tenant, which may read `replays` or may not yet."""
     if not tenant.active:
         return TenantPermissions(None, frozenset(), provisioning.USER_LIMITS | broker_users.REVOKED_LIMITS)
     return TenantPermissions(
-        permissions.permission(config.exchange, config.mode),
-        permissions.topic_permissions(config.exchange, config.mode),
+        permissions.permission(config.exchange, config.mode, replays=replays),
+        permissions.topic_permissions(config.exchange, config.mode, replays=replays),
         provisioning.USER_LIMITS,
     )
 
@@ -188,7 +224,8 @@ async def _apply_pending(store: Store, management: Management, config: BrokerAcc
 
 
 async def _limit_all_queues(store: Store, management: Management) -> None:
-    await _limit_queues(management, await _provisioned(store))
+    if provisioned := await _provisioned(store):
+        await _limit_queues(management, provisioned)
 
 
 async def _try(failed: str, work: Awaitable[object], tenant: str = "") -> bool:

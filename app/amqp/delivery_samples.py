@@ -8,6 +8,7 @@ minute. A process that is killed loses those of its last minute.
 import asyncio
 from uuid import UUID
 
+from app.amqp.delay_counts import DelayCounts
 from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Unavailable
@@ -21,11 +22,12 @@ log = get_logger(__name__)
 
 
 class DeliverySamples:
-    """The minutes that are not written yet. A minute is never begun again, should the clock go back: it may
-    be written."""
+    """The minutes that are not written yet, and the `delays` of the day. A minute is never begun again,
+    should the clock go back: it may be written."""
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
+        self.delays = DelayCounts(clock)
         self._minute = 0
         self._unwritten: dict[tuple[UUID, int, int], DeliveryMinute] = {}
 
@@ -45,6 +47,7 @@ class DeliverySamples:
     async def write(self, store: Store, *, present: bool = False) -> None:
         """Write what has ended, and with `present` the present minute, too. Raises `Unavailable`; everything
         is then written at the next call."""
+        await self.delays.write(store)
         now = self.minute()
         for key in [key for key in self._unwritten if key[1] < now - RETAINED_MILLIS]:
             del self._unwritten[key]
@@ -77,6 +80,11 @@ class TenantSamples:
 
     def __init__(self, samples: DeliverySamples, tenant_id: UUID, epoch: int) -> None:
         self._samples, self._tenant_id, self._epoch = samples, tenant_id, epoch
+
+    def delayed(self, seconds: float, families: tuple[str, ...]) -> None:
+        """A message was confirmed so long after the arrival of the log lines behind it; `families` are those
+        of the results in it."""
+        self._samples.delays.add(seconds, families)
 
     def confirmed(self, count: int, lag: float) -> None:
         """So many envelopes were confirmed, `lag` ms after the timestamp of the oldest."""

@@ -33,6 +33,7 @@ from app.domain.tenant_offer import STANDARD, OfferRules, TenantOffer
 from app.domain.types_off import was_offered
 from app.kit.logging import get_logger
 from app.store.changes import BET_STOP, PUBLISHED, ChangeRow, decode_tenant_market, tenant_of
+from app.trading.registry import RULES
 from app.wire.xml import feed
 
 MATCH_MESSAGES = frozenset(
@@ -63,6 +64,7 @@ decode_market = msgspec.json.Decoder(Market).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
 _decode_fixture = msgspec.json.Decoder(FixtureChange).decode
 ODDS = "odds_change"
+_RESULTS = "bet_settlement"
 #: The header that every message has: the timestamp of its XML (Unix ms). The AMQP property `timestamp` has
 #: whole seconds, in which several messages may fall; clients of the established feed read this header
 #: instead.
@@ -171,7 +173,8 @@ class Envelope(msgspec.Struct, frozen=True):
     wire, none when it could not be rendered. `variants` are the same message for tenants that receive
     probabilities or have an offer of their own; None where it lists no markets. With a `tenant_id` it is for
     that tenant alone.
-    `arrived_at`: when the log lines behind it arrived (Unix ms, 0 if none did)."""
+    `arrived_at`: when the log lines behind it arrived (Unix ms, 0 if none did). `families`: those of the
+    markets that a `bet_settlement` has results of."""
 
     seq: int
     prev_seq: int
@@ -183,6 +186,7 @@ class Envelope(msgspec.Struct, frozen=True):
     variants: MessageVariants | None = None
     tenant_id: UUID | None = None
     arrived_at: int = 0
+    families: tuple[str, ...] = ()
 
     @property
     def memory(self) -> int:
@@ -250,7 +254,7 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
         variants = None
         if any(row.entity in _OF_MARKET for row in rows):
             variants = MessageVariants(rendered, rows, lambda *variant: self._live(rows, *variant))
-        return _envelope(last, *rendered, variants)
+        return _envelope(last, *rendered, variants, _families(rows))
 
     def _live(self, rows: Sequence[ChangeRow], probabilities: bool, rules: OfferRules) -> AmqpMessage:
         last, content = rows[-1], match_message(rows, rules)
@@ -321,8 +325,18 @@ def published_groups(rows: Iterable[ChangeRow]) -> Iterator[list[ChangeRow]]:
             yield published
 
 
+def _families(rows: Sequence[ChangeRow]) -> tuple[str, ...]:
+    """The families of the markets whose results these rows publish."""
+    types = {market_type(row.key) for row in rows if row.message == _RESULTS and row.entity == "settlement"}
+    return tuple(sorted({RULES[each].family for each in types if each in RULES}))
+
+
 def _envelope(
-    last: ChangeRow, message: AmqpMessage, frames: bytes, variants: MessageVariants | None = None
+    last: ChangeRow,
+    message: AmqpMessage,
+    frames: bytes,
+    variants: MessageVariants | None = None,
+    families: tuple[str, ...] = (),
 ) -> Envelope:
     return Envelope(
         seq=last.envelope_seq,
@@ -335,6 +349,7 @@ def _envelope(
         variants=variants,
         tenant_id=tenant_of(last),
         arrived_at=last.arrived_at,
+        families=families,
     )
 
 

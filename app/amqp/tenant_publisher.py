@@ -37,9 +37,9 @@ log = get_logger(__name__)
 class PublishedEnvelope:
     """A published envelope: its seq, its name, when it was published (by the monotonic clock), and the seq
     that the publisher had reached before it; its timestamp, and when the log lines behind it arrived (Unix
-    ms, 0 if none did)."""
+    ms, 0 if none did); the `families` of the results in it."""
 
-    __slots__ = ("arrived_at", "at", "before", "name", "seq", "stamp")
+    __slots__ = ("arrived_at", "at", "before", "families", "name", "seq", "stamp")
 
     def __init__(self, before: int, envelope: Envelope, at: float) -> None:
         self.before = before
@@ -48,13 +48,16 @@ class PublishedEnvelope:
         self.at = at
         self.stamp = envelope.at
         self.arrived_at = envelope.arrived_at
+        self.families = envelope.families
 
-    def observe_confirm(self, now: float) -> None:
+    def observe_confirm(self, now: float, samples: TenantSamples) -> None:
         """Count it, and how long it took until `now` (Unix ms). Clocks of machines may differ a little."""
         _published(self.name).inc()
         publish_delay.observe(max(0.0, now - self.stamp) / 1000)
         if self.arrived_at:
-            message_delay.observe(max(0.0, now - self.arrived_at) / 1000)
+            seconds = max(0.0, now - self.arrived_at) / 1000
+            message_delay.observe(seconds)
+            samples.delayed(seconds, self.families)
 
 
 class TenantPublisher:
@@ -281,7 +284,7 @@ class TenantPublisher:
         entries = self._resolve(tag, multiple)
         now = time.time() * 1000
         for entry in entries:
-            entry.observe_confirm(now)
+            entry.observe_confirm(now, self.samples)
         if entries:
             self.samples.confirmed(len(entries), max(0.0, now - min(each.stamp for each in entries)))
             if self._live:

@@ -97,21 +97,30 @@ def is_allowed(access: ResourceCheck, exchange: str) -> bool:
             return False
 
 
-def permission(exchange: str, mode: AuthorisationMode) -> Permission | None:
-    """The tenant's permission as the broker stores it; None in mode `http`."""
+def permission(exchange: str, mode: AuthorisationMode, *, replays: bool = True) -> Permission | None:
+    """The tenant's permission as the broker stores it; None in mode `http`. Without `replays`: as version
+    0.2.0 sets it."""
     if mode == "http":
         return None
-    read = rf"^({_SERVER_NAMED}|{re.escape(exchange)}|{REPLAY_EXCHANGE})$"
+    read = "|".join((_SERVER_NAMED, re.escape(exchange), *_replays(replays)))
+    read = f"^({read})$"
     return Permission(configure=f"^{_SERVER_NAMED}$", write=f"^{_SERVER_NAMED}$", read=read)
 
 
-def topic_permissions(exchange: str, mode: AuthorisationMode) -> frozenset[TopicPermission]:
+def topic_permissions(
+    exchange: str, mode: AuthorisationMode, *, replays: bool = True
+) -> frozenset[TopicPermission]:
     """The tenant's topic permissions, on each exchange that it may read; none in mode `http`. To an
-    exchange that has none the broker allows every key."""
+    exchange that has none the broker allows every key. `replays` as in `permission`."""
     if mode == "http":
         return frozenset()
     read = f"^{_BINDING_KEY.pattern}$"
-    return frozenset(TopicPermission(name, write="^$", read=read) for name in (exchange, REPLAY_EXCHANGE))
+    exchanges = (exchange, *_replays(replays))
+    return frozenset(TopicPermission(name, write="^$", read=read) for name in exchanges)
+
+
+def _replays(replays: bool) -> tuple[str, ...]:
+    return (REPLAY_EXCHANGE,) if replays else ()
 
 
 def _queues(vhost: str) -> str:

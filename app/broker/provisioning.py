@@ -113,16 +113,16 @@ def vhost_limits(max_queues: int) -> dict[str, int]:
 
 
 async def apply_permissions(
-    management: Management, vhost: str, exchange: str, mode: AuthorisationMode
+    management: Management, vhost: str, exchange: str, mode: AuthorisationMode, *, replays: bool = True
 ) -> None:
     """Set the permissions and limits of every tenant for this user, which may log in again with them."""
     user = tenant_user(vhost)
-    permission = permissions.permission(exchange, mode)
+    permission = permissions.permission(exchange, mode, replays=replays)
     if permission:
         await management.set_permissions(vhost, user, **msgspec.structs.asdict(permission))
     else:
         await management.clear_permissions(vhost, user)
-    for topics in permissions.topic_permissions(exchange, mode):
+    for topics in permissions.topic_permissions(exchange, mode, replays=replays):
         await management.set_topic_permission(vhost, user, topics)
     await management.limit_user(user, USER_LIMITS)
 
@@ -160,19 +160,32 @@ async def declare_topology(management: Management, vhost: str, exchange: str) ->
 async def declare_client_exchanges(management: Management, vhost: str, exchange: str) -> None:
     """Declare the exchanges to which clients of established odds feeds bind: that with everything of
     `exchange`, and that of replays."""
-    await management.put_exchange(vhost, REPLAY_EXCHANGE, "topic")
+    await declare_replay_exchange(management, vhost)
     if exchange != SDK_EXCHANGE:
         await management.put_exchange(vhost, SDK_EXCHANGE, "topic")
         await management.bind_exchange(vhost, exchange, SDK_EXCHANGE, "#")
 
 
+async def declare_replay_exchange(management: Management, vhost: str) -> None:
+    await management.put_exchange(vhost, REPLAY_EXCHANGE, "topic")
+
+
 async def has_client_exchanges(
     management: Management, listed: Collection[ListedExchange], vhost: str, exchange: str
 ) -> bool:
-    """Whether those exchanges, of those that the broker listed, are there as declared, and bound."""
-    if any(ListedExchange(vhost, name) not in listed for name in {*CLIENT_EXCHANGES} - {exchange}):
+    """Whether those exchanges, of those that the broker listed, are there as declared, and bound. That of
+    replays may be missing (`lacks_replay_exchange`)."""
+    wanted = {*CLIENT_EXCHANGES} - {exchange}
+    if lacks_replay_exchange(listed, vhost):
+        wanted -= {REPLAY_EXCHANGE}
+    if any(ListedExchange(vhost, name) not in listed for name in wanted):
         return False
     return exchange == SDK_EXCHANGE or await management.is_bound(vhost, exchange, SDK_EXCHANGE)
+
+
+def lacks_replay_exchange(listed: Collection[ListedExchange], vhost: str) -> bool:
+    """Whether the vhost has no exchange of replays, as those that version 0.2.0 made."""
+    return not any(each.vhost == vhost and each.name == REPLAY_EXCHANGE for each in listed)
 
 
 async def restore_client_exchanges(management: Management, vhost: str, exchange: str) -> None:

@@ -7,7 +7,7 @@ import click
 
 from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.broker.address import parse
-from app.channels.feed.tail import tail as messages
+from app.channels.feed import tail as feed_tail
 from app.cli.runtime import async_command, broker_config, command_store, load_settings
 from app.kit.control_characters import escape_control_characters
 from app.workers import run_feed
@@ -19,7 +19,7 @@ from app.workers import run_feed
 async def tail(tenant: str) -> None:
     """Print the messages that TENANT receives over AMQP, readably, as they arrive."""
     settings = load_settings()
-    async for message in messages(parse(settings.rabbitmq_url).url(tenant), settings.exchange):
+    async for message in feed_tail.tail(parse(settings.rabbitmq_url).url(tenant), settings.exchange):
         if not _printed(message):
             return
 

@@ -18,7 +18,7 @@ from app.domain.recovery import LATE_MILLIS
 from app.kit.clock import iso_seconds, system_clock
 from app.sandbox.simulator.match_simulation import Pace
 from app.sandbox.simulator.service_client import LogSender, read_log
-from app.store import audit, log_state, matches
+from app.store import audit, ledger, log_state, matches
 from app.store.connections import Store
 
 _PROGRESS_LINES = 500
@@ -160,9 +160,20 @@ async def match_forget(days: float) -> None:
     gone = 0
     async with command_store(settings) as store:
         before = system_clock() - millis
+        await _require_leaves(store, before)
         while page := await _forget(store, before, days):
             gone += page
     click.echo(f"{gone} matches removed")
+
+
+async def _require_leaves(store: Store, before: int) -> None:
+    """Refuse to delete settlements that the signed ledger does not have yet."""
+    async with store.autocommit() as tx:
+        oldest = await ledger.oldest_without_leaf(tx, await ledger.reached(tx))
+    if oldest is not None and oldest < before:
+        raise click.ClickException(
+            f"the signed ledger lacks settlements since {iso_seconds(oldest)}: start a feed process first"
+        )
 
 
 async def _forget(store: Store, before: int, days: float) -> int:

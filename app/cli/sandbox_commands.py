@@ -129,7 +129,13 @@ def _write_private(path: Path, text: str) -> None:
 )
 @click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")
 @click.option("--operator-url", help="The address of the operator API (default: at OPERATOR_PORT, if set).")
-@click.option("--operator-key", envvar="MATCHFEED_OPERATOR_KEY", required=True)
+@click.option("--operator-key", envvar="MATCHFEED_OPERATOR_KEY", help="Required, unless --to is given.")
+@click.option(
+    "--to",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the log of one match to this file, at the speed of play, and need no service.",
+)
 @async_command
 async def simulate(
     count: int,
@@ -142,9 +148,15 @@ async def simulate(
     anomalies: bool,
     base_url: str | None,
     operator_url: str | None,
-    operator_key: str,
+    operator_key: str | None,
+    file: Path | None,
 ) -> None:
     """Create matches between fictional teams and send their logs as game servers would."""
+    if file is not None:
+        _write_log(file, replace(_plan(seed, int(best_of), 1.0, NONE), begin=_this_second()))
+        return
+    if operator_key is None:
+        raise click.UsageError("Give --operator-key (or MATCHFEED_OPERATOR_KEY), or --to FILE.")
     async with httpx.AsyncClient(
         timeout=10, trust_env=False, limits=httpx.Limits(max_connections=50)
     ) as client:
@@ -161,6 +173,17 @@ async def simulate(
             for number in range(count):
                 plan = _plan(seed + number, int(best_of), speed, COMMON if anomalies else NONE)
                 group.create_task(_play(client, operator, plan, turns))
+
+
+def _write_log(file: Path, plan: MatchPlan) -> None:
+    lines, truth = played(plan)
+    file.write_text("".join(f"{line.text}\n" for line in lines), "utf-8")
+    scores = ", ".join(f"{one.name} {one.home_score}:{one.away_score}" for one in truth.maps)
+    click.echo(f"{file}: {len(lines)} lines, {plan.home.name} v {plan.away.name}: {scores}")
+
+
+def _this_second() -> int:
+    return int(time.time()) * 1000
 
 
 async def _until_stopped(day: MatchDay) -> None:

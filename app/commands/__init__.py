@@ -12,7 +12,9 @@ what operators do about alerts.
 
 `match_update` ends every transaction that changes a match's state, whether a command or a log batch began it
 (one that only stores a batch for later, or a recovery's timestamp, does not): trading reacts, and state,
-ledger and change log (`change_drafts`) are written together or not at all. `match_entrants` resolves team,
-tournament and player names to numbers, and rates teams by what is played; `rating_import` imports results and
-strengths. Alerts about the match begin and end with its doubts. `settlement_audit` recomputes settlements.
+ledger and change log (`change_drafts`) are written together or not at all, with what the transaction was
+given (`match_inputs`). What trading decides (`match_reaction`) is pure, so that `app.recompute` can compute
+it again from a file (`match_export`). `match_entrants` resolves team, tournament and player names to numbers,
+and rates teams by what is played; `rating_import` imports results and strengths. Alerts about the match begin
+and end with its doubts. `settlement_audit` recomputes settlements.
 """

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from app.claims import correction
 from app.commands import execution
 from app.commands.execution import ConsentNeeded, Preview, Sender, preview
-from app.commands.match_commands import Command
+from app.commands.match_commands import Command, UpholdClaim
 from app.commands.trading_commands import AnyCommand
 from app.domain.match import Match
 from app.kit.errors import Conflict, Forbidden, NotFound
@@ -87,6 +88,10 @@ async def _request(
             expires_at=now + LASTS_SECONDS * 1000,
         )
         await _record(tx, made, "consent.request", sender.actor, now)
+        if isinstance(command, UpholdClaim):
+            match = await matches.lock(tx, match.id)
+            own = execution.correction_of(command)
+            await correction.wait(tx, match, own, made.id, by=sender.actor, now=now)
     return made
 
 

@@ -163,10 +163,14 @@ def _describe(command: c.Describe, match: Match) -> tuple[Match, tuple[MatchChan
 
 
 def _action_on_market(command: c.OnMarket, now: int) -> ManualMarketAction:
-    """The manual action of a settlement, a void or a rollback."""
+    """The manual action of a settlement, a void, a rollback or a correction."""
     key, reason = command.key, command.reason
     match command:
         case c.SettleMarket():
+            return market_actions.settle(key, Result(command.result), reason)
+        case c.UpholdClaim(result="void", void_reason_id=void_reason_id):
+            return market_actions.void(key, void_reason_id, reason)
+        case c.UpholdClaim():
             return market_actions.settle(key, Result(command.result), reason)
         case c.VoidMarket(void_reason_id=void_reason_id):
             window = _window(command, now)

@@ -14,14 +14,26 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from app.commands import match_entrants, match_references, match_update, source_switch
+from app.claims import correction
+from app.claims.correction import Correction
+from app.commands import match_entrants, match_reaction, match_references, match_update, source_switch
 from app.commands.effects import Effect, effect_of
-from app.commands.match_commands import Command, FollowReferences, FollowSource, OnBets, RollBackMarket
-from app.commands.match_update import MatchUpdate
+from app.commands.match_commands import (
+    Command,
+    FollowReferences,
+    FollowSource,
+    OnBets,
+    RollBackMarket,
+    SettleMarket,
+    UpholdClaim,
+    VoidMarket,
+)
+from app.commands.match_inputs import Commanded
+from app.commands.match_reaction import MatchUpdate
 from app.commands.trading_commands import Undo
 from app.commands.undo import CommandState, state_of, undo
 from app.domain import lifecycle
-from app.domain.market import Market, MarketKey
+from app.domain.market import Market, MarketKey, Result
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, void_windows
 from app.kit.errors import Conflict, Field, Invalid
@@ -156,9 +168,9 @@ async def preview(
         planned = await plan(tx, match, command, Sender(by, owner or by), now, pricing)
         waits = await needs_consent(tx, planned, consent_seconds)
     update = planned.update
-    changed = match_update.changed_markets(update)
+    changed = match_reaction.changed_markets(update)
     moved = tuple(MovedMarket(update.book.get(each.key), each) for each in changed)
-    envelopes = _envelopes(match_update.change_rows(update, changed))
+    envelopes = _envelopes(match_reaction.change_rows(update, changed))
     entries, effect = update.reaction.entries, planned.fingerprint
     return Preview(match, update.after, moved, entries, envelopes, effect, waits)
 
@@ -188,18 +200,24 @@ async def plan(
     """What `command` changes on this match, which must be locked in `tx`; `carry_out` writes it. Raises as
     `execute`."""
     await _check_revision(tx, match, command, sender)
+    if isinstance(command, UpholdClaim):
+        await correction.check(tx, match, correction_of(command), by=sender.actor)
     effect, extra_writes = await _effect(tx, command, match, now, pricing)
     await _check_window(tx, match.id, command)
-    after = await match_entrants.resolve(tx, match, effect.after, now)
+    computed = replace(effect.after, revision=match.revision + 1)
+    after = await match_entrants.resolve(tx, match, computed, now)
+    is_computed = not isinstance(command, FollowReferences | FollowSource)
     update = await match_update.prepare(
         tx,
         match,
-        replace(after, revision=match.revision + 1),
+        after,
         effect.changes,
         now=now,
         may_price=after.over or not after.applied_late,
         pricing=pricing,
         action=effect.action,
+        cause=Commanded(msgspec.Raw(encoded(_without_claim(command)))) if is_computed else None,
+        computed=computed if is_computed else None,
     )
     return Plan(command, update, extra_writes, command.of if isinstance(command, Undo) else None)
 
@@ -227,7 +245,28 @@ async def carry_out(tx: Tx, planned: Plan, sender: Sender) -> Match:
     await tx.write([operator_commands.add_statement(after.id, executed)])
     if planned.undone is not None:
         await tx.write([operator_commands.undone_statement(after.id, planned.undone, after.revision)])
-    return await match_update.write(tx, update, planned.extra_writes)
+    written = await match_update.write(tx, update, planned.extra_writes)
+    if isinstance(planned.command, UpholdClaim):
+        own = correction_of(planned.command)
+        await correction.finish(tx, written, own, by=sender.actor, consent_by=sender.consent_by, now=now)
+    return written
+
+
+def correction_of(command: UpholdClaim) -> Correction:
+    """What a command does to the claim that it upholds."""
+    return Correction(command.claim, command.key, Result(command.result), command.answer)
+
+
+def _without_claim(command: Command) -> Command:
+    """The command that has the same effect without a claim: a match's file is read by others than the tenant
+    whose claim it was."""
+    if not isinstance(command, UpholdClaim):
+        return command
+    of, about, why = command.market_id, command.specifiers, command.reason
+    if command.result == "void":
+        reason_id = command.void_reason_id
+        return VoidMarket(market_id=of, specifiers=about, reason=why, void_reason_id=reason_id)
+    return SettleMarket(market_id=of, specifiers=about, reason=why, result=command.result)
 
 
 async def _check_revision(tx: Tx, match: Match, command: Command, sender: Sender) -> None:

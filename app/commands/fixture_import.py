@@ -12,8 +12,7 @@ from app.commands import creation, execution
 from app.commands.creation import NewMatch
 from app.commands.execution import Sender
 from app.commands.match_commands import Cancel, Command, Schedule, SetFormat, SetTeams
-from app.commands.match_entrants import BEFORE_PLAY
-from app.domain.match import Match
+from app.domain.match import BEFORE_PLAY, Match
 from app.domain.reference_reports import Fixture, FixtureChange
 from app.kit.errors import Field, Invalid
 from app.store import matches, reference_imports

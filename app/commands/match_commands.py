@@ -6,6 +6,7 @@ are refused with the field's name before anything is read from the store.
 """
 
 from typing import Annotated, Literal
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -236,6 +237,17 @@ class VoidMarket(OnBets, frozen=True, kw_only=True, tag="void_market"):
 
 class SettleMarket(OnMarket, frozen=True, kw_only=True, tag="settle_market"):
     result: Literal["won", "lost"]
+
+
+class UpholdClaim(OnMarket, frozen=True, kw_only=True, tag="uphold_claim"):
+    """Correct the result of a market as a tenant claims, or otherwise: roll it back and settle it, or void
+    it. `claim` is the claim's id, `answer` what its tenant is answered; `reason`, for the ledger, is seen by
+    every tenant. Refused if the result was changed since the claim was made."""
+
+    claim: UUID
+    result: Literal["won", "lost", "void"]
+    void_reason_id: Literal[4, 14, 15] = 4
+    answer: Words = ""
 
 
 class RollBackMarket(OnBets, frozen=True, kw_only=True, tag="roll_back_market"):

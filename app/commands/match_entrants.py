@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from app.domain import strength
 from app.domain.analytics import PlayerOnMap
 from app.domain.entrants import MAX_FILE_NUMBER, Competitor, Player, squad
-from app.domain.match import Match, Status, Team
+from app.domain.match import BEFORE_PLAY, Match, Team
 from app.domain.strength import MILLIS_OF_DAY, RatingEvent, TeamRating, check_strengths, played_maps
 from app.kit.errors import Field, Invalid
 from app.store import entrants, history, ratings
@@ -26,7 +26,6 @@ from app.store.entrants import E, EntrantTable
 from app.store.transaction import Tx
 from app.trading.ratings import RatingHistory, rating_model
 
-BEFORE_PLAY = (Status.DISCOVERED, Status.UPCOMING)
 _TEAMS: tuple[Team, Team] = ("home", "away")
 Reference = tuple[str, int | None]  #: a name, and the id if there is one
 

@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from app.commands import closing_line, match_update
 from app.commands.match_commands import FollowReferences
-from app.commands.match_entrants import BEFORE_PLAY
 from app.domain.changes import ControlsChanged, DetailsChanged, MatchChange
 from app.domain.doubts import REFERENCES, clear_doubt
 from app.domain.market import MATCH_WINNER
-from app.domain.match import Match
+from app.domain.match import BEFORE_PLAY, Match
 from app.domain.references import ReferenceStatus
 from app.store import markets, reference_prices
 from app.store.connections import Store

@@ -6,11 +6,18 @@ An alert about a doubt begins with its doubt, in the same transaction, and ends 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from uuid import UUID
 
-import msgspec
 from msgspec.structs import replace
 
-from app.commands import change_drafts, closing_line, match_entrants
+from app.commands import closing_line, match_entrants, match_inputs, match_reaction
 from app.commands.market_actions import ManualMarketAction, no_action
+from app.commands.match_inputs import Cause, TimePassed, pack
+from app.commands.match_reaction import (
+    MatchUpdate,
+    change_rows,
+    changed_markets,
+    finished_rounds,
+    timeline_events,
+)
 from app.commands.player_forms import with_player_forms
 from app.domain import analytics
 from app.domain import changes as c
@@ -23,29 +30,24 @@ from app.domain.doubts import (
     UNCOUNTED_ROUNDS,
     UNRATED,
     UNREAD_LINE,
-    raise_doubt,
 )
 from app.domain.formats import FORMAT
 from app.domain.maps import end_due_at
-from app.domain.market import Book, Market, with_offer_end
-from app.domain.match import Doubt, Match, Round, Status, TimelineEvent
+from app.domain.match import BEFORE_PLAY, Doubt, Match, Status
 from app.domain.restarts import RESTARTED
 from app.kit import metrics
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
-from app.store import alerts, history, markets, matches, statistics
+from app.store import alerts, heartbeats, history, markets, matches, statistics
 from app.store import changes as change_log
+from app.store import match_inputs as stored_inputs
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.transaction import Tx, Write
-from app.trading import engine
-from app.trading.divergence import judged
-from app.trading.engine import Reaction
+from app.trading import coefficients
 from app.trading.held_probabilities import without_ended
 from app.trading.match_facts import Past, whether_standing
-from app.trading.price_guard import unexplained_move
 from app.trading.pricing import PricingConfig
-from app.trading.registry import RULES
 
 
 async def for_each_match(
@@ -97,7 +99,7 @@ def _present(match: Match) -> dict[AlertKind, str]:
 
 def _of_references(match: Match) -> dict[AlertKind, str]:
     """Those of the reference prices of a match before play."""
-    if match.status not in match_entrants.BEFORE_PLAY or match.over:
+    if match.status not in BEFORE_PLAY or match.over:
         return {}
     status = match.references
     found: dict[AlertKind, str] = {}
@@ -151,18 +153,6 @@ def _kind(doubt: Doubt) -> AlertKind | None:
 log = get_logger(__name__)
 
 
-class MatchUpdate(msgspec.Struct, frozen=True):
-    """All that a transaction changes of a match: its state before (None: it is new) and after, what has
-    changed in it, the book before, and what the engine and operators do to that, at `now` (Unix ms)."""
-
-    before: Match | None
-    after: Match
-    changes: Sequence[c.MatchChange]
-    book: Book
-    reaction: Reaction
-    now: int
-
-
 async def react_and_write(
     tx: Tx,
     before: Match | None,
@@ -174,9 +164,12 @@ async def react_and_write(
     pricing: PricingConfig,
     extra_writes: Sequence[Write] = (),
     arrived_at: int = 0,
+    cause: Cause | None = None,
 ) -> Match:
     """`prepare` an update and `write` it."""
-    update = await prepare(tx, before, after, changes, now=now, may_price=may_price, pricing=pricing)
+    update = await prepare(
+        tx, before, after, changes, now=now, may_price=may_price, pricing=pricing, cause=cause
+    )
     return await write(tx, update, extra_writes, arrived_at)
 
 
@@ -190,38 +183,41 @@ async def prepare(
     may_price: bool,
     pricing: PricingConfig,
     action: ManualMarketAction = no_action,
+    cause: Cause | None = None,
+    computed: Match | None = None,
 ) -> MatchUpdate:
     """Execute the operator's `action`; then open, reprice, suspend and settle markets as the changes require.
 
     The match must be locked in `tx`; `before` is None for a new match. `may_price` False suspends every
-    active market, and opens and reprices none.
+    active market, and opens and reprices none. `cause` is what `after` and `changes` can be computed from
+    again (default: they are stored as they are); `computed`: what that leads to, if it is not `after`.
     """
-    if before is not None and before.status in match_entrants.BEFORE_PLAY and after.status is Status.LIVE:
+    if before is None:
+        level = await heartbeats.lowest_compatibility(tx)
+        after = replace(after, head_to_heads=level >= heartbeats.COMPATIBILITY_LEVEL)
+    cause = cause or match_inputs.given(before, after, changes)
+    computed = computed or after
+    if before is not None and before.status in BEFORE_PLAY and after.status is Status.LIVE:
         after = await match_entrants.with_current_ratings(tx, after, now, begins=True)
-    if after.status in match_entrants.BEFORE_PLAY:
-        compared = judged(after, pricing)
-        if compared.doubts != after.doubts:
-            changes = (*changes, c.DetailsChanged())
-        after = compared
     after = await with_player_forms(tx, before, after)
+    given = match_inputs.input_of(
+        before, cause, now=now, pricing=pricing, may_price=may_price, computed=computed, after=after
+    )
+    after, changes = match_reaction.compare_references(after, changes, pricing)
     book = await markets.book(tx, after.id)  # settled ones, too: what they rested on may be void now
-    if after.controls.held:
-        kept = without_ended(after, changes, book, now, pricing)
-        if kept is not after:
-            after, changes = kept, (*changes, c.ControlsChanged())
-    manual = action(book)
-    needs_past = before is not None and engine.needs_past(before, changes, _acted(manual, book))
-    past = await _past(tx, after, changes) if needs_past else None
-    if after.types_known != len(RULES):
-        after = replace(after, types_known=len(RULES))
-    reaction = decide(manual, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past)
-    doubted = _doubt_price(before, after, changes, book, reaction, now)
-    if doubted is not after:
-        after, changes = doubted, (*changes, c.DetailsChanged())
-        reaction = decide(
-            manual, after, changes, book, now=now, may_price=may_price, pricing=pricing, past=past
-        )
-    return MatchUpdate(before, after, changes, book, reaction, now)
+    draft = match_reaction.draft(
+        before,
+        after,
+        changes,
+        book,
+        now=now,
+        may_price=may_price,
+        pricing=pricing,
+        action=action,
+        given=given,
+    )
+    past = await _past(tx, draft.after, draft.changes) if draft.needs_past else None
+    return match_reaction.conclude(draft, past)
 
 
 async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingConfig) -> None:
@@ -231,38 +227,19 @@ async def reprice_and_write(tx: Tx, match: Match, *, now: int, pricing: PricingC
         kept = without_ended(match, (), book, now, pricing)
         if kept is not match:
             changes = (c.ControlsChanged(),)
-            await react_and_write(tx, match, kept, changes, now=now, may_price=True, pricing=pricing)
+            cause = TimePassed()
+            update = await prepare(
+                tx, match, kept, changes, now=now, may_price=True, pricing=pricing, cause=cause
+            )
+            await write(tx, update)
             return
-    reaction = engine.react(match, (), book, now=now, may_price=True, pricing=pricing)
-    if not reaction.markets:
-        await matches.set_reprice_at(tx, match.id, reaction.reprice_at)
-        matches.note_written(tx, match, book)
-        return
-    doubted = _doubt_price(match, match, (), book, reaction, now)
-    if doubted is match:
-        await write(tx, MatchUpdate(match, match, (), book, reaction, now))
+    update = match_reaction.on_clock(match, book, now, pricing)
+    if update.reaction.markets:
+        given = match_inputs.input_of(match, TimePassed(), now=now, pricing=pricing)
+        await write(tx, replace(update, given=given))
     else:
-        await suspend_and_write(tx, match, doubted, (c.DetailsChanged(),), reason=doubted.suspended, now=now)
-
-
-def decide(
-    manual: Reaction,
-    after: Match,
-    changes: Sequence[c.MatchChange],
-    book: Book,
-    *,
-    now: int,
-    may_price: bool,
-    pricing: PricingConfig,
-    past: Past | None = None,
-) -> Reaction:
-    """What an operator's `manual` action and then the engine do to a book, merged: both change markets in the
-    same envelopes."""
-    acted = _acted(manual, book)
-    reaction = engine.react(after, changes, acted, now=now, may_price=may_price, pricing=pricing, past=past)
-    changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
-    entries = engine.in_order((*manual.entries, *reaction.entries))
-    return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
+        await matches.set_reprice_at(tx, match.id, update.reaction.reprice_at)
+        matches.note_written(tx, match, book)
 
 
 async def _past(tx: Tx, match: Match, changes: Sequence[c.MatchChange]) -> Past:
@@ -273,37 +250,15 @@ async def _past(tx: Tx, match: Match, changes: Sequence[c.MatchChange]) -> Past:
     return Past(events, frozenset(void), await history.ledger(tx, match.id) if reinstated else ())
 
 
-def _acted(manual: Reaction, book: Book) -> Book:
-    """The book after an operator's action: itself after none, as whenever a log is applied."""
-    return book | {market.key: market for market in manual.markets} if manual.markets else book
-
-
-def _doubt_price(
-    before: Match | None,
-    after: Match,
-    changes: Sequence[c.MatchChange],
-    book: Book,
-    reaction: Reaction,
-    now: int,
-) -> Match:
-    """`after`, suspended if a price would move without a cause: the next round's beginning ends that, or an
-    operator."""
-    move = unexplained_move(before, after, changes, book, reaction.markets, now) if before else None
-    if move is None:
-        return after
-    metrics.unexplained_moves.inc()
-    log.error("a price moved without a cause", match_id=str(after.id), move=move.text)
-    after = replace(after, controls=replace(after.controls, held=()))
-    return raise_doubt(after, PRICE, f"a price moved without a cause: {move.text}")
-
-
 async def suspend_and_write(
     tx: Tx, before: Match | None, after: Match, changes: Sequence[c.MatchChange], *, reason: str, now: int
 ) -> Match:
     """Suspend all markets for `reason` and write everything; otherwise as `react_and_write`."""
     book = await markets.book(tx, after.id)
-    suspended = Reaction(engine.suspend_all(book, reason))
-    return await write(tx, MatchUpdate(before, after, changes, book, suspended, now))
+    update = match_reaction.suspend(before, after, changes, book, reason=reason, now=now)
+    cause = match_inputs.given(before, after, changes, reason)
+    given = match_inputs.input_of(before, cause, now=now, pricing=PricingConfig(), may_price=False)
+    return await write(tx, replace(update, given=given))
 
 
 async def write(
@@ -313,8 +268,14 @@ async def write(
     when the log lines behind it arrived, 0 without any. Returns the match with the timestamps of its change
     rows."""
     before, after, now, reaction = update.before, update.after, update.now, update.reaction
+    _log_doubted_price(before, after)
     changed = changed_markets(update)
     rows = change_rows(update, changed)
+    if update.given is not None:
+        given = pack(replace(update.given, rows=len(rows)))
+        extra_writes = [*extra_writes, stored_inputs.add_statement(after.id, given)]
+    if before is None or (before.status in BEFORE_PLAY and after.status is Status.LIVE):
+        await stored_inputs.add_coefficients(tx, coefficients.version(), coefficients.document(), now)
     if before is None:
         await matches.insert(tx, after)
     else:
@@ -322,14 +283,16 @@ async def write(
             *extra_writes,
             matches.save_statement(after, reaction.reprice_at or end_due_at(after)),
         ]
-    happened = history.add_statements(after.id, _rounds(update.changes), _events(update.changes))
+    happened = history.add_statements(
+        after.id, finished_rounds(update.changes), timeline_events(update.changes)
+    )
     await tx.write([*extra_writes, *happened, *markets.save_statements(after.id, changed)])
     standing = whether_standing(update.changes)
     await history.mark(tx, after.id, [number for number, stands in standing.items() if not stands], void=True)
     await history.mark(tx, after.id, [number for number, stands in standing.items() if stands], void=False)
     await update_alerts(tx, before, after, now)
     await match_entrants.follow_results(tx, before, after)
-    if after.status in match_entrants.BEFORE_PLAY:
+    if after.status in BEFORE_PLAY:
         await closing_line.record(tx, after, changed, now)
     if any(isinstance(change, c.RoundOpened) for change in update.changes):
         await match_entrants.record_roster(tx, after)
@@ -340,17 +303,13 @@ async def write(
     return written
 
 
-def changed_markets(update: MatchUpdate) -> list[Market]:
-    """The changed markets as they are stored."""
-    book = update.book
-    return [with_offer_end(book.get(market.key), market, update.now) for market in update.reaction.markets]
-
-
-def change_rows(update: MatchUpdate, changed: Sequence[Market]) -> list[change_log.ChangeDraft]:
-    """The rows of the change log that an update appends."""
-    return change_drafts.compose(
-        update.before, update.after, update.changes, update.book, changed, update.reaction.entries
-    )
+def _log_doubted_price(before: Match | None, after: Match) -> None:
+    """Log and count the doubt about a price, if it is new."""
+    known = before.doubts if before else ()
+    for doubt in after.doubts:
+        if doubt.kind == PRICE and all(one.kind != PRICE for one in known):
+            metrics.unexplained_moves.inc()
+            log.error("a price moved without a cause", match_id=str(after.id), move=doubt.reason)
 
 
 async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
@@ -362,25 +321,3 @@ async def _count(tx: Tx, before: Match | None, match: Match, now: int) -> None:
     await statistics.replace(tx, match.id, match.finished_at or now, teams, players)
     if before is None or not before.over:
         await match_entrants.record_players(tx, players)
-
-
-def _rounds(changes: Iterable[c.MatchChange]) -> list[Round]:
-    """The latest version of each finished round."""
-    latest: dict[int, Round] = {}
-    for change in changes:
-        if isinstance(change, c.RoundFinished | c.RoundAmended):
-            latest[change.round.id] = change.round
-        elif isinstance(change, c.PlayRecorded):
-            latest |= {played.id: played for played in change.rounds}
-    return list(latest.values())
-
-
-def _events(changes: Iterable[c.MatchChange]) -> list[TimelineEvent]:
-    """The latest version of each event."""
-    latest: dict[int, TimelineEvent] = {}
-    for change in changes:
-        if isinstance(change, c.EventAdded | c.EventAmended):
-            latest[change.event.id] = change.event
-        elif isinstance(change, c.PlayRecorded):
-            latest |= {event.id: event for event in change.events}
-    return list(latest.values())

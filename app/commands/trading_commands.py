@@ -142,6 +142,7 @@ AnyCommand = (
     | m.VoidMarket
     | m.SettleMarket
     | m.RollBackMarket
+    | m.UpholdClaim
     | SuspendMarket
     | ReleaseMarket
     | SuspendGroup

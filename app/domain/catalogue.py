@@ -7,6 +7,7 @@ where another locale lacks a text, the English one is used, so that no text is e
 
 import re
 import tomllib
+from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from importlib.resources import files
@@ -14,6 +15,8 @@ from typing import Literal
 
 import msgspec
 from propcache.api import cached_property
+
+from app.domain.market import MarketKey, market_name, specifier_values
 
 Locale = Literal["en", "ru"]
 SpecifierType = Literal["integer", "decimal", "variable_text"]
@@ -173,6 +176,19 @@ def load() -> Catalogue:
         betting_statuses=tuple(raw.betting_status),
         maps=tuple(raw.map),
     )
+
+
+def name_of(key: MarketKey, locale: Locale, words: Mapping[str, str]) -> str:
+    """The market in words; `words` replace values of specifiers, by the specifier. The bare name of one whose
+    type or specifiers the catalogue does not know."""
+    try:
+        values = specifier_values(key[1])
+    except ValueError:  # a client has made them up
+        values = {}
+    found = load().by_id.get(key[0])
+    if found is None or not found.placeholders <= values.keys():
+        return market_name(*key)
+    return found.render(locale, values | {name: word for name, word in words.items() if name in values})
 
 
 def _market(entry: _Market, described: dict[str, _Described]) -> MarketType:

@@ -124,3 +124,24 @@ class ControlsChanged(MatchChange, frozen=True):
 
 MatchChanges = list[MatchChange]  #: what has changed so far; each step appends to it
 MatchAndChanges = tuple[Match, tuple[MatchChange, ...]]  #: a match after a command, and what that changed
+#: Any of them, for decoding.
+AnyChange = (
+    MatchStarted
+    | MapStarted
+    | RoundOpened
+    | RoundLive
+    | EventAdded
+    | EventAmended
+    | RoundFinished
+    | RoundAmended
+    | EventsVoided
+    | RoundsVoided
+    | RoundsReinstated
+    | PlayRecorded
+    | MapFinished
+    | MatchFinished
+    | MatchCancelled
+    | FormatChanged
+    | DetailsChanged
+    | ControlsChanged
+)

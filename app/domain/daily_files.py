@@ -114,6 +114,11 @@ def begin_of(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
 
 
+def day_of(millis: int) -> date:
+    """The day of a moment (Unix ms)."""
+    return datetime.fromtimestamp(millis // 1000, UTC).date()
+
+
 def last_complete_day(now: int) -> date:
     """The newest day that is complete at `now` (Unix ms)."""
-    return datetime.fromtimestamp((now - COMPLETE_MILLIS) // 1000, UTC).date() - timedelta(days=1)
+    return day_of(now - COMPLETE_MILLIS) - timedelta(days=1)

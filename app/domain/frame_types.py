@@ -1,6 +1,7 @@
 """The frames of the WebSocket stream, and the scope that each needs (spec, "WebSocket frame types")."""
 
 from app.domain import scopes
+from app.domain.claims import ClaimStep
 
 ALIVE = "alive"
 CREATED = "match.created"
@@ -24,5 +25,6 @@ REQUIRED_SCOPES: dict[str, str] = {
         (MARKET_CREATED, MARKET_UPDATED, MARKET_SUSPENDED, "market.unsuspended"), scopes.STREAM_MARKETS
     ),
     SETTLEMENT: scopes.STREAM_MARKETS,
+    **{step.frame: scopes.STREAM_MARKETS for step in ClaimStep},
     SCOREBOARD: scopes.STREAM_SCOREBOARD,
 }

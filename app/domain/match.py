@@ -48,6 +48,7 @@ class Status(StrEnum):
         return _CODES[self]
 
 
+BEFORE_PLAY = (Status.DISCOVERED, Status.UPCOMING)
 _CODES = {Status.DISCOVERED: 0, Status.UPCOMING: 0, Status.LIVE: 1, Status.FINISHED: 4, Status.CANCELLED: 5}
 
 
@@ -291,6 +292,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     #: Whether an operator wants reference prices followed on this match; None: as the installation's setting.
     follows_references: bool | None = None
     references: ReferenceStatus = NO_REFERENCES
+    #: Whether head-to-heads of players may be on offer: every process reads their specifiers.
+    head_to_heads: bool = True
     #: Of how many market types the process knew the rules that last settled its markets.
     types_known: int = 0
     #: Of the roster, as stored statistics have it. A process of the version before drops it, and the next one

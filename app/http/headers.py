@@ -27,7 +27,7 @@ _ID, _RATE_LIMIT = "matchfeed.request_id", "matchfeed.rate_limit"
 #: An id is a random prefix and a counter: a random id, or the process id, per request would cost a system
 #: call.
 _prefix, _numbers = token_hex(12), count(1)
-_MONITORING = re.compile(r"/v1/(?:health|ready|alive)(?:\.xml)?/?\Z")
+_MONITORING = re.compile(r"/v1/(?:health|ready|alive|status)(?:\.xml)?/?\Z")
 _LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
 _REST = ("/v1/", "/cs2/v1/", "/soccer/v1/")
 _APIS = ("rest", "log_sink", "operators", "pages", "monitoring")

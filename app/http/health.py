@@ -9,6 +9,7 @@ from app.kit.metrics import component_healthy
 from app.store.connections import Store
 
 OK = "ok"
+INGEST_QUEUES = "ingest_queues"  #: whether the broker answers, that has the internal queues
 FEED_PROCESS = "feed_process"  #: whether any feed process is alive, whichever tenants it publishes to
 Check = Callable[[], Awaitable[str]]  #: returns `ok`, or one line on what is wrong
 _EVERY_SECONDS = 2.0
@@ -38,6 +39,10 @@ class Health:
             for name, state in (await self.parts()).items():
                 component_healthy.labels(name).set(state == OK)
             await asyncio.sleep(_EVERY_SECONDS)
+
+    def was_ok(self, name: str) -> bool:
+        """Whether a part was healthy when it was last checked; a part is before its first check."""
+        return self._states.get(name, OK) == OK
 
     async def ok(self, name: str) -> bool:
         """Whether one of the `others` is healthy."""

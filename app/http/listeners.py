@@ -71,18 +71,23 @@ class Listener(Enum):
     SDK = "sdk"
 
 
+class Ports(msgspec.Struct, frozen=True):
+    """The ports of the listeners that an installation may have; 0 for one that does not exist."""
+
+    operators: int
+    sdk: int
+
+
 class ListenerFilter(ASGIMiddleware):
     """The outermost middleware: hides the paths that a request's listener does not serve.
 
     The framework runs it after routing. A wrong method of a hidden path, which the framework refuses before,
     is therefore hidden by the handler of that refusal (`errors.unrouted`).
 
-    `operator_port` and `sdk_port` are those listeners' ports; 0 for one that does not exist."""
+    `limiter` and `ports` are called for each request: an application may be configured anew."""
 
-    def __init__(
-        self, limiter: Callable[[], UnauthenticatedLimiter], operator_port: int, sdk_port: int
-    ) -> None:
-        self._limiter, self._operator_port, self._sdk_port = limiter, operator_port, sdk_port
+    def __init__(self, limiter: Callable[[], UnauthenticatedLimiter], ports: Callable[[], Ports]) -> None:
+        self._limiter, self._ports = limiter, ports
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         if self.serves(scope):
@@ -95,15 +100,16 @@ class ListenerFilter(ASGIMiddleware):
     def serves(self, scope: Scope) -> bool:
         """Whether the listener that received the request serves its path; stores the listener."""
         listener = scope["state"][_KEY] = self._listener(scope)
-        return _serves(listener, _raw(scope), has_operators=bool(self._operator_port))
+        return _serves(listener, _raw(scope), has_operators=bool(self._ports().operators))
 
     def _listener(self, scope: Scope) -> Listener:
         """The listener that received the request."""
         server = scope.get("server")
         port = server[1] if server else None
-        if port and port == self._operator_port:
+        ports = self._ports()
+        if port and port == ports.operators:
             return Listener.OPERATORS
-        return Listener.SDK if port and port == self._sdk_port else Listener.TENANTS
+        return Listener.SDK if port and port == ports.sdk else Listener.TENANTS
 
 
 @lru_cache(maxsize=4096)

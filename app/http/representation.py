@@ -145,14 +145,15 @@ class ResponseBody:
     """The bytes of a response, with the headers that belong to them; gzipped on first use.
 
     With a `tag` of its own the ETag is a weak one: bodies of one tag differ only in what does not matter (the
-    moment of rendering).
+    moment of rendering). `caching` is its `Cache-Control`.
     """
 
-    __slots__ = ("_gzipped", "_headers", "_tag", "form", "plain", "weak")
+    __slots__ = ("_gzipped", "_headers", "_tag", "caching", "form", "plain", "weak")
 
-    def __init__(self, plain: bytes, form: Format, tag: str = "") -> None:
+    def __init__(self, plain: bytes, form: Format, tag: str = "", caching: str = CACHING) -> None:
         self.plain = plain
         self.form = form
+        self.caching = caching
         self.weak = bool(tag)
         self._tag = tag
         self._gzipped: bytes | None = None
@@ -201,7 +202,7 @@ def _names(condition: bytes, *tags: str) -> bool:
 
 
 def _headers(body: ResponseBody, tagged: bool, gzipped: bool, not_modified: bool) -> Headers:
-    headers = [(b"vary", VARY.encode()), (b"cache-control", CACHING.encode())]
+    headers = [(b"vary", VARY.encode()), (b"cache-control", body.caching.encode())]
     if tagged:
         tag = f'"{body.tag}-gzip"' if gzipped else f'"{body.tag}"'
         headers.append((b"etag", f"W/{tag}".encode() if body.weak else tag.encode()))

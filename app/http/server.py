@@ -28,6 +28,7 @@ from litestar.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from app.access.rate_limit import address_block
+from app.http.health import INGEST_QUEUES, Health
 from app.kit.background import retry_while_unavailable
 from app.store import heartbeats
 from app.store.connections import Store
@@ -265,18 +266,21 @@ class Listening:
         self.accepting = False
         self._name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
 
-    async def announce(self, store: Store) -> None:
-        """Announce each second that this process listens, and once when it no longer does. Never ends."""
+    async def announce(self, store: Store, health: Health) -> None:
+        """Announce each second that this process listens, and whether it reached the broker when that was
+        checked last; and once when it no longer listens. Never ends."""
         announced = False
         while True:
             if self.accepting or announced:
                 announced = self.accepting
-                await retry_while_unavailable("announcing this process", lambda: self._record(store))
+                work = partial(self._record, store, health)
+                await retry_while_unavailable("announcing this process", work)
             await asyncio.sleep(_BEAT_SECONDS if announced else _BEAT_SECONDS / 10)
 
-    async def _record(self, store: Store) -> None:
+    async def _record(self, store: Store, health: Health) -> None:
+        reached = health.was_ok(INGEST_QUEUES)
         async with store.transaction() as tx:
-            await heartbeats.record_web(tx, self._name, listens=self.accepting)
+            await heartbeats.record_web(tx, self._name, listens=self.accepting, reaches_broker=reached)
 
 
 class TlsListener:

@@ -12,20 +12,14 @@ import msgspec
 from msgspec.structs import replace
 
 from app.commands import match_update
-from app.domain.doubts import LOG_GAP, MISSING_DATA, SILENT
-from app.domain.facts import (
-    DataComplete,
-    DataLost,
-    Fact,
-    FreezeStarted,
-    RivalSeen,
-    SilenceEnded,
-    SourceChanged,
-)
+from app.commands.match_inputs import Lines, OwnFact, Part
+from app.domain.doubts import LOG_GAP
+from app.domain.facts import DataLost, Fact, RivalSeen, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import batches, cs2log, source_selection
 from app.ingest.batches import Batch
+from app.ingest.log_facts import apply_facts, fit_between, with_ended_doubts
 from app.ingest.source_selection import SourceDecision
 from app.kit import metrics
 from app.kit.logging import get_logger
@@ -117,7 +111,7 @@ async def _follow(
         log.warning(
             "another log source is followed now", match_id=str(match.id), source=decision.sender.source
         )
-        update.facts.append(SourceChanged(at=batch.arrived_at))
+        update.own.append(SourceChanged(at=batch.arrived_at))
     whole = LogRange("", 0, 0, batch.body, batch.arrived_at)
     await update.add(log_range or whole, has_offsets=log_range is not None)
     await (update.add_pending() if with_pending else update.drop_obsolete())
@@ -152,7 +146,9 @@ class LogUpdate:
         self.state = state
         self.decision = decision
         self.unread: list[str] = []
-        self.facts: list[Fact] = []
+        self.own: list[OwnFact] = []  #: what happened before the lines
+        self.facts: list[Fact] = []  #: the lines'
+        self.parts: list[Part] = []
         self.arrived_at = 0
 
     async def add(self, log_range: LogRange, *, has_offsets: bool = True) -> None:
@@ -170,6 +166,7 @@ class LogUpdate:
         self.unread += unread
         before = max(self.arrived_at, self.state.last_batch_at)
         self.facts += fit_between(reading.facts, before, log_range.arrived_at)
+        self.parts.append(Part("\n".join(reading.said), before, log_range.arrived_at))
         self.arrived_at = max(self.arrived_at, log_range.arrived_at)
 
     async def add_pending(self) -> None:
@@ -200,18 +197,18 @@ class LogUpdate:
     async def _drop(self, ranges: Sequence[LogRange]) -> None:
         for lost in ranges:
             self.state = replace(self.state, has_gap=True)
-            self.facts.insert(0, DataLost(at=lost.arrived_at, reason=LOG_GAP))
+            self.own.insert(0, DataLost(at=lost.arrived_at, reason=LOG_GAP))
             await log_state.delete_pending(self.tx, self.match.id, lost)
 
     async def finish(self, now: int, config: IngestConfig) -> None:
         """Fold the facts, let trading react, and write everything."""
         may_price = now - self.arrived_at <= config.fresh_millis
+        had_gap, facts = self.state.has_gap, [*self.own, *self.facts]
         if may_price:
-            self._end_doubts()
+            facts, has_gap = with_ended_doubts(self.match, facts, has_gap=had_gap, arrived_at=self.arrived_at)
+            self.state = replace(self.state, has_gap=has_gap)
         self.state = replace(self.state, last_batch_at=max(self.arrived_at, self.state.last_batch_at))
-        after, changes = fold(self.match, self.facts)
-        newest = max(after.last_arrived_at, self.arrived_at)
-        after = replace(after, last_arrived_at=newest, applied_late=not may_price)
+        after, changes = apply_facts(self.match, facts, self.arrived_at, may_price=may_price)
         await match_update.react_and_write(
             self.tx,
             self.match,
@@ -222,6 +219,7 @@ class LogUpdate:
             pricing=config.pricing,
             arrived_at=self.arrived_at,
             extra_writes=[log_state.save_statement(self.state), *self._save_senders()],
+            cause=Lines(tuple(self.parts), self.arrived_at, tuple(self.own), had_gap),
         )
 
     def _save_senders(self) -> list[Write]:
@@ -235,38 +233,3 @@ class LogUpdate:
             counted = replace(sender, unread_lines=count, unread_line=self.unread[-1])
             changed = (counted, *(each for each in changed if each is not sender))
         return log_state.save_senders(self.match.id, changed, decision.forgotten if decision else None)
-
-    def _end_doubts(self) -> None:
-        """Clear doubts about the source. A gap's doubt ends before the first complete round after it, a
-        silence's doubt with the first line."""
-        doubted = {doubt.kind for doubt in self.match.doubts}
-        round_begin = first_complete_round(self.facts) if self.state.has_gap else 0
-        if round_begin is not None and (self.state.has_gap or MISSING_DATA in doubted):
-            self.state = replace(self.state, has_gap=False)
-            self.facts.insert(round_begin, DataComplete(at=self._time_at(round_begin)))
-        if SILENT in doubted:
-            self.facts.insert(0, SilenceEnded(at=self._time_at(0)))
-
-    def _time_at(self, index: int) -> int:
-        return self.facts[index].at if index < len(self.facts) else self.arrived_at
-
-
-def fit_between(facts: Sequence[Fact], after: int, until: int) -> list[Fact]:
-    """The facts with their times (ms) scaled into `after` … `until`.
-
-    The facts of a batch that arrives at the speed of play are in that interval already and stay unchanged.
-    A batch that covers more of the source's seconds than have passed here (a log played faster, a backlog)
-    would otherwise have facts earlier than those of the batch before it.
-    """
-    first = min((fact.at for fact in facts), default=until)
-    if first >= after or until <= after:
-        return [replace(fact, at=max(fact.at, after)) if fact.at < after else fact for fact in facts]
-    scale = (until - after) / (until - first)
-    return [replace(fact, at=until - round((until - fact.at) * scale)) for fact in facts]
-
-
-def first_complete_round(facts: Sequence[Fact]) -> int | None:
-    """The index of the first round begun after the last gap in `facts`; None without one."""
-    lost = max((index for index, fact in enumerate(facts) if isinstance(fact, DataLost)), default=-1)
-    begins = (index for index, fact in enumerate(facts) if isinstance(fact, FreezeStarted) and index > lost)
-    return next(begins, None)

@@ -80,7 +80,7 @@ async def _close_gap(
         missing = (state.next_offset, first.begin)
         log.warning("log bytes are missing", match_id=str(match.id), missing=missing)
         update = LogUpdate(tx, match, replace(state, has_gap=True, next_offset=first.begin))
-        update.facts.append(DataLost(at=first.arrived_at, reason=LOG_GAP))
+        update.own.append(DataLost(at=first.arrived_at, reason=LOG_GAP))
     await (update.add_pending() if with_pending else update.drop_obsolete())
     await update.finish(now, config)
 

@@ -7,6 +7,7 @@
 - The claims of rival sources end when these have been silent for long.
 - Matches before play follow the ratings of their teams, which other matches change.
 - Matches before play follow the market's reference prices, which grow old.
+- Matches before play have head-to-heads on offer once every process can read them.
 - Clock and fuse decide rounds without a line. Trading computes until when its prices are valid, and that is
   stored with the match. Every worker looks for matches that are due. One of them locks a match and prices it
   again; the others skip it, and so does a restarted worker that finds it done.
@@ -20,11 +21,12 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.commands import match_entrants, match_references, match_update, source_switch
+from app.commands.match_inputs import Happened
 from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import DataComplete, EndOverdue, RivalsGone, SilenceEnded
 from app.domain.maps import end_due_at
-from app.domain.match import Match, Status
+from app.domain.match import BEFORE_PLAY, Match, Status
 from app.domain.sides import is_side_break
 from app.domain.transitions import fold
 from app.ingest.log_update import IngestConfig
@@ -134,9 +136,17 @@ async def resume_after_ingest_outage(
         return 0
 
     async def resume(tx: Tx, match: Match) -> None:
-        after, changes = fold(match, [DataComplete(at=now), SilenceEnded(at=now)])
+        facts = DataComplete(at=now), SilenceEnded(at=now)
+        after, changes = fold(match, facts)
         await match_update.react_and_write(
-            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
+            tx,
+            match,
+            after,
+            changes,
+            now=now,
+            may_price=not after.applied_late,
+            pricing=config.pricing,
+            cause=Happened(facts),
         )
 
     return await match_update.for_each_match(store, waiting, resume)
@@ -215,6 +225,23 @@ async def refresh_ratings(store: Store, now: int, config: IngestConfig) -> int:
     return await match_update.for_each_match(store, ids, follow)
 
 
+async def offer_head_to_heads(store: Store, now: int, config: IngestConfig) -> int:
+    """Put head-to-heads on offer in matches before play that were created while a process of version 0.2.0
+    was alive, now that none is; in how many."""
+    async with store.autocommit() as tx:
+        ids = await matches.without_head_to_heads(tx)
+
+    async def offer(tx: Tx, match: Match) -> None:
+        if match.head_to_heads or match.status not in BEFORE_PLAY:
+            return
+        after = replace(match, head_to_heads=True)
+        await match_update.react_and_write(
+            tx, match, after, (), now=now, may_price=not after.applied_late, pricing=config.pricing
+        )
+
+    return await match_update.for_each_match(store, ids, offer)
+
+
 async def follow_references(store: Store, now: int, config: IngestConfig) -> int:
     """Have matches before play follow reference prices as they come and grow old; how many."""
     return await match_references.refresh_due(store, now, config.pricing)
@@ -259,9 +286,17 @@ async def reprice_due(store: Store, clock: Clock, config: IngestConfig) -> int:
 
 
 async def _end_map(tx: Tx, match: Match, now: int, config: IngestConfig) -> None:
-    after, changes = fold(match, [EndOverdue(at=now)])
+    facts = (EndOverdue(at=now),)
+    after, changes = fold(match, facts)
     if after is not match:
         log.warning("a map ended by the rules: its log reports no end", match_id=str(match.id))
     await match_update.react_and_write(
-        tx, match, after, changes, now=now, may_price=not match.applied_late, pricing=config.pricing
+        tx,
+        match,
+        after,
+        changes,
+        now=now,
+        may_price=not match.applied_late,
+        pricing=config.pricing,
+        cause=Happened(facts),
     )

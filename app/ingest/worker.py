@@ -69,6 +69,7 @@ async def tick(
         async with store.transaction() as tx:
             await heartbeats.record(tx, assignment.name, heartbeats.INGEST, now)
             assignment.rebalance(await heartbeats.alive_since(tx, heartbeats.INGEST, now - _DEAD_MILLIS))
+            lowest = await heartbeats.lowest_compatibility(tx)
         await lost_lines.skip_missing(store, now, config)
         await match_checks.suspend_silent(store, now, config)
         await match_checks.resume_after_ingest_outage(store, now, config, queues_empty)
@@ -76,6 +77,8 @@ async def tick(
         await match_checks.forget_rivals(store, now, config)
         await match_checks.refresh_ratings(store, now, config)
         await match_checks.follow_references(store, now, config)
+        if lowest == heartbeats.COMPATIBILITY_LEVEL:
+            await match_checks.offer_head_to_heads(store, now, config)
     except Unavailable as error:
         log.warning("the database is unavailable", error=error.detail)
 

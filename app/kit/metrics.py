@@ -78,6 +78,14 @@ replay_messages = Counter(
     "matchfeed_replay_messages", "Messages of replays that were confirmed by the broker"
 )
 recovery_envelopes = Counter("matchfeed_recovery_envelopes", "Replayed envelopes confirmed by the broker")
+ledger_leaves_behind = Gauge(
+    "matchfeed_ledger_leaves_behind",
+    "Entries of the settlement ledger without a leaf yet; the same in every feed process",
+)
+ledger_head_age = Gauge(
+    "matchfeed_ledger_head_age_seconds",
+    "Age of the newest signed head of the ledger; the same in every feed process",
+)
 feed_tenants = Gauge("matchfeed_feed_tenants", "Tenants whose lease this process holds")
 xml_dropped_characters = Counter(
     "matchfeed_xml_dropped_characters", "Characters removed because XML forbids them"
@@ -94,7 +102,7 @@ unauthenticated = Counter(
 http_responses = Counter(
     "matchfeed_http_responses",
     "Responses by what was requested (rest: what tenants may request; log_sink, operators, pages, monitoring:"
-    " health and alive) and the class of their status",
+    " health, alive and status) and the class of their status",
     ["api", "status"],
 )
 broker_decisions = Counter(

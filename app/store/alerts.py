@@ -54,6 +54,9 @@ class AlertKind(StrEnum):
     PARKED_BATCH = "parked_batch"  #: a log batch could not be applied
     TENANT_LOSING_MESSAGES = "tenant_losing_messages"  #: a tenant's queues lose messages
     TENANT_RIGHTS = "tenant_rights"  #: a tenant did at the broker what it may not
+    CLAIM_OPEN = "claim_open"  #: a tenant claims that a result is wrong
+    CLAIM_LATE = "claim_late"  #: a claim is undecided past its deadline
+    LEDGER_HEAD_LATE = "ledger_head_late"  #: the signed ledger has no head of this hour
     DEAD_PROCESS = "dead_process"  #: no process of a kind has sent a heartbeat for too long
 
 
@@ -67,6 +70,8 @@ _OUTLIVING = (
     AlertKind.MAP_CONTRADICTION,
     AlertKind.LINE_NOT_UNDERSTOOD,
     AlertKind.STATISTICS_CONTRADICTION,
+    AlertKind.CLAIM_OPEN,
+    AlertKind.CLAIM_LATE,
 )
 
 

@@ -15,6 +15,8 @@ it books one again.
     a market type is switched            `SWITCH`                    `TENANT_MARKET`, on every channel
     a match is unbooked, or booked       `BOOKING`                   `FEED_MARKET`, on the AMQP feed only
 
+A step of a tenant's claim is a row for it alone, too (`CLAIM`), on the stream only. It needs no place.
+
 The seq of the first row is the place. After it follows for each match a group of rows, one for each market.
 Their keys begin with the tenant's id. They have neither a frame nor a message, so that they are published to
 no other tenant, and they are in no match's `prev_seq`.
@@ -48,9 +50,10 @@ from app.store.transaction import Tx
 SWITCH, TENANT_MARKET = "market_type", "tenant_market"  #: the rows' `entity`, for a switch of market types
 BOOKING, FEED_MARKET = "booking", "feed_market"  #: the same for a booking
 BET_STOP = "bet_stop"  #: the `entity` of the row that a match's offer stops
+CLAIM = "claim"  #: the `entity` of a step of a tenant's claim
 PUBLISHED = frozenset({TENANT_MARKET, FEED_MARKET})  #: rows that are published to their tenant over AMQP
 NO_MATCH = UUID(int=0)  #: `match_id` of a place
-_OF_ONE_TENANT = frozenset({SWITCH, BOOKING}) | PUBLISHED
+_OF_ONE_TENANT = frozenset({SWITCH, BOOKING, CLAIM}) | PUBLISHED
 CHANNEL = "changes"  #: NOTIFY channel; the payload is the highest new seq
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import asyncpg
 
@@ -67,12 +67,38 @@ async def prepare(connection: Any) -> None:
     )
 
 
+#: From here on a database numbers its own types; below, PostgreSQL does, once for all servers
+#: (`FirstGenbkiObjectId`).
+_FIRST_OWN_TYPE = 10_000
+
+
+class _NamedStatement:
+    """Stands for the driver's query about types where none was sent: like a named statement, it has not
+    replaced the unnamed one that is being prepared."""
+
+    name = "known types"
+
+
 class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg is untyped
     """A session that needs no reset query between uses, which saves a round trip for each: nothing in the
     store sets, locks or listens for longer than a transaction. A transaction left open by a cancelled user is
-    rolled back all the same. `history`: as `Tx.history`."""
+    rolled back all the same. `history`: as `Tx.history`.
+
+    The driver queries PostgreSQL's own types (arrays, for one) once a process; asyncpg 0.32 does so once a
+    connection, which is half of what a new connection costs before its first result
+    (`python -m scripts.bench.connections`)."""
 
     history = 0
+    _known_types: ClassVar[dict[frozenset[int], Any]] = {}
+
+    async def _introspect_types(self, typeoids: Collection[int], timeout: float | None) -> tuple[Any, Any]:
+        wanted = frozenset(typeoids)
+        if found := self._known_types.get(wanted):
+            return found, _NamedStatement
+        rows, statement = await super()._introspect_types(typeoids, timeout)
+        if max(wanted) < _FIRST_OWN_TYPE:
+            self._known_types[wanted] = rows
+        return rows, statement
 
     def get_reset_query(self) -> str:
         return ""

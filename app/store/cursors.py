@@ -173,6 +173,13 @@ def silent_count(millis: int, /) -> Select[Any]:
     return TenantCursor.select(CountOf(alias="all"), silent).where(*_SERVED)
 
 
+async def late_count(tx: Tx, millis: int) -> tuple[int, int]:
+    """How many tenants wait for a message that is older than `millis`, and of how many: those with a queue
+    that is bound, and a connection that works as far as is known."""
+    found = await tx.row(reads.LATE_TENANTS, millis)
+    return (found["late"], found["served"]) if found else (0, 0)
+
+
 @reading_number
 def tenant_count() -> Count:
     """How many tenants the feed has."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from piccolo.columns import Column
 from piccolo.query import Delete, Insert, Select, Update
-from piccolo.query.functions import Coalesce, Max
+from piccolo.query.functions import Coalesce, Max, Min
 from piccolo.querystring import QueryString
 
 from app.store.prepared import prepared, reading, reading_number, reading_optional_number, writing
@@ -14,8 +14,12 @@ from app.store.transaction import Tx
 
 INGEST = "ingest"
 FEED = "feed"
-_WEB = "web"
+WEB = "web"
 _EXPIRES_AFTER = 86_400_000
+#: What a process of this version reads and processes of the versions before do not. 0: those of 0.2.0. 1: the
+#: specifier `opponent`, and the exchange of replays.
+COMPATIBILITY_LEVEL = 1
+_ALIVE_MILLIS = 15_000  #: after so long without a heartbeat a process does not count as alive
 
 
 async def record(tx: Tx, worker: str, kind: str, now: int, *, reaches_broker: bool = True) -> None:
@@ -25,10 +29,10 @@ async def record(tx: Tx, worker: str, kind: str, now: int, *, reaches_broker: bo
     await tx.change(_expire(kind, now - _EXPIRES_AFTER))
 
 
-async def record_web(tx: Tx, worker: str, *, listens: bool) -> None:
+async def record_web(tx: Tx, worker: str, *, listens: bool, reaches_broker: bool = True) -> None:
     """Write that a web process listens, by the database's clock, or that it no longer does; and delete as
     `record` does."""
-    await tx.change(_record(worker, _WEB, 0, True))
+    await tx.change(_record(worker, WEB, 0, reaches_broker))
     if listens:
         await tx.change(_stamp(worker))
         await tx.change(_expire_web())
@@ -39,7 +43,7 @@ def web_silence() -> Select[Any]:
     """For how many ms no web process has announced that it listens, by the database's clock; None if none
     ever did."""
     silence = QueryString("{} - max(worker_beat.at)", database_now(), alias="silence")
-    return WorkerBeat.select(silence).where(WorkerBeat.kind == _WEB)
+    return WorkerBeat.select(silence).where(WorkerBeat.kind == WEB)
 
 
 @reading_number
@@ -55,10 +59,18 @@ def alive_since(kind: str, since: int, /) -> Select[Any]:
     return workers.where(WorkerBeat.kind == kind, WorkerBeat.at >= since)
 
 
+@reading_number
+def lowest_compatibility() -> Select[Any]:
+    """The lowest compatibility level of the processes that are alive, by the database's clock: while it is
+    below ours, what those processes cannot read must not be written."""
+    alive = WorkerBeat.at >= database_now() - _ALIVE_MILLIS
+    return WorkerBeat.select(Coalesce(Min(WorkerBeat.compatibility), COMPATIBILITY_LEVEL)).where(alive)
+
+
 @writing
 def forget() -> Delete:
     """Delete the heartbeats from before a restore; those of web processes stay, for `web_silence`."""
-    return WorkerBeat.delete().where(WorkerBeat.kind != _WEB)
+    return WorkerBeat.delete().where(WorkerBeat.kind != WEB)
 
 
 @writing
@@ -69,11 +81,17 @@ def remove(worker: str, /) -> Delete:
 
 @prepared
 def _record(worker: str, kind: str, at: int, reaches_broker: bool) -> Insert[Any]:
-    row = WorkerBeat(worker=worker, kind=kind, at=at, reaches_broker=reaches_broker)
+    row = WorkerBeat(
+        worker=worker,
+        kind=kind,
+        at=at,
+        reaches_broker=reaches_broker,
+        compatibility=COMPATIBILITY_LEVEL,
+    )
     return WorkerBeat.insert(row).on_conflict(
         WorkerBeat.worker,
         action="DO UPDATE",
-        values=[WorkerBeat.kind, WorkerBeat.at, WorkerBeat.reaches_broker],
+        values=[WorkerBeat.kind, WorkerBeat.at, WorkerBeat.reaches_broker, WorkerBeat.compatibility],
     )
 
 
@@ -90,4 +108,4 @@ def _expire(kind: str, before: int) -> Delete:
 
 @prepared
 def _expire_web() -> Delete:
-    return WorkerBeat.delete().where(WorkerBeat.kind == _WEB, WorkerBeat.at < database_now() - _EXPIRES_AFTER)
+    return WorkerBeat.delete().where(WorkerBeat.kind == WEB, WorkerBeat.at < database_now() - _EXPIRES_AFTER)

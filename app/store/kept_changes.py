@@ -30,7 +30,7 @@ NEWEST = 2**63 - 1  #: above every moment and number
 PAGE = 2_000  #: rows of the change log in a page; what is kept together is no longer
 
 
-class _KeptRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class KeptRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A row as `statements.change_log.PRUNE_KEEPING` writes it."""
 
     seq: int
@@ -45,7 +45,7 @@ class _KeptRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     body: msgspec.Raw
 
 
-_decode = msgspec.json.Decoder(list[_KeptRow]).decode
+_decode = msgspec.json.Decoder(list[KeptRow]).decode
 
 
 async def read(tx: Tx, match_id: UUID, after: int = 0, limit: int = PAGE) -> list[ChangeRow]:
@@ -56,7 +56,7 @@ async def read(tx: Tx, match_id: UUID, after: int = 0, limit: int = PAGE) -> lis
     kept = await tx.first(_next(match_id, after))
     if kept is None:
         return [ChangeRow(**row) for row in await tx.fetch(statements.READ_OF_MATCH, match_id, after, limit)]
-    rows = await asyncio.to_thread(lambda: _decode(zlib.decompress(kept["body"])))
+    rows = await asyncio.to_thread(unpack, kept["body"])
     return [
         ChangeRow(
             match_id=match_id,
@@ -67,6 +67,11 @@ async def read(tx: Tx, match_id: UUID, after: int = 0, limit: int = PAGE) -> lis
         for row in rows
         if row.seq > after
     ]
+
+
+def unpack(body: bytes) -> list[KeptRow]:
+    """The rows that were kept together."""
+    return _decode(zlib.decompress(body))
 
 
 async def whole(tx: Tx, match_ids: Collection[UUID]) -> set[UUID]:
@@ -105,7 +110,7 @@ def prune(before: int, /) -> Delete:
     return KeptChange.delete().where(KeptChange.at < before)
 
 
-_COPIED = [name for name in _KeptRow.__struct_fields__ if name != "body"]
+_COPIED = [name for name in KeptRow.__struct_fields__ if name != "body"]
 
 
 @prepared

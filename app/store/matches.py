@@ -13,6 +13,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 from piccolo.columns import Column
+from piccolo.columns.combination import WhereRaw
 from piccolo.query import Delete, Select, Update
 from piccolo.querystring import QueryString
 from piccolo.table import Table
@@ -35,10 +36,12 @@ from app.store.prepared import (
 from app.store.sql import any_of, exists, literals
 from app.store.statements import server, writes
 from app.store.tables.change import Change, KeptChange, PastFixture, PastSeq
+from app.store.tables.claim import Claim
 from app.store.tables.combination import PricedState
 from app.store.tables.match import (
     LedgerEntry,
     Market,
+    MatchInput,
     MatchReference,
     PlayerMap,
     PrematchPrice,
@@ -70,6 +73,7 @@ _NAMING_MATCH = (
     LogPending,
     LogParked,
     MatchReference,
+    MatchInput,
     ReferencePrice,
     PrematchPrice,
     OperatorCommand,
@@ -82,6 +86,7 @@ _NAMING_MATCH = (
     PricedState,
     ImportedFixture,
     ReplayEvent,
+    Claim,
 )
 
 #: By name.
@@ -103,6 +108,7 @@ class _ReferenceState(msgspec.Struct, frozen=True, omit_defaults=True):
     anchor: MarketAnchor | None = None
     follows_references: bool | None = None
     references: ReferenceStatus = NO_REFERENCES
+    head_to_heads: bool = False  #: as in a match that was created while a process of 0.2.0 was alive
 
 
 _decode_references = msgspec.json.Decoder(_ReferenceState).decode
@@ -117,10 +123,10 @@ class MatchPosition(msgspec.Struct, frozen=True):
 
 
 def _match(row: Row) -> Match:
-    fields: dict[str, Any] = {"last_stamp": row["last_stamp"], "last_seq": row["last_seq"]}
-    if row["reference_state"] is not None:
-        fields |= msgspec.structs.asdict(_decode_references(row["reference_state"]))
-    return msgspec.structs.replace(_decode(row["state"]), **fields)
+    stored = row["reference_state"]
+    later = _ReferenceState() if stored is None else _decode_references(stored)
+    numbers = {"last_stamp": row["last_stamp"], "last_seq": row["last_seq"]}
+    return msgspec.structs.replace(_decode(row["state"]), **numbers, **msgspec.structs.asdict(later))
 
 
 async def next_number(tx: Tx) -> int:
@@ -274,6 +280,14 @@ def suspended_before_play(reason: str, /) -> Select[Any]:
     return MatchTable.select(MatchTable.id).where(waiting, MatchTable.suspended == reason)
 
 
+@reading_ids
+def without_head_to_heads() -> Select[Any]:
+    """Matches that have not begun and were created while a process of version 0.2.0 was alive."""
+    waiting = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
+    stored = WhereRaw("(reference_state->>'head_to_heads')::boolean IS NOT TRUE")
+    return MatchTable.select(MatchTable.id).where(waiting, stored)
+
+
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:
     """Delete up to `limit` matches that ended before `before` (ms), oldest first, with all their rows:
     markets, history, ledger, change log and what was kept of it, combinations; their ids. The match of the
@@ -308,7 +322,9 @@ async def _named(tx: Tx, ref: str) -> Match | None:
 
 
 def _columns(match: Match) -> tuple[object, ...]:
-    references = _ReferenceState(match.anchor, match.follows_references, match.references)
+    references = _ReferenceState(
+        match.anchor, match.follows_references, match.references, match.head_to_heads
+    )
     map_name = match.map.name if match.map else ""
     return (*_values(match), map_name, _encode(match), _encode(references))
 

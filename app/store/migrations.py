@@ -9,6 +9,8 @@ import os
 import re
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -72,14 +74,30 @@ async def _connect(database_url: str) -> asyncpg.Connection:
 
 
 async def _create_database(database_url: str) -> None:
+    async with _server_of(database_url) as (connection, name):
+        try:
+            await connection.execute(f"CREATE DATABASE {name}")
+            log.info("database created", database=name)
+        except (asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
+            log.info("database created by another process", database=name)
+
+
+async def drop_database(database_url: str) -> None:
+    """Drop a database that was made for one purpose only, its sessions included; nothing, if there is none.
+
+    Raises `Unavailable` when PostgreSQL is down.
+    """
+    async with translate_errors(), _server_of(database_url) as (connection, name):
+        await connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@asynccontextmanager
+async def _server_of(database_url: str) -> AsyncIterator[tuple[asyncpg.Connection, str]]:
+    """A connection to the server's own database, and the quoted name of the one in the URL."""
     parts = urlsplit(database_url)
-    name = parts.path.lstrip("/")
     connection = await servers.connect(urlunsplit(parts._replace(path="/postgres")), timeout=5)
     try:
-        await connection.execute(f'CREATE DATABASE "{name.replace(chr(34), chr(34) * 2)}"')
-        log.info("database created", database=name)
-    except (asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
-        log.info("database created by another process", database=name)
+        yield connection, '"' + parts.path.lstrip("/").replace('"', '""') + '"'
     finally:
         await connection.close()
 
@@ -108,7 +126,12 @@ async def _run_piccolo(database_url: str) -> str | None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    output, _ = await process.communicate()
+    try:
+        output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:  # we were cancelled: what it has not committed is undone
+            process.kill()
+            await process.wait()
     return redact(output.decode(errors="replace")) if process.returncode else None
 
 

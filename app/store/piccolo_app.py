@@ -11,7 +11,8 @@ APP_CONFIG = AppConfig(
         [
             f"app.store.tables.{noun}"
             for noun in (
-                *("match", "change", "combination", "replay", "tenant", "reference", "operations", "source"),
+                *("match", "change", "ledger", "combination", "claim", "replay", "tenant"),
+                *("reference", "operations", "source", "status"),
             )
         ]
     ),

@@ -18,7 +18,7 @@ from piccolo.querystring import QueryString
 from app.domain.match import Status
 from app.domain.recovery import RecoveryState
 from app.kit.errors import Unavailable
-from app.store import changes, cursors, heartbeats
+from app.store import changes, cursors, heartbeats, incidents, ledger
 from app.store.changes import NO_MATCH, ChangeRow
 from app.store.connections import SESSION_NAME
 from app.store.prepared import prepared, reading_ids, reading_number, writing
@@ -156,6 +156,7 @@ async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: 
         pass
     if await changes.oldest(tx) != mark:
         raise Unavailable("The change log is being pruned; try again.", retry_after=1)
+    await ledger.set_restored(tx, True)
     await tx.change(_raise_past(mark))
     await tx.change(_raise_matches(mark, at))
     await cursors.create_missing(tx)
@@ -166,7 +167,8 @@ async def go_on_from(tx: Tx, seq: int, match_number: int, at: int, *, expelled: 
 
 async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
     """End what may have ended since the backup: sessions, links, second factors' codes up to `totp_step`,
-    recoveries with their slots, heartbeats."""
+    recoveries with their slots, heartbeats. How long the service was away is not known, and no incident is
+    written about it: the backup knows its own moment alone."""
     await spend_codes(tx, totp_step)
     ended = Ended(
         sessions=await tx.change(PortalSession.delete(force=True)),
@@ -176,6 +178,7 @@ async def end_past(tx: Tx, at: int, totp_step: int) -> Ended:
     for table in (RecoverySlot, RefusedRecovery):
         await tx.change(table.delete(force=True))
     await heartbeats.forget(tx)
+    await incidents.observe(tx, at)
     return ended
 
 

@@ -33,7 +33,7 @@ NEWEST = 2**63 - 1, UUID(int=2**128 - 1)
 #: Entities of the rows that are published to one tenant alone; and of those that the stream omits where they
 #: have no frame. As in `store.changes`.
 TO_ONE_TENANT = "('tenant_market', 'feed_market')"
-WITHOUT_FRAME = "('match', 'bet_stop', 'market_type', 'tenant_market', 'booking', 'feed_market')"
+WITHOUT_FRAME = "('match', 'bet_stop', 'market_type', 'tenant_market', 'booking', 'feed_market', 'claim')"
 NO_SLOT = 0  #: the token of recovery jobs without a slot; slots count from 1
 _LOSS_MILLIS = 300_000  #: for so long after its last loss a tenant counts as losing messages
 #: Whether the tenant of a cursor is losing messages.

@@ -4,9 +4,12 @@ One section for each fit; `data` lists what they were fitted to. The rules of th
 """
 
 from functools import lru_cache
+from hashlib import sha256
 from importlib.resources import files
 
 import msgspec
+
+from app.domain import catalogue
 
 #: By whether the side lost or won, and by its level: the chance of each level in the next round.
 Moves = tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]
@@ -167,8 +170,62 @@ class Coefficients(msgspec.Struct, frozen=True):
     ratings: RatingCoefficients
 
 
+class _Document(msgspec.Struct, frozen=True):
+    """All numbers that prices rest on and that are no rule of the game: the coefficients, and the share of
+    rounds that CT wins on each map (`domain.catalogue`)."""
+
+    coefficients: Coefficients
+    ct_rates: dict[str, float]
+
+
+class OtherCoefficients(ValueError):
+    """A document is no version of the coefficients, or comes too late: this process has priced already."""
+
+
+@lru_cache(maxsize=1)
+def document() -> bytes:
+    """The numbers of this package, or those that were chosen by `use`, as they are stored with matches."""
+    if _chosen:
+        return _chosen[0]
+    text = files(__package__).joinpath("coefficients.json").read_bytes()
+    whole = {"coefficients": msgspec.json.decode(text), "ct_rates": catalogue.load().ct_rates}
+    return msgspec.json.encode(whole, order="sorted")
+
+
+@lru_cache(maxsize=1)
+def version() -> str:
+    """The SHA-256 of `document`, as hex: it names the version."""
+    return sha256(document()).hexdigest()
+
+
+def use(other: bytes) -> None:
+    """Price by another version's document from now on, in a process that has not priced yet. Raises
+    `OtherCoefficients`."""
+    if _numbers.cache_info().currsize:
+        raise OtherCoefficients("This process has priced already.")
+    try:
+        msgspec.json.decode(other, type=_Document)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise OtherCoefficients(f"That is no version of the coefficients: {error}.") from error
+    _chosen[:] = [other]
+    document.cache_clear()
+    version.cache_clear()
+
+
+_chosen: list[bytes] = []
+
+
+@lru_cache(maxsize=1)
+def _numbers() -> _Document:
+    return msgspec.json.decode(document(), type=_Document)
+
+
 @lru_cache(maxsize=1)
 def load() -> Coefficients:
-    """The coefficients of this package, read once."""
-    text = files(__package__).joinpath("coefficients.json").read_bytes()
-    return msgspec.json.decode(text, type=Coefficients)
+    """The coefficients that this process prices by, read once."""
+    return _numbers().coefficients
+
+
+def ct_rates() -> dict[str, float]:
+    """CT's published share of rounds, by map."""
+    return _numbers().ct_rates

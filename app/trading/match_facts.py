@@ -5,8 +5,10 @@ ended within the same batch come with the changes; those of older rounds are nee
 reinstated: what rests on them was settled when they ended.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from itertools import chain
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +31,8 @@ from app.domain.settlement import LedgerEntry
 
 RoundKey = tuple[int, int]  #: map number, round number
 PlayerKey = tuple[int, int]  #: map number, account
+Key = TypeVar("Key")
+Found = TypeVar("Found")
 Subject = tuple[int, int, int]  #: what events are about: a map, and of it a round or a player's account
 _OVER = (Status.FINISHED, Status.CANCELLED)
 #: Changes that end nothing: of these only events can decide a market.
@@ -42,6 +46,20 @@ class Past(msgspec.Struct, frozen=True):
     events: Sequence[TimelineEvent] = ()
     voided: frozenset[int] = frozenset()
     ledger: Sequence[LedgerEntry] = ()
+
+
+def _kept(find: Callable[["MatchFacts", Key], Found]) -> Callable[["MatchFacts", Key], Found]:
+    """The method, whose result for each argument is kept with the facts: many markets rest on the same."""
+    name = f"_{find.__name__}"
+
+    @wraps(find)
+    def found(facts: "MatchFacts", key: Key) -> Found:
+        known: dict[Key, Found] = facts.__dict__.setdefault(name, {})
+        if key not in known:
+            known[key] = find(facts, key)
+        return known[key]
+
+    return found
 
 
 class MatchFacts(msgspec.Struct, frozen=True, dict=True):
@@ -72,6 +90,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         """The map's counted rounds, in order."""
         return self.counted_rounds.get(number, ())
 
+    @_kept
     def complete(self, round_key: RoundKey) -> bool:
         """The round is over and all its recorded events are here."""
         played = self.rounds.get(round_key)
@@ -79,6 +98,11 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
             return False
         known = {event.id for event in self.events.get(round_key, ())}
         return known.issuperset(played.events)
+
+    @_kept
+    def counted_kills(self, round_key: RoundKey) -> tuple[TimelineEvent, ...]:
+        """The known kills of a round that markets count, in order."""
+        return tuple([event for event in self.events.get(round_key, ()) if event.counts_for_markets])
 
     def unseen(self, round_key: RoundKey) -> bool:
         """The round is in the score, but the log did not show how it ended."""
@@ -98,11 +122,21 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         """Whether the events that a market about this rests on are in doubt: those of its round, or of every
         round of the map, the one in play too."""
         number, round_number, _ = about
-        current, play = self.match.current, self.plays.get(number)
-        doubted = [one.number for one in play.in_doubt] if play else []
-        if current and current.doubted_by and current.map == number:
-            doubted.append(current.number)
-        return round_number in doubted or (not round_number and bool(doubted))
+        doubted = self.doubted_rounds.get(number)
+        return doubted is not None and (not round_number or round_number in doubted)
+
+    @cached_property
+    def doubted_rounds(self) -> dict[int, list[int]]:
+        """The rounds whose events are in doubt, of each map that has such."""
+        found = {
+            number: [one.number for one in play.in_doubt]
+            for number, play in self.plays.items()
+            if play.in_doubt
+        }
+        current = self.match.current
+        if current and current.doubted_by:
+            found.setdefault(current.map, []).append(current.number)
+        return found
 
     @cached_property
     def kills(self) -> dict[PlayerKey, tuple[int, ...]]:
@@ -161,6 +195,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         current = self.match.current
         return sum([event.counts_for_markets for event in current.events]) if current else 0
 
+    @_kept
     def kills_known(self, number: int) -> bool:
         """Whether no kill of the map's counted rounds may be missing."""
         play = self.play(number)

@@ -74,7 +74,7 @@ def match_phase(facts: MatchFacts) -> MatchPhase:
         next_round=_next_round(facts, freeze) if freeze else None,
         live=current is not None and current.phase == "live",
         players=_players(facts, number) if number else (),
-        duels=_duels(facts, number) if number else (),
+        duels=_duels(facts, number) if number and facts.match.head_to_heads else (),
     )
 
 

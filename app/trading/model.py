@@ -8,9 +8,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-from app.domain import catalogue
 from app.domain.match import MapPlay, Side, Team, other_side
-from app.trading.coefficients import load
+from app.trading.coefficients import ct_rates, load
 
 
 def logistic(value: float) -> float:
@@ -31,7 +30,7 @@ def side_logit(map_name: str) -> float:
 
 def ct_share(map_name: str) -> float:
     """CT's published share of rounds on a map; the pool's mean on an unknown one."""
-    rates = catalogue.load().ct_rates
+    rates = ct_rates()
     return rates.get(map_name) or sum(rates.values()) / len(rates)
 
 

@@ -89,7 +89,8 @@ def unexplained_move(
         and beyond > _by_time(before, book[move.market.key], now)
         and not _should_be_done(before, book[move.market.key].priced_at, now)
     ]
-    return max(found, key=lambda move: abs(move.size), default=None)
+    # Both sides of a market move alike: which one is named must not depend on the order of the book.
+    return max(found, key=lambda move: (abs(move.size), move.market.key), default=None)
 
 
 def _should_be_done(match: Match, since: int, now: int) -> bool:

@@ -1,4 +1,5 @@
-"""The kills that a round may still have, as a forecast sees it: for markets of the round and of players."""
+"""How a round may end, and the kills that it may still have, as a forecast sees it: for markets of the round
+and of players."""
 
 from typing import NamedTuple
 

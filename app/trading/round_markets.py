@@ -78,16 +78,15 @@ def _winner(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
     )
 
 
-def _all_events(facts: MatchFacts, round_key: RoundKey) -> tuple[TimelineEvent, ...] | None:
-    """All events of a round, in order; None when some of them are not known here."""
+def _all_known(facts: MatchFacts, round_key: RoundKey) -> bool:
+    """Whether every event of a round, as far as it was played, is known here."""
     current = facts.match.current
     in_progress = current is not None and (current.map, current.number) == round_key
-    known = in_progress or facts.ignores_gaps or facts.complete(round_key)
-    return facts.events.get(round_key, ()) if known else None
+    return in_progress or facts.ignores_gaps or facts.complete(round_key)
 
 
-def _kills(facts: MatchFacts, round_key: RoundKey) -> list[TimelineEvent]:
-    return [event for event in _all_events(facts, round_key) or () if event.counts_for_markets]
+def _kills(facts: MatchFacts, round_key: RoundKey) -> tuple[TimelineEvent, ...]:
+    return facts.counted_kills(round_key) if _all_known(facts, round_key) else ()
 
 
 def _void_without_result(facts: MatchFacts, round_key: RoundKey, reason: str) -> Settlement | None:
@@ -152,7 +151,8 @@ def _occurs(
 ) -> Settlement | None:
     """Whether it happens: decided as soon as an event proves it, or by the round's end."""
     round_key = _round_key(specifiers)
-    found = next((event for event in _all_events(facts, round_key) or () if proof(event)), None)
+    known = facts.events.get(round_key, ()) if _all_known(facts, round_key) else ()
+    found = next((event for event in known if proof(event)), None)
     if found:
         return decide(True, (found.id,), what)
     played = facts.rounds.get(round_key)

@@ -25,6 +25,11 @@ def settlement_of(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Sett
         return void(NO_RESULT, (), "the format of the map was never known") if facts.cancelled else None
     if waits_for_events(rule, facts, specifiers):
         return void(NO_RESULT, (), "what happened was never known") if facts.cancelled else None
+    return settlement_by_rule(rule, facts, specifiers)
+
+
+def settlement_by_rule(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
+    """The settlement of a market that waits for nothing."""
     return rule.settle(facts, specifiers) or _void_if_impossible(facts, specifiers)
 
 
@@ -36,7 +41,9 @@ def waits_for_format(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> b
 
 def waits_for_events(rule: Rule, facts: MatchFacts, specifiers: Specifiers) -> bool:
     """Whether the result rests on events that are in doubt."""
-    return rule.subject is not None and facts.events_in_doubt(rule.subject(specifiers))
+    if not facts.doubted_rounds or rule.subject is None:
+        return False
+    return facts.events_in_doubt(rule.subject(specifiers))
 
 
 def _void_if_impossible(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:

@@ -25,6 +25,8 @@ SINGULARS = {
     "caches": "cache",
     "data": ITEM,
     "loc": ITEM,
+    "maintenance": ITEM,
+    "path": "node",
     "rests_on": "fact",
     "roster": "player",
     "sport_allowlist": "sport",

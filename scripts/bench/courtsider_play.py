@@ -22,7 +22,7 @@ from app.domain.facts import DefuseBegun, Fact
 from app.domain.market import Book, Market, MarketKey, MarketStatus, Result
 from app.domain.match import Match, TimelineEvent
 from app.domain.transitions import fold
-from app.ingest import cs2log, log_update
+from app.ingest import cs2log, log_facts
 from app.trading.conditional_forecast import with_skill
 from app.trading.engine import react
 from app.trading.forecast import Forecast
@@ -129,7 +129,7 @@ class Observation:
 
     def _pass_second(self, second: int, text: str) -> None:
         now = self.begin + second * 1000
-        facts = log_update.fit_between(cs2log.read(text, now).facts, self._last_batch, now)
+        facts = log_facts.fit_between(cs2log.read(text, now).facts, self._last_batch, now)
         self.match, changes = fold(self.match, facts)
         if text:
             self._last_batch = now

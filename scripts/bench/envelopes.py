@@ -18,7 +18,7 @@ from app.domain.changes import MatchChange
 from app.domain.market import Book
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import log_update
+from app.ingest import log_facts
 from app.ingest.cs2log import read
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
@@ -63,7 +63,7 @@ class MapEnvelopes:
     def follow(self, log: Sequence[Batch]) -> None:
         """Apply the log, repricing whenever a price no longer stands before the next batch."""
         for (arrived_at, text), (following, _) in pairwise([*log, (log[-1][0] + _SECOND, "")]):
-            facts = log_update.fit_between(read(text, arrived_at).facts, self._last_batch, arrived_at)
+            facts = log_facts.fit_between(read(text, arrived_at).facts, self._last_batch, arrived_at)
             before, self._last_batch = self.match, arrived_at
             after, changes = fold(before, facts)
             self.match = replace(after, last_arrived_at=arrived_at)

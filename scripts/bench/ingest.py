@@ -39,10 +39,11 @@ _CONFIG = IngestConfig()
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Milliseconds of the worker's processor of each batch, cores that each server kept busy in so many
-    seconds, and rows that were added to the change log."""
+    """Milliseconds of the worker's processor of each batch, and until it was committed, cores that each
+    server kept busy in so many seconds, and rows that were added to the change log."""
 
     batches: list[float]
+    waits: list[float]
     cores: dict[str, float]
     seconds: float
     changes: int
@@ -117,15 +118,16 @@ async def measure(
     head = await _head(store)
     if profiler:
         profiler.enable()
-    busy, began, times = Processors({}, {"database": url}), time.perf_counter(), []
+    busy, began, times, waits = Processors({}, {"database": url}), time.perf_counter(), [], []
     for batch in played[_WARM:]:
-        before = time.process_time()
+        before, arrived = time.process_time(), time.perf_counter()
         await apply_batch(store, batch, batch.arrived_at, _CONFIG)
         times.append((time.process_time() - before) * 1000)
+        waits.append((time.perf_counter() - arrived) * 1000)
     cores = busy.cores()
     if profiler:
         profiler.disable()
-    return Cost(times, cores, time.perf_counter() - began, await _head(store) - head)
+    return Cost(times, waits, cores, time.perf_counter() - began, await _head(store) - head)
 
 
 async def _head(store: Store) -> int:

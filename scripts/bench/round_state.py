@@ -22,7 +22,7 @@ from app.domain.match import Match
 from app.domain.transitions import fold
 from app.ingest import cs2log
 from app.ingest.cs2log.reader import split_timestamp
-from app.ingest.log_update import fit_between
+from app.ingest.log_facts import fit_between
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.trading.round_state import RoundState

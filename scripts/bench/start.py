@@ -69,7 +69,7 @@ def measure(checkout: Path, var: Path) -> Figure:
 
 def bare_start(checkout: Path) -> float:
     begun = time.monotonic()
-    command = [str(checkout / ".venv" / "bin" / "python"), "-c", "import app.cli"]
+    command = [str(checkout / ".venv" / "bin" / "python"), "-c", "import app.main"]
     subprocess.run(command, cwd=checkout, check=True)
     return time.monotonic() - begun
 

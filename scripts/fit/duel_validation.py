@@ -74,7 +74,8 @@ class _OneMap(msgspec.Struct, frozen=True):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--folds", type=int, default=10)
-    found = cross_validated(list(read(real_data() / FILE)), parser.parse_args().folds)
+    args = parser.parse_args()
+    found = cross_validated(list(read(real_data() / FILE)), args.folds)
     for kind, said in found.by_kind().items():
         one = said.judged()
         print(f"{kind}, {one.n}: said {np.mean(said.chances):.4f}, came {np.mean(said.came):.4f}")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scripts.monitoring import dashboard, rules_file
-from scripts.pages import alerts_page, configuration, dependencies, metrics_page, packages
+from scripts.pages import alerts_page, certify_page, configuration, dependencies, metrics_page, packages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def pages() -> dict[str, str]:
     """The text of each file, by its path."""
     return {
+        "docs/certify.md": certify_page.page(),
         "docs/configuration.md": configuration.page(),
         "docs/dependencies.md": dependencies.page(),
         "docs/metrics.md": metrics_page.page(),

@@ -35,7 +35,8 @@ _FAULTS = """
 `matchfeed fault --help` lists the faults. `nox -s alerts` injects each into a demo that a real Prometheus
 watches, with these rules in which every window and every `for` is FACTOR times as short, so that an outage of
 25 s stands for one of some eight minutes; budgets by their window of an hour alone. It compares what fires,
-which operators' alerts open, and that all of it ends. "May": raised or not, for the reason given.
+which operators' alerts open, and that all of it ends. `nox -s status` compares the incidents of the [status
+of the service](status.md) without Prometheus. "May": raised or not, for the reason given.
 Each was seen so in November 2026, half of them on a busy machine.
 
 """
@@ -64,11 +65,13 @@ def page() -> str:
             _names(each.raises),
             _names(each.may | each.may_operators),
             _names(each.operators),
+            _names(each.incidents),
+            _names(each.may_incidents),
             each.why,
         )
         for name, each in fault_alerts.FAULTS.items()
     ]
-    heads = ("fault", "Prometheus", "may", "operators' alerts", "why")
+    heads = ("fault", "Prometheus", "may", "operators' alerts", "incidents", "may begin", "why")
     parts += [_FAULTS.replace("FACTOR", f"{fault_alerts.FACTOR:g}"), _table(heads, faults)]
     return "".join(parts)
 

@@ -116,6 +116,9 @@ versions and digests. Tests bring along what is not in the wheel: axe-core (MPL-
 accessibility (`tests/e2e/axe`); spin (BSD-3-Clause), and where the machine has no C compiler tcc (LGPL-2.1)
 with the headers of Debian's C library (LGPL-2.1), for the models (`docs/models`).
 
+The client in TypeScript (`scripts/clients/typescript`) installs from npm, by its lock: amqplib (MIT) for
+AMQP, ws (MIT) for WebSocket, saxes (ISC) with xmlchars (MIT) for XML.
+
 ## Servers
 
 PostgreSQL (PostgreSQL licence) 15 or later, Redis (BSD-3-Clause to 7.2) or Valkey (BSD-3-Clause), RabbitMQ

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import asyncpg
 import msgspec
+from lxml import etree
 
 from scripts.lab.evidence import Delivery, Frame
 
@@ -15,8 +16,8 @@ Everyone = Mapping[str, Sequence[Delivery]]
 
 class Received(msgspec.Struct, frozen=True):
     """Of all tenants together: live messages and repeated ones, numbers that were lost, that are in no change
-    log, that came after a higher one, and that two different messages had. `missed`: lost to clients that had
-    to reconnect, and recovered."""
+    log, that came after a higher one, and that two different messages had, other than by attributes which one
+    version adds. `missed`: lost to clients that had to reconnect, and recovered."""
 
     messages: int
     repeated: int
@@ -51,8 +52,24 @@ def received(everyone: Everyone, published: Mapping[int, str], reconnected: Coll
         back += _backwards(messages)
         for one in messages:
             bodies[one.number].add(one.body)
-    ambiguous = sum(len(each) > 1 for each in bodies.values())
+    ambiguous = sum(len(each) > 1 and not _say_the_same(each) for each in bodies.values())
     return Received(sum(map(len, live.values())), repeated, lost, missed, invented, back, ambiguous)
+
+
+def _say_the_same(bodies: Collection[bytes]) -> bool:
+    """Whether the longest of these messages has everything of the others: the same elements in the same
+    order, and the same attributes or more."""
+    *others, longest = [etree.fromstring(body) for body in sorted(bodies, key=len)]
+    return all(_is_within(each, longest) for each in others)
+
+
+def _is_within(part: etree._Element, whole: etree._Element) -> bool:
+    mine, theirs = list(part.iter()), list(whole.iter())
+    return len(mine) == len(theirs) and all(
+        (a.tag, len(a), a.text) == (b.tag, len(b), b.text)
+        and dict(a.attrib).items() <= dict(b.attrib).items()
+        for a, b in zip(mine, theirs, strict=True)
+    )
 
 
 def _backwards(messages: Sequence[Delivery]) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.main import asyncapi_document
+from app.channel_parts import asyncapi_document
 from app.settings import Settings
 from tests.contract.openapi.present import Json, made
 from tests.support import npm

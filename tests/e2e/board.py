@@ -9,11 +9,12 @@ from scripts.local_services.chromium import Page
 from tests.e2e.test_demo import Place
 
 EQUAL = "/0 differences/.test(document.getElementById('equal').textContent)"
-#: Opens the settlement of a first kill, and returns the facts that it rests on.
+#: Opens the settlement of a first kill that has a winner, and returns the facts that it rests on. A void one
+#: rests on its round, and one that was taken back on what a restored server no longer counts.
 FIRST_KILL = """
 (async () => {
   const box = [...document.querySelectorAll("#settlements details")]
-    .find((each) => /first kill/.test(each.querySelector("summary").textContent));
+    .find((each) => each.querySelector(".result.won, .result.lost") && /first kill/.test(each.textContent));
   if (!box) return "";
   box.open = true;
   for (let wait = 0; wait < 40 && !box.querySelector(".proof").textContent; wait++)
@@ -56,7 +57,8 @@ async def look(place: Place, demo: dict[str, Any], faults: dict[str, str]) -> No
     async with chromium.opened(demo["board"]["url"]) as page:
         await page.set_window(1440, 900)
         await see_prices_move(page)
-        assert "killed" in await page.until(FIRST_KILL, 90)
+        proof = await page.until(FIRST_KILL, 90)
+        assert "killed" in proof, proof
         await page.until(NAMED, 30)
         await page.until(ONE_ROW, 30)
         await page.until(EQUAL, 60)

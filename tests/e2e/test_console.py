@@ -6,7 +6,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.local_services import chromium
@@ -14,7 +13,7 @@ from scripts.local_services.chromium import Page
 from tests.support import browser
 from tests.support.queues import private_vhost
 from tests.support.web import issuing
-from tests.support.wire import listening
+from tests.support.wire import serving_http
 
 WHOAMI = "document.getElementById('operations-Service-get_whoami')"
 RESPONSE = f"{WHOAMI}.querySelector('.live-responses-table')"
@@ -69,7 +68,7 @@ async def test_a_reader_sends_a_request_with_a_key(settings: Settings, store: St
     """The page shows the served document and the response to a request, violates no policy, and loads from
     its own host only. A key that is unknown is refused in the service's words."""
     key = await issuing(store, settings.secret_key)("acme", bundles=("cs2.odds.basic",))
-    async with private_vhost(settings) as private, listening(create_app(private), private) as port:
+    async with private_vhost(settings) as private, serving_http(private) as port:
         address = f"http://127.0.0.1:{port}"
         async with chromium.opened(f"{address}/v1/docs/console") as page:
             await page.set_window(1280, 1600)
@@ -92,7 +91,7 @@ async def test_the_page_fits_a_phone(settings: Settings, store: Store) -> None:
     key = await issuing(store, settings.secret_key)("acme", bundles=("cs2.odds.basic",))
     async with (
         private_vhost(settings) as private,
-        listening(create_app(private), private) as port,
+        serving_http(private) as port,
         chromium.opened(f"http://127.0.0.1:{port}/v1/docs/console") as page,
     ):
         await page.set_window(360, 800)

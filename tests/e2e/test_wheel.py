@@ -116,6 +116,13 @@ def test_wheel_and_command_have_one_version(wheel: Path, binaries: Path, tmp_pat
     assert wheel.name.split("-")[:2] == ["matchfeed", VERSION]
 
 
+def test_the_wheel_prices_a_log_without_anything_else(binaries: Path, tmp_path: Path) -> None:
+    bare = {"LANG": "C.UTF-8"}
+    output(binaries / "matchfeed", "simulate", "--to", "match.log", "--seed", "7", cwd=tmp_path, env=bare)
+    priced = output(binaries / "matchfeed", "price", "match.log", cwd=tmp_path, env=bare)
+    assert "Results of " in priced
+
+
 @asynccontextmanager
 async def _running(binaries: Path, directory: Path, settings: Settings, *command: str) -> AsyncIterator[Any]:
     """`matchfeed <command>` of the wheel, outside every checkout; it must exit cleanly on SIGTERM."""

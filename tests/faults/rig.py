@@ -31,11 +31,8 @@ from app.store.changes import ChangeDraft
 from app.store.connections import Store
 from tests.support.databases import transactions
 from tests.support.meanwhile import meanwhile
-from tests.support.processes import Process, start
+from tests.support.processes import Process, fork
 from tests.support.story import Story
-
-_FEED = "import asyncio; from app import settings, workers; asyncio.run(workers.run_feed(settings.load()))"
-
 
 Take = Callable[[AbstractIncomingMessage], Awaitable[None]]
 
@@ -229,7 +226,7 @@ class Rig:
         does not mind."""
         overrides = {"INGEST_DEAD_SECONDS": "3600", **overrides}
         log = self.directory / f"feed-{len(self.processes)}.log"
-        self.processes.append(await start(("-c", _FEED), self.settings, log, **overrides))
+        self.processes.append(fork(("feed",), self.settings, log, **overrides))
         return self.processes[-1]
 
     async def pause(self, process: Process) -> None:

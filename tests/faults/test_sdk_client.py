@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from app.access import admin
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match
-from app.main import create_app
 from app.settings import Settings
 from app.store import changes
 from app.store.connections import Store
@@ -29,7 +28,7 @@ from tests.sdk_client.names import Names
 from tests.support.ports import spare
 from tests.support.queues import private_vhost
 from tests.support.story import Story, offer
-from tests.support.wire import listening
+from tests.support.wire import serving_http
 
 ALIVE_SECONDS = "10"  #: as in production: the client waits for no regular one
 EVENT_RECOVERIES = ("odds", "stateful_messages")
@@ -70,7 +69,7 @@ async def rig(without_web: Rig) -> AsyncIterator[Rig]:
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncIterator[None]:
     """The web process."""
-    async with listening(create_app(settings), settings, *spare(1)):
+    async with serving_http(settings, *spare(1)):
         yield
 
 

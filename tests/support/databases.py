@@ -18,20 +18,24 @@ from tests.support.loop import Loop
 _PREFIX = "matchfeed_test"
 _AT_ONCE = 2  #: databases: one for the present test, one for the next
 _SECONDS_TO_CLOSE = 1.0
-_MOST_BYTES = 16_000_000  #: a database of an ordinary test has 10 MB; what it has grown by is not given back
-_TABLES = """SELECT oid::regclass::text FROM pg_class
-WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"""
-_SEQUENCES = """SELECT format('SELECT setval(%L, %s, %L)', format('%I.%I', schemaname, sequencename),
+_MOST_BYTES = 6_000_000  #: of the tables that a test has written; what they have grown by is not given back
+_TABLES = """SELECT oid, oid::regclass::text FROM pg_class
+WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 2"""
+_CATALOGUES = """SELECT oid FROM pg_class
+WHERE relkind = 'r' AND relnamespace = 'pg_catalog'::regnamespace AND NOT relisshared"""
+_SEQUENCES = """SELECT format('setval(%L, %s, %L)', format('%I.%I', schemaname, sequencename),
     coalesce(last_value, start_value), last_value IS NOT NULL) FROM pg_sequences ORDER BY 1"""
-#: Changes when somebody creates, alters, drops or analyzes something, and when the database is large.
-_CATALOGUE = f"""SELECT concat_ws(' ',
-    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_class),
-    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_attribute),
-    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_proc),
-    (SELECT concat(count(*), '/', max(xmin::text::bigint)) FROM pg_constraint),
-    (SELECT count(*) FROM pg_statistic),
-    (SELECT sum(reltuples) FROM pg_class WHERE relnamespace = 'public'::regnamespace),
-    pg_database_size(current_database()) > {_MOST_BYTES})"""
+#: Which of these tables have been written since `pg_stat_reset`. Each session reports what it did at its end
+#: at the latest, before it leaves `pg_stat_activity`.
+_WRITTEN = """SELECT oid, pg_total_relation_size(oid::oid) FROM unnest('{{{}}}'::int[]) AS oid WHERE
+    pg_stat_get_tuples_inserted(oid::oid) + pg_stat_get_tuples_updated(oid::oid)
+    + pg_stat_get_tuples_deleted(oid::oid) > 0"""
+#: Whether somebody has created, altered, dropped, vacuumed or analyzed something since.
+_ALTERED = """SELECT EXISTS (SELECT FROM unnest('{{{}}}'::int[]) AS oid WHERE
+    pg_stat_get_tuples_inserted(oid::oid) + pg_stat_get_tuples_updated(oid::oid)
+    + pg_stat_get_tuples_deleted(oid::oid) > 0)
+OR EXISTS (SELECT FROM unnest('{{{}}}'::int[]) AS oid WHERE
+    pg_stat_get_vacuum_count(oid::oid) + pg_stat_get_analyze_count(oid::oid) > 0)"""
 _OTHERS = """SELECT EXISTS (SELECT FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend')"""
 
@@ -102,26 +106,30 @@ class Databases:
 
 
 class _Pristine(msgspec.Struct, frozen=True):
-    """What there is in a database after the migrations: its catalogue, and what empties it of all else."""
+    """What there is in a database after the migrations: what empties each of its tables of all else, by the
+    table's oid, which copies keep, and what resets its sequences."""
 
-    catalogue: str
-    restore: str
+    tables: dict[int, str]
+    sequences: str
+    altered: str  #: query: whether there is anything else
+    written: str  #: query: the tables that have been written
 
 
 async def _pristine(url: str) -> _Pristine:
     connection = await asyncpg.connect(url, timeout=10)
     try:
-        tables = await connection.fetch(_TABLES)
-        statements = ["SET session_replication_role = replica"]  # no trigger runs
-        for (table,) in tables:
-            statements.append(f"DELETE FROM {table}")
+        tables = {}
+        for oid, table in await connection.fetch(_TABLES):
+            tables[oid] = f"DELETE FROM {table}"
             if rows := await connection.fetchval(f"SELECT json_agg(r)::text FROM {table} r"):
                 literal = "'" + rows.replace("'", "''") + "'"
-                statements.append(
-                    f"INSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, {literal})"
+                tables[oid] += (
+                    f";\nINSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, {literal})"
                 )
-        statements += [each for (each,) in await connection.fetch(_SEQUENCES)]
-        return _Pristine(await connection.fetchval(_CATALOGUE), ";\n".join(statements))
+        sequences = "SELECT " + ", ".join(each for (each,) in await connection.fetch(_SEQUENCES))
+        own = ",".join(map(str, tables))
+        catalogues = ",".join(str(oid) for (oid,) in await connection.fetch(_CATALOGUES))
+        return _Pristine(tables, sequences, _ALTERED.format(catalogues, own), _WRITTEN.format(own))
     finally:
         await connection.close()
 
@@ -133,9 +141,22 @@ async def _emptied(url: str, pristine: _Pristine) -> bool:
         async with asyncio.timeout(_SECONDS_TO_CLOSE):
             while await connection.fetchval(_OTHERS):
                 await asyncio.sleep(0.01)
-        if await connection.fetchval(_CATALOGUE) != pristine.catalogue:
+        if await connection.fetchval(pristine.altered):
             return False
-        await connection.execute(pristine.restore)
+        written = dict(await connection.fetch(pristine.written))
+        if sum(written.values()) > _MOST_BYTES:
+            return False
+        await connection.execute(
+            ";\n".join(
+                (
+                    "SET session_replication_role = replica",  # no trigger runs
+                    *(pristine.tables[oid] for oid in written),
+                    pristine.sequences,
+                    "SELECT pg_stat_force_next_flush()",
+                )
+            )
+        )
+        await connection.execute("SELECT pg_stat_reset()")
     except TimeoutError:
         return False
     finally:

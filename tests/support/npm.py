@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -25,15 +26,31 @@ def installed(source: Path) -> Path:
     place = _PLACE / source.name
     marker = place / "installed"
     place.mkdir(parents=True, exist_ok=True)
-    with (_PLACE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+    with _alone():
         if not marker.exists() or marker.read_text() != wanted:
             for path in source.iterdir():
                 shutil.copy(path, place)
-            _, npm = _tools()
-            run(*npm, "ci", "--prefix", str(place), "--ignore-scripts", "--no-audit", "--no-fund", *_RETRIES)
+            _install(place)
             marker.write_text(wanted)
     return place
+
+
+def built(package: Path) -> None:
+    """Build the package where it is, by its script `build`; what it needs is installed beside it on first use
+    and whenever its lock changes."""
+    marker, lock = package / "node_modules" / "installed", (package / "package-lock.json").read_text()
+    with _alone():
+        if not marker.exists() or marker.read_text() != lock:
+            _install(package)
+            marker.write_text(lock)
+        script(package, "build")
+
+
+def script(package: Path, name: str) -> str:
+    """Run a script of the package; what it prints."""
+    node, npm = _tools()
+    path = os.pathsep.join((str(Path(node).parent), os.environ.get("PATH", os.defpath)))
+    return run(*npm, "run", "--prefix", str(package), name, environment={"PATH": path})
 
 
 def node() -> str:
@@ -49,6 +66,20 @@ def run(*command: str, environment: Mapping[str, str] | None = None, statuses: C
     if done.returncode not in statuses:
         raise RuntimeError(f"{' '.join(command[:3])} …: {(done.stdout + done.stderr).strip()[-2000:]}")
     return done.stdout
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Tests run side by side."""
+    _PLACE.mkdir(parents=True, exist_ok=True)
+    with (_PLACE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _install(place: Path) -> None:
+    _, npm = _tools()
+    run(*npm, "ci", "--prefix", str(place), "--ignore-scripts", "--no-audit", "--no-fund", *_RETRIES)
 
 
 @cache

@@ -1,12 +1,11 @@
-"""Our own processes, started as in production."""
+"""Our own processes: the commands that production runs, forked instead of started."""
 
 import asyncio
 import json
 import os
 import signal
 import subprocess
-import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -15,6 +14,8 @@ from typing import Any
 import msgspec
 
 from app.settings import Settings
+from tests.support import forked
+from tests.support.forked import Forked
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Process:
     """One `matchfeed` process; `log` is its output."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, process: Forked, log: Path) -> None:
         self._process, self.log = process, log
 
     @property
@@ -64,17 +65,10 @@ def environment(settings: Settings) -> dict[str, str]:
     return {name.upper(): str(value) for name, value in msgspec.structs.asdict(settings).items()}
 
 
-async def start(program: tuple[str, ...], settings: Settings, log: Path, **overrides: str) -> Process:
-    """Python with this program and these settings, but for the `overrides`."""
-    with log.open("wb") as sink:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, *program),
-            cwd=ROOT,
-            env={**os.environ, **environment(settings), **overrides},
-            stdout=sink,
-            stderr=sink,
-        )
-    return Process(process, log)
+def fork(words: Sequence[str], settings: Settings, log: Path, **overrides: str) -> Process:
+    """`matchfeed` with these words and settings, but for the `overrides`, forked (`support.forked`)."""
+    variables = {**os.environ, **environment(settings), **overrides}
+    return Process(forked.fork(words, ROOT, variables, log), log)
 
 
 def output(*command: str | Path, **options: Any) -> str:
@@ -89,8 +83,7 @@ async def started(
     command: str, settings: Settings, directory: Path, *arguments: str
 ) -> AsyncIterator[Process]:
     """`matchfeed <command> <arguments>` with these settings; it has ended when the block has."""
-    program = ("-m", "app.cli", command, *arguments)
-    running = await start(program, settings, directory / f"{command}-{token_hex(3)}.log")
+    running = fork((command, *arguments), settings, directory / f"{command}-{token_hex(3)}.log")
     try:
         yield running
     finally:

@@ -7,12 +7,21 @@ from contextlib import asynccontextmanager
 import httpx
 from litestar import Litestar
 
-from app.cli.process_commands import server_config, tls_listener
+from app.cli.serve_commands import server_config, tls_listener
 from app.http.server import Listening, Server
 from app.settings import Settings
+from tests.support.applications import application
 from tests.support.ports import listener
 
 _PATIENCE_SECONDS = 60
+
+
+@asynccontextmanager
+async def serving_http(settings: Settings, *ports: int) -> AsyncIterator[int]:
+    """The port on which our application is served over HTTP with these settings, as by `listening`."""
+    with application(settings) as app:
+        async with listening(app, settings, *ports) as port:
+            yield port
 
 
 @asynccontextmanager

@@ -17,13 +17,14 @@ from app.commands.entrant_import import RowKind
 from app.commands.soccer_season import read_season_file
 from app.domain.market import Result
 from app.domain.match import Match
+from app.domain.service_status import Incident, IncidentKind, IncidentUpdate, PartState
 from app.domain.trading_controls import MarginControl
 from app.ingest.log_update import IngestConfig, apply_batch
 from app.kit.clock import system_clock
 from app.sandbox.simulator.fictional_world import FictionalTeam
 from app.sandbox.simulator.fictional_world import fictional_world as invented
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
-from app.store import alerts
+from app.store import alerts, incidents
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
 from tests.support import season, stored
@@ -92,12 +93,22 @@ async def made(store: Store) -> World:
     async with store.transaction() as tx:
         about = AlertSubject(AlertKind.TENANT_RIGHTS, tenant="acme", subject="queues")
         await alerts.begin(tx, about, "it has more queues than it may have", now)
+        await incidents.add(tx, _incident(now))
         await profiles.publish(
             tx, "tight", profiles.ProfileDraft((MarginControl(0.04),)), by="tester", now=now
         )
     cancel = match_commands.Cancel()
     await execute(store, made[3], cancel, now)
     return World(*[await stored.present(store, match) for match in made])
+
+
+def _incident(now: int) -> Incident:
+    """An incident that is over."""
+    updates = (
+        IncidentUpdate(now - 600_000, "No process applies logs.", PartState.DOWN),
+        IncidentUpdate(now - 540_000, "Nothing is wrong any more.", PartState.OK),
+    )
+    return Incident(0, IncidentKind.INGEST, now - 615_000, now - 540_000, updates)
 
 
 async def _request_consent(store: Store, match: Match, now: int) -> None:

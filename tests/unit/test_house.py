@@ -55,27 +55,50 @@ def sources(*folders: str) -> list[Path]:
 
 
 class Written(NamedTuple):
-    """A function of a module: its length, and the lines in it that import something."""
+    """A function of a module: its length, the lines in it that import something, whether a decorator
+    registers it, and whether it is in a class."""
 
     name: str
     lines: int
     imports: tuple[int, ...]
+    registered: bool
+    method: bool
+
+
+class Source(NamedTuple):
+    """What the tests know of a file: its functions, the names that it reads, and those behind a dot."""
+
+    functions: list[Written]
+    named: set[str]
+    attributes: set[str]
 
 
 @cache
+def source(path: Path) -> Source:
+    """Of one walk for all tests: one through all of our code takes seconds. The tree is not kept, which is
+    large."""
+    nodes = list(ast.walk(ast.parse(path.read_text(), str(path))))
+    imports = [each.lineno for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
+    methods = {id(each) for node in nodes if isinstance(node, ast.ClassDef) for each in node.body}
+    return Source(
+        [
+            Written(
+                node.name,
+                lines(node),
+                tuple(line for line in imports if node.lineno <= line <= (node.end_lineno or node.lineno)),
+                not all(_word(each) in _OWN for each in node.decorator_list),
+                id(node) in methods,
+            )
+            for node in nodes
+            if isinstance(node, Function)
+        ],
+        {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)},
+        {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)},
+    )
+
+
 def functions(path: Path) -> list[Written]:
-    tree = ast.parse(path.read_text(), str(path))
-    return [
-        Written(
-            function.name,
-            lines(function),
-            tuple(
-                each.lineno for each in ast.walk(function) if isinstance(each, ast.Import | ast.ImportFrom)
-            ),
-        )
-        for function in ast.walk(tree)
-        if isinstance(function, Function)
-    ]
+    return source(path).functions
 
 
 def lines(function: Function) -> int:
@@ -118,20 +141,13 @@ def test_every_function_is_used() -> None:
     """A caller names the function that it calls; tests do not count. A function that a decorator registers is
     called by a library. A method or a property is named behind a dot."""
     ours = sources("app", "codegen", "scripts")
-    trees = {path: ast.parse(path.read_text()) for path in ours}
-    written = [
-        *trees.values(),
-        *(ast.parse(path.read_text()) for folder in GENERATED for path in folder.glob("*.py")),
-    ]
-    named, attributes = _names(written)
-    methods = {node for tree in trees.values() for node in _methods(tree)}
+    named, attributes = _names([*ours, *(path for folder in GENERATED for path in folder.glob("*.py"))])
     dead = [
-        f"{name(path)}: {node.name}"
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
-        if isinstance(node, Function) and node.name not in CALLED_BY_OTHERS and not node.name.startswith("__")
-        if all(_word(each) in _OWN for each in node.decorator_list)
-        if node.name not in attributes and (node in methods or node.name not in named)
+        f"{name(path)}: {each.name}"
+        for path in ours
+        for each in functions(path)
+        if each.name not in CALLED_BY_OTHERS and not each.name.startswith("__") and not each.registered
+        if each.name not in attributes and (each.method or each.name not in named)
     ]
     assert dead == []
 
@@ -142,21 +158,15 @@ def test_exceptions_are_still_needed() -> None:
     assert CALLED_BY_OTHERS.keys() - there == set()
 
 
-def _names(trees: list[ast.Module]) -> tuple[set[str], set[str]]:
+def _names(paths: list[Path]) -> tuple[set[str], set[str]]:
     """The names that code reads, and those that it reads behind a dot, as templates do."""
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    read = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Load)]
-    named = {node.id for node in read if isinstance(node, ast.Name)}
-    attributes = {node.attr for node in read if isinstance(node, ast.Attribute)}
+    named = {word for path in paths for word in source(path).named}
+    attributes = {word for path in paths for word in source(path).attributes}
     for template in (*ROOT.glob("app/**/*.html"), *ROOT.glob("codegen/**/*.jinja2")):
         attributes |= {
             word for code in _IN_TEMPLATE.findall(template.read_text()) for word in _WORD.findall(code)
         }
     return named, attributes
-
-
-def _methods(tree: ast.Module) -> Iterator[ast.stmt]:
-    return (each for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for each in node.body)
 
 
 def _word(decorator: ast.expr) -> str:
@@ -198,11 +208,11 @@ def test_most_functions_are_short() -> None:
 
 def _texts(path: Path) -> Iterator[str]:
     """The strings of a file, formatted ones with their holes."""
-    tree = ast.parse(path.read_text())
-    formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    formatted = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     pieces = {id(piece) for node in formatted for piece in node.values}
     yield from map(ast.unparse, formatted)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in pieces:
             yield node.value
 

@@ -26,6 +26,7 @@ from app.http.health import Health
 from app.http.representation import Format
 from app.kit.clock import Clock
 from app.kit.errors import Field, Invalid, NotFound
+from app.ledger.reading import PublicKeys
 from app.store import entrants, match_entrants, matches, tenants
 from app.store.connections import Store
 from app.store.entrants import E
@@ -56,7 +57,8 @@ Window = Annotated[TimeFilter, QueryParameter(description="How far back to look;
 class RestDependencies(msgspec.Struct, frozen=True):
     """The store, the clock, the health checks, the `product` id that the feed publishes, the prefix of
     soccer's URNs, the delay of bets that prices assume, the liquidity of matches by the tier of their
-    tournament (`other`: without one), and where daily files are (None: there are none)."""
+    tournament (`other`: without one), where daily files are (None: there are none), and the ledger's public
+    keys."""
 
     store: Store
     clock: Clock
@@ -66,6 +68,7 @@ class RestDependencies(msgspec.Struct, frozen=True):
     bet_delay_seconds: int
     liquidity_by_tier: Mapping[str, float]
     files: FileDirectory | None
+    ledger_keys: PublicKeys
 
 
 def options(*scopes: str) -> dict[str, Any]:

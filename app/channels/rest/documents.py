@@ -3,7 +3,7 @@
 The documents need a key, as every path of the API does (operators have one of their own for `/ops/v1`);
 tools that read them can send it. The page needs none, because a browser cannot send such a header, and it
 shows nothing but the contract: no scripts, no external resources. All are generated once per process, from
-the routes.
+the routes, for the first request.
 """
 
 import re
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -44,6 +45,7 @@ _SCHEMAS = {
     for file in sorted(files("app").joinpath("schemas").iterdir(), key=lambda file: file.name)
     if file.name.endswith(".xsd")
 }
+_GENERATING = Lock()
 _CODE = re.compile(r"`([^`]+)`")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 _LIMITS = {
@@ -96,12 +98,20 @@ async def get_schema(name: FromPath[str]) -> RenderedResponse[Any]:
     return RenderedResponse(_SCHEMAS[name])
 
 
-@cache
 def generate_documents(
     handlers: tuple[Any, ...], dependencies: frozenset[str], products: tuple[str, ...]
 ) -> OpenApiDocuments:
     """The documents of `handlers`, which receive `dependencies` by name. `products` are the names by which a
-    path may refer to the producer."""
+    path may refer to the producer. Threads that need them at one time wait for the first."""
+    with _GENERATING:
+        return generated(handlers, dependencies, products)
+
+
+@cache
+def generated(
+    handlers: tuple[Any, ...], dependencies: frozenset[str], products: tuple[str, ...]
+) -> OpenApiDocuments:
+    """See `generate_documents`."""
     found = routes(handlers, dependencies)
     values, examples = {"product": products}, recorded_examples()
     public = document(PUBLIC, [one for one in found if not one.for_operators], values, examples)

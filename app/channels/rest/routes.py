@@ -2,10 +2,12 @@
 
 from app.channels.rest import (
     asyncapi,
+    claims,
     combinations,
     descriptions,
     documents,
     files,
+    ledger,
     listing,
     maps,
     matches,
@@ -20,6 +22,7 @@ from app.channels.rest import (
     soccer,
     soccer_matches,
     stakes,
+    status,
     teams,
     tournaments,
 )
@@ -28,11 +31,13 @@ from app.http.handlers import handlers_of
 
 ROUTES = handlers_of(
     asyncapi,
+    claims,
     combinations,
     console,
     descriptions,
     documents,
     files,
+    ledger,
     listing,
     maps,
     matches,
@@ -47,6 +52,7 @@ ROUTES = handlers_of(
     soccer,
     soccer_matches,
     stakes,
+    status,
     teams,
     tournaments,
 )

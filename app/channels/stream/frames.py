@@ -21,6 +21,7 @@ from app.domain.tenant import Grant
 from app.domain.tenant_offer import STANDARD, OfferRules, TenantOffer
 from app.domain.types_off import entry_offered
 from app.kit.clock import iso_millis
+from app.store.changes import CLAIM
 from app.wire import fields
 from app.wire.fields import Group, Groups
 from app.wire.views.meta import AliveView, alive_view
@@ -110,7 +111,7 @@ def entitlements_of(grant: Grant) -> Entitlements:
 def offered(updates: Sequence[Update], own: OwnOffer | None, *, resuming: bool = False) -> Iterator[Update]:
     """The updates as this tenant is sent them, or all tenants with the standard offer (None): without those
     of another tenant alone, without what types that were off hide, and, unless a client resumes, without
-    those that show it nothing new."""
+    those that show it nothing new. Claims are omitted: `claims` adds them, since tenants share the rest."""
     if own is None:
         return (one for one in updates if one.tenant_id is None and (resuming or not one.same_odds))
     return (seen for one in updates if (seen := _offered(one, own, resuming)))
@@ -118,7 +119,7 @@ def offered(updates: Sequence[Update], own: OwnOffer | None, *, resuming: bool =
 
 def _offered(update: Update, own: OwnOffer, resuming: bool) -> Update | None:
     if update.tenant_id is not None:
-        return update if update.tenant_id == own.tenant_id else None
+        return update if update.tenant_id == own.tenant_id and update.kind != CLAIM else None
     if update.about is None:
         return update
     if not isinstance(update.about, Market):

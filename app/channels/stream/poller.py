@@ -13,6 +13,7 @@ from uuid import UUID
 
 import msgspec
 
+from app.channels.stream.claims import merge_claims, with_claims
 from app.channels.stream.connection import CloseCode, StreamConnection
 from app.channels.stream.frames import (
     Entitlements,
@@ -136,9 +137,10 @@ class Poller:
             batches = {one: self._batch(updates, one) for one in list(self._connections)}
             self._sent_seq = self._projection.seq
             self._remember(updates)
-            self._evict(self._projection.drop_irrelevant())
             # Now, for a connection that joins meanwhile may regroup the others.
             due = [(one, batches.get(one.entitlements)) for one in self._round_robin()]
+            due = with_claims(due, updates, self._lookup)  # before a match that is over is dropped
+            self._evict(self._projection.drop_irrelevant())
         stream_ticks.inc()
         await self._fan_out(due, alive_frame(self._clock(), self._sent_seq) if keep_alive else None)
 
@@ -152,8 +154,11 @@ class Poller:
         """Send a connection the snapshot, or what it has missed since `since`; from then on it is sent every
         batch. Raises `Unavailable`."""
         async with self._lock:
-            connection.entitlements = await self._present(connection.presented.grant, since)
-            missed = None if since is None else await self._missed(since, connection.entitlements, _RESUMED)
+            grant = connection.presented.grant
+            connection.entitlements = await self._present(grant, since)
+            missed = (
+                None if since is None else await self._missed(since, connection.entitlements, grant, _RESUMED)
+            )
             if missed and missed.reached < self._projection.seq:
                 missed = None  # too many
             chunks = self._snapshot(connection.entitlements) if missed is None else join_chunks(missed.frames)
@@ -177,7 +182,7 @@ class Poller:
             entitlements = await self._present(grant, begun)
             missed = None
             if place is None and since is not None:
-                missed = await self._missed(since, entitlements, limit)
+                missed = await self._missed(since, entitlements, grant, limit)
             if missed is None:
                 return self._snapshot_page(entitlements, place, limit)
             frames, reached = missed
@@ -312,9 +317,10 @@ class Poller:
             if match is None or match.hash != hashes[match_id]:
                 del hashes[match_id]
 
-    async def _missed(self, since: int, entitlements: Entitlements, limit: int) -> Missed | None:
-        """The frames of the first `limit` changes after `since`; None when that is too long ago, or in the
-        future."""
+    async def _missed(
+        self, since: int, entitlements: Entitlements, grant: Grant, limit: int
+    ) -> Missed | None:
+        """The frames of the first `limit` changes after `since`; None: too long ago, or in the future."""
         if since > self._projection.seq:
             return None
         reached = self._projection.seq
@@ -332,7 +338,9 @@ class Poller:
             others = await self._projection.load_others({row.match_id for row in rows})
             updates = past_updates(rows, others | self._projection.states)
         lookup = self._lookup(entitlements, others)
-        return Missed(render(conflate(updates), entitlements, lookup, resuming=True), reached)
+        updates = conflate(updates)
+        frames = render(updates, entitlements, lookup, resuming=True)
+        return Missed(merge_claims(frames, updates, entitlements, grant.tenant.id, lookup), reached)
 
     def _batch(self, updates: Sequence[Update], entitlements: Entitlements) -> FrameBatch:
         sent = self._sent_hashes.setdefault(entitlements, {})

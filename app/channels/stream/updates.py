@@ -14,13 +14,15 @@ import msgspec
 
 from app.domain import frame_types
 from app.domain.changes import RoundLive
+from app.domain.claims import ClaimChange
 from app.domain.entrants import NO_LOGOS, TeamLogos
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Round, Status, TimelineEvent
 from app.domain.match_info import VideoStream
 from app.domain.settlement import LedgerEntry
 from app.domain.tenant_offer import STANDARD, OfferRules
-from app.store.changes import TENANT_MARKET, ChangeRow, decode_tenant_market, tenant_of
+from app.store.changes import CLAIM, TENANT_MARKET, ChangeRow, decode_tenant_market, tenant_of
+from app.wire.views.claims import claim_view
 from app.wire.views.frames import RoundStarted, event_frame, market_frame, round_frame, scoreboard_frame
 from app.wire.views.match import MatchParts
 from app.wire.views.offers import market_view, settlement_view
@@ -30,6 +32,7 @@ _decode_market = msgspec.json.Decoder(Market).decode
 _decode_round = msgspec.json.Decoder(Round).decode
 _decode_event = msgspec.json.Decoder(TimelineEvent).decode
 _decode_entry = msgspec.json.Decoder(LedgerEntry).decode
+_decode_claim = msgspec.json.Decoder(ClaimChange).decode
 _decode_round_live = msgspec.json.Decoder(RoundLive).decode
 _versions = count()
 
@@ -160,7 +163,7 @@ def apply_changes(
     for row in rows:
         state = states.get(row.match_id)
         before = _market_before(row, state) if row.match_id not in fresh else None
-        if state and row.entity != TENANT_MARKET:
+        if state and row.entity not in (TENANT_MARKET, CLAIM):
             state.apply(row)
         update = _update(row, state)
         if update is not None:
@@ -216,6 +219,8 @@ def _update(row: ChangeRow, state: MatchState | None) -> Update | None:
         return None
     if row.entity == TENANT_MARKET:
         return _tenant_update(row)
+    if row.entity == CLAIM:
+        return _claim_update(row)
     update = Update(row.seq, row.at, row.match_id, row.entity, row.frame)
     if row.entity == "market":
         update.conflation_key = f"{row.match_id}:{row.key}"
@@ -253,6 +258,13 @@ def _tenant_update(row: ChangeRow) -> Update:
     return Update(
         row.seq, row.at, row.match_id, "market", frame, data, key, tenant_id=tenant_of(row), about=market
     )
+
+
+def _claim_update(row: ChangeRow) -> Update:
+    """A step of a tenant's claim."""
+    change = _decode_claim(row.body)
+    data = _encode(claim_view(change.claim))
+    return Update(row.seq, row.at, row.match_id, CLAIM, change.step.frame, data, tenant_id=tenant_of(row))
 
 
 def market_data(match_id: UUID, market: Market) -> bytes:

@@ -40,6 +40,7 @@ class ParameterDoc(msgspec.Struct, frozen=True):
 PARAMETERS = {
     "after": ParameterDoc(example=0, schema={"type": "integer", "minimum": 0, "maximum": 9_999_999_999_999}),
     "closed": ParameterDoc(example=False),
+    "claim_id": ParameterDoc("The claim, by its id.", _UUID),
     "combination_id": ParameterDoc("The combination, by its id.", _UUID),
     "competitor_id": ParameterDoc(f"The team: {_NUMBERED}", "11", _ENTRANT),
     "based_on": ParameterDoc("The version that was changed; 0: none."),
@@ -51,6 +52,9 @@ PARAMETERS = {
         {"type": "string", "pattern": FILE_NAME},
     ),
     "from": ParameterDoc(example="2026-01-01", schema={"type": "string", "format": "date"}),
+    "incident_id": ParameterDoc("The incident's number, as in the list of incidents.", 1),
+    "first": ParameterDoc(example=1),
+    "index": ParameterDoc(example=0),
     "is_active": ParameterDoc(example=True),
     "is_lan": ParameterDoc(example=False),
     "key_id": ParameterDoc("The key, by its id.", _UUID),
@@ -59,6 +63,7 @@ PARAMETERS = {
     "locale": ParameterDoc(
         "The language of names and descriptions.", "en", {"type": "string", "enum": list(LOCALES)}
     ),
+    "maintenance_id": ParameterDoc("The maintenance's number, as in the list.", 1),
     "market": ParameterDoc(example="1:team=home"),
     "market_id": ParameterDoc("The market's type in the catalogue.", "1"),
     "consent_id": ParameterDoc("The request's number, as in the list of requests for consent.", 1),
@@ -90,6 +95,8 @@ PARAMETERS = {
     "run_parallel": ParameterDoc(example=False, schema={"type": "boolean"}),
     "since_id": ParameterDoc(example=0),
     "since_seq": ParameterDoc(example=0),
+    "second": ParameterDoc(example=2),
+    "size": ParameterDoc(example=2),
     "season": ParameterDoc(example="2025/26"),
     "soccer_match_id": ParameterDoc(f"The match: {_NUMBERED}", "1", _ENTRANT),
     "report_id": ParameterDoc("The report, by its id.", _UUID),
@@ -259,6 +266,8 @@ def parameter(drafted: Json, values: Values, required: Collection[str]) -> Json:
         example = _UUID
     elif example and form == "date-time":
         example = f"{example}T00:00:00Z"
+    elif isinstance(example, str) and made["schema"].get("type") == "integer":
+        example = made["schema"]["minimum"]
     return made if example is None else made | {"example": example}
 
 
@@ -359,6 +368,10 @@ def header_refs(names: list[str]) -> Json:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
+#: Query parameters that name something: a match, a tree by its size.
+_NAMING = ("match", "size", "second")
+
+
 def refusal_statuses(route: Route) -> Iterator[int]:
     """The error statuses that a route may send."""
     keyed = not route.opt.get("open")
@@ -367,7 +380,7 @@ def refusal_statuses(route: Route) -> Iterator[int]:
     elif route.method != "get":
         yield 403
     if "{" in route.path or any(
-        one["name"] == "match" for one in route.draft.get("parameters", ())
+        one["name"] in _NAMING for one in route.draft.get("parameters", ())
     ):  # what it names may not exist
         yield 404
     if len(route.media) > 1 and not route.sends_files:

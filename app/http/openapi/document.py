@@ -35,8 +35,16 @@ _ALIVE = (
 #: Examples of what is not recorded, because it does not end.
 _WRITTEN: Examples = {EVENTS: f"id: 48223\nevent: alive\ndata: {_ALIVE}\n\n"}
 _BODY_EXAMPLES: dict[str, Any] = {
+    "NewMaintenance": {
+        "begins_at": "2031-04-02T03:00:00+00:00",
+        "ends_at": "2031-04-02T05:00:00+00:00",
+        "parts": ["feed", "recoveries"],
+        "text": "The message broker is replaced; clients recover afterwards.",
+    },
+    "NewWords": {"text": "A disk of the message broker was full; it has more room now."},
     "Assignment": {"profile": "tight"},
     "Booking": {"booked": False},
+    "ClaimAnswer": {"answer": "team_a won the round by elimination: VOD at 00:14:30"},
     "Consent": {"decision": "consent", "fingerprint": "8e41e8490e304f58"},
     "Digest": {
         "matches": [
@@ -76,6 +84,14 @@ _BODY_EXAMPLES: dict[str, Any] = {
         for team, odds in (("home", 1.62), ("away", 2.31))
     ],
     "KeyChange": {"rate_limit_rpm": 1200, "networks": ["203.0.113.0/24"]},
+    "NewClaim": {
+        "match": "od:match:1",
+        "market_offer_id": "13:map=1|round=3|team=home",
+        "expected": "void",
+        "reason": "the round was played again",
+        "evidence": "VOD at 00:14:32",
+        "request_id": "bet-4711",
+    },
     "NewCombination": {
         "legs": [
             {"match_urn": "od:match:1", "market_offer_id": "1:team=home"},
@@ -136,7 +152,9 @@ _BODY_EXAMPLES: dict[str, Any] = {
     "Suspend": {"command": "suspend", "reason": "the server cannot be reached", "request_id": "shift-1"},
     "Switch": {"on": False},
     "Take": {"command": "take"},
+    "TakeClaim": {"instead_of": "operator ann@ops.example"},
     "Trim": {"keep_finished": 100},
+    "Uphold": {"reason": "the round was played again", "answer": "You are right."},
 }
 
 

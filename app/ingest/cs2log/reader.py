@@ -59,6 +59,9 @@ def source_time(stamp: str) -> int | None:
     return timegm((year, month, day, hour, minute, second)) * 1000
 
 
+_RCON = re.compile(r'rcon from "[^"]*"')  #: the address from which the server is administered
+
+
 def _is_number(text: str) -> bool:
     """Whether `int` reads it: `isdigit` alone is true of superscripts, too."""
     return text.isascii() and text.isdigit()
@@ -66,12 +69,15 @@ def _is_number(text: str) -> bool:
 
 class Reading(msgspec.Struct, frozen=True):
     """The facts of one body in order, the number of its known and unknown lines, and those of the unknown
-    ones that look like play, shortened; the first line of a body that is no log at all."""
+    ones that look like play, shortened; the first line of a body that is no log at all. `said`: the lines
+    that led to facts, without the address of an operator's command, and of the others their times: to read
+    them gives the same facts."""
 
     facts: tuple[Fact, ...]
     known: int
     unknown: int
     unread: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def read(body: bytes | str, arrived_at: int) -> Reading:
@@ -88,6 +94,7 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     timed = [_timed(line) for line in lines]
     newest = max([each[0] for each in timed if each is not None], default=0)
     found: list[tuple[int, Fact]] = []
+    said: list[str] = []
     unread: list[str] = []
     unknown, time, at = 0, newest, arrived_at
     for line, each in zip(lines, timed, strict=True):
@@ -103,12 +110,33 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
             if looks_like_play(line, timed=each is not None):
                 unread.append(line[:_SAMPLE])
                 found.append((time, LineNotUnderstood(at=at, about=_about(line))))
+                said.append(line)
+            elif each is not None:
+                _add_time(said, line, each[1])
         elif read_line is not True:
             found.append((time, read_line))
-    if not any(timed) and (first := _first_of_no_log(lines)):
-        found = [(newest, LineNotUnderstood(at=arrived_at, about="bomb_line", of_no_log=True))]
-        unread = [first[:_SAMPLE]]
-    return Reading(_in_order(found), len(lines) - unknown, unknown, tuple(unread))
+            said.append(_without_address(line, message))
+        elif each is not None:
+            _add_time(said, line, each[1])
+    if not any(timed):
+        said = lines
+        if first := _first_of_no_log(lines):
+            found = [(newest, LineNotUnderstood(at=arrived_at, about="bomb_line", of_no_log=True))]
+            unread, said = [first[:_SAMPLE]], [first]
+    return Reading(_in_order(found), len(lines) - unknown, unknown, tuple(unread), tuple(said))
+
+
+def _without_address(line: str, message: str) -> str:
+    if (found := _RCON.match(message)) is None:
+        return line
+    return f'{line[: len(line) - len(message)]}rcon from ""{message[found.end() :]}'
+
+
+def _add_time(said: list[str], line: str, message: str) -> None:
+    """Add the time of a line that says nothing, unless the one before begins with it."""
+    time = line[: len(line) - len(message)]
+    if not said or not said[-1].startswith(time):
+        said.append(time)
 
 
 def _first_of_no_log(lines: list[str]) -> str | None:

@@ -1,5 +1,6 @@
 """Alerts: the operators' list, and what they do about open ones, under /ops/v1/alerts; and those that follow
-from stored state: dead processes, losses of tenants, parked batches.
+from stored state: dead processes, losses of tenants, parked batches, heads of the
+signed ledger, claims.
 
 Alerts about a doubt of a match begin and end with the doubt (`app.commands.match_update`).
 """
@@ -11,6 +12,7 @@ import msgspec
 from litestar import post
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
+from app.claims import steps
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand
 from app.http.auth import AuthenticatedRequest
@@ -19,7 +21,7 @@ from app.kit import metrics
 from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, iso_millis, iso_seconds
 from app.operations.api.dependencies import MATCH, OPERATOR, Limit, Operators, wrong_match
-from app.store import alerts, cursors, heartbeats, listings, log_state, matches
+from app.store import alerts, claims, cursors, heartbeats, ledger, listings, log_state, matches
 from app.store.alerts import Alert, AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import MessageLoss
@@ -28,6 +30,8 @@ from app.wire.views.meta import Single
 
 OK = "ok"
 _EVERY_SECONDS = 2.0
+#: A head is signed when an hour begins; it is late so long after the one before.
+_HEAD_MILLIS = 3_600_000 + 600_000
 _PROCESSES = (heartbeats.INGEST, heartbeats.FEED)
 _ALERTS: dict[str, Any] = OPERATOR | {"query": ("open", "kind", "match", "limit"), "query_rule": wrong_match}
 _KINDS = f"^({'|'.join(AlertKind)})$"
@@ -133,9 +137,11 @@ class AlertMonitor:
             dead = await self._dead(tx, now)
             await alerts.sync(tx, AlertKind.DEAD_PROCESS, dead, now)
             await alerts.sync(tx, AlertKind.TENANT_LOSING_MESSAGES, await _losing(tx), now)
+            await alerts.sync(tx, AlertKind.LEDGER_HEAD_LATE, await _late_head(tx, now), now)
             for match_id in await log_state.parked_and_recovered(tx):
                 await alerts.end(tx, AlertSubject(AlertKind.PARKED_BATCH, match_id=match_id), now)
             await alerts.end_for_matches_over(tx, now)
+            await _sync_claims(tx, now)
             count = await alerts.open_count(tx)
             live = len(await listings.live_versions(tx))
         for kind in AlertKind:
@@ -156,6 +162,26 @@ class AlertMonitor:
                     f"no {kind} process has been alive {seen}"
                 )
         return dead
+
+
+async def _sync_claims(tx: Tx, now: int) -> None:
+    """Every step of a claim begins or ends its alerts; only time makes one late. A process of an older
+    version may have ended one with its match."""
+    undecided = await claims.lock_undecided(tx)
+    for kind, present in {
+        AlertKind.CLAIM_OPEN: undecided,
+        AlertKind.CLAIM_LATE: [claim for claim in undecided if claim.late(now)],
+    }.items():
+        found = {steps.alert_about(claim, kind): steps.alert_detail(claim) for claim in present}
+        await alerts.sync(tx, kind, found, now)
+
+
+async def _late_head(tx: Tx, now: int) -> dict[AlertSubject, str]:
+    newest = await ledger.newest_head(tx)
+    if newest is None or now - newest.head.time < _HEAD_MILLIS:
+        return {}
+    said = f"the newest head of the signed ledger is {newest.head.number}, of {iso_seconds(newest.head.time)}"
+    return {AlertSubject(AlertKind.LEDGER_HEAD_LATE, subject="ledger"): said}
 
 
 async def _losing(tx: Tx) -> dict[AlertSubject, str]:

@@ -6,6 +6,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from app.http.handlers import get, handlers_of
 from app.operations.api import (
     alerts,
+    claims,
     commands,
     keys,
     matches,
@@ -14,6 +15,7 @@ from app.operations.api import (
     reference_data,
     references,
     reports,
+    status,
     tenants,
 )
 
@@ -26,7 +28,18 @@ async def show_metrics() -> Response[bytes]:
 
 ROUTES = (
     *handlers_of(
-        matches, commands, ratings, reference_data, references, reports, alerts, tenants, profiles, keys
+        matches,
+        commands,
+        claims,
+        ratings,
+        reference_data,
+        references,
+        reports,
+        alerts,
+        tenants,
+        profiles,
+        keys,
+        status,
     ),
     show_metrics,
 )

@@ -86,7 +86,8 @@ class Incidents:
         self.backups: dict[int, Backup] = {}
 
     def back_up(self, state: MapState) -> None:
-        self.backups[state.played] = backup(state)
+        if self.anomalies.restore or self.anomalies.crash:  # nothing else loads one
+            self.backups[state.played] = backup(state)
 
     def during_round(self, state: MapState) -> Interruption | None:
         """What interrupts this round, if anything: half of all interruptions come in mid-round."""

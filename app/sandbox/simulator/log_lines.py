@@ -7,6 +7,7 @@ Sides are `CT` and `T` here and in the whole simulator; only the lines have `TER
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from random import Random
 from typing import Literal
 
@@ -36,12 +37,21 @@ _PLACES: dict[Side, tuple[Position, int]] = {"CT": ((1300, 900, 110), 800), "T":
 
 def stamped(at_ms: int, text: str, style: TimestampStyle) -> str:
     """The line as it leaves the server at `at_ms` (Unix ms), in one of the three styles that servers use."""
-    when = datetime.fromtimestamp(at_ms // 1000, UTC)
+    minute, millis = divmod(at_ms, 60_000)
+    second, millis = divmod(millis, 1000)
+    when = f"{_to_the_minute(minute)}{second:02d}"
     if style == "millis":
-        return f"{when:%m/%d/%Y - %H:%M:%S}.{at_ms % 1000:03d} - {text}"
-    return f"{'L ' if style == 'plain' else ''}{when:%m/%d/%Y - %H:%M:%S}: {text}"
+        return f"{when}.{millis:03d} - {text}"
+    return f"{'L ' if style == 'plain' else ''}{when}: {text}"
 
 
+@lru_cache(maxsize=256)
+def _to_the_minute(minute: int) -> str:
+    """How the stamps of all lines of a minute (since 1970) begin."""
+    return f"{datetime.fromtimestamp(minute * 60, UTC):%m/%d/%Y - %H:%M:}"
+
+
+@lru_cache(maxsize=1024)
 def player(name: str, slot: int, account: int, side: Side | None) -> str:
     return f'"{name}<{slot}><[U:1:{account}]><{TEAM[side] if side else ""}>"'
 
@@ -170,7 +180,8 @@ class LogWriter:
     pending: list[tuple[float, str, int]] = field(default_factory=list)
 
     def write(self, *texts: str) -> None:
-        self.pending.extend((self.now, text, self.run) for text in texts)
+        for text in texts:
+            self.pending.append((self.now, text, self.run))
 
     def wait(self, seconds: float) -> None:
         self.now += seconds

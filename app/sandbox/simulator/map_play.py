@@ -148,7 +148,7 @@ def _buy(state: MapState, until: float) -> Lines:
     rng, log = state.rng, state.log
     last = state.played in (state.rounds // 2 - 1, state.rounds - 1)
     buys = [
-        (side, player, item, price)
+        (player, item, price)
         for side in SIDES
         for player, item, price in purchases(
             rng,
@@ -159,9 +159,10 @@ def _buy(state: MapState, until: float) -> Lines:
         )
     ]
     step = max(until - log.now - 4, 1) / (len(buys) + 1)
-    for side, player, item, price in sorted(buys, key=lambda _: rng.random()):
+    refs = {id(state.player(ref)): ref for ref in state.refs()}
+    for player, item, price in sorted(buys, key=lambda _: rng.random()):
         log.wait(step)
-        _write_purchase(state, (side, state.team_on(side).players.index(player)), item, price)
+        _write_purchase(state, refs[id(player)], item, price)
         yield from log.drain()
     for ref in state.refs():
         state.player(ref).respawn()
@@ -171,8 +172,8 @@ def _write_purchase(state: MapState, ref: PlayerRef, item: str, price: int) -> N
     bare = item.removeprefix("item_")
     name = item if item.startswith("item_") else f"weapon_{bare}"
     state.pay(ref, -price, name)
-    state.log.write(f'{state.tag(ref)} picked up "{PICKED_UP.get(item, bare)}"')
-    state.log.write(f'{state.tag(ref)} purchased "{item}"')
+    tag = state.tag(ref)
+    state.log.write(f'{tag} picked up "{PICKED_UP.get(item, bare)}"', f'{tag} purchased "{item}"')
 
 
 def _pause(state: MapState, rng: Random, often: float) -> float:

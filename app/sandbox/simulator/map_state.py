@@ -62,7 +62,8 @@ class MapState:
         return self.home_score if side == self.home_side else self.away_score
 
     def player(self, ref: PlayerRef) -> SimulatedPlayer:
-        return self.team_on(ref[0]).players[ref[1]]
+        team = self.home if ref[0] == self.home_side else self.away
+        return team.players[ref[1]]
 
     def tag(self, ref: PlayerRef) -> str:
         player = self.player(ref)

@@ -64,23 +64,23 @@ class MatchPlan:
 def play(plan: MatchPlan, truth: SeriesTruth) -> Iterator[LogLine]:
     """The match's lines in order; `truth` is filled as they are yielded, and complete after the last."""
     trouble = Random(f"what goes wrong in {plan.seed}")
-    return disorder(_lines(plan, trouble, truth), trouble, plan.anomalies, plan.pace.seconds)
+    lines = (_stamped(plan, at, text, run) for at, text, run in unstamped(plan, trouble, truth))
+    return disorder(lines, trouble, plan.anomalies, plan.pace.seconds)
 
 
-def _lines(plan: MatchPlan, trouble: Random, truth: SeriesTruth) -> Iterator[LogLine]:
+def unstamped(plan: MatchPlan, trouble: Random, truth: SeriesTruth) -> Lines:
+    """The lines as they happen, each with its time in seconds of play: not in disorder yet, nor stamped."""
     rng = Random(plan.seed)
     log = LogWriter()
     log.write('Log file started (file "logs/simulated.log") (game "csgo") (version "10603")')
-    for at, text, run in _maps(plan, rng, trouble, log, truth):
-        yield _line(plan, at, text, run)
+    yield from _maps(plan, rng, trouble, log, truth)
     log.wait(3)
-    yield _line(plan, log.now, "Log file closed", log.run)
+    yield log.now, "Log file closed", log.run
 
 
-def _line(plan: MatchPlan, at: float, text: str, run: int) -> LogLine:
-    return LogLine(
-        at, log_lines.stamped(plan.begin + int(plan.pace.seconds(at) * 1000), text, plan.timestamps), run
-    )
+def _stamped(plan: MatchPlan, at: float, text: str, run: int) -> LogLine:
+    at_ms = plan.begin + int(plan.pace.seconds(at) * 1000)
+    return LogLine(at, log_lines.stamped(at_ms, text, plan.timestamps), run)
 
 
 def simulate(plan: MatchPlan) -> tuple[list[LogLine], SeriesTruth]:

@@ -99,6 +99,15 @@ def round_numbers() -> RoundNumbers:
     return RoundNumbers(**tomllib.loads(files(__package__).joinpath("round_numbers.toml").read_text("utf-8")))
 
 
+@cache
+def _powers() -> tuple[RoundNumbers, tuple[float, ...], tuple[float, ...]]:
+    """The numbers; how much less often fewer players meet, by their number in pairs; and what health does to
+    strength, by health. Raised to a power once, not a thousand times a round."""
+    numbers = round_numbers()
+    meeting = tuple([(pairs / 25) ** numbers.numbers for pairs in range(26)])
+    return numbers, meeting, tuple([(health / 100) ** numbers.health for health in range(101)])
+
+
 @dataclass(frozen=True)
 class PlannedEvent:
     """`at` is in seconds after the round went live; `actor` does it to `target`. `amount`: a hit's damage."""
@@ -149,7 +158,9 @@ class RoundPlanner:
         bomb: bool = True,
     ) -> None:
         self.rng, self.edge, self.fighters, self.bomb = rng, edge, fighters, bomb
-        self.numbers = round_numbers()
+        self.numbers, self._meeting, self._fitness = _powers()
+        power = self.numbers.power
+        self._strength = {side: [one.weight**power for one in each] for side, each in fighters.items()}
         self.alive: dict[Side, list[int]] = {"CT": list(range(5)), "T": list(range(5))}
         self.now = _FIRST_CONTACT
         self.plan = RoundPlan()
@@ -204,10 +215,8 @@ class RoundPlanner:
         """How the sides' strengths compare, from who is alive and how well."""
         strengths = {}
         for side, players in self.alive.items():
-            each = (self.fighters[side][index] for index in players)
-            strengths[side] = sum(
-                one.weight**self.numbers.power * (one.health / 100) ** self.numbers.health for one in each
-            )
+            fighters, each = self.fighters[side], self._strength[side]
+            strengths[side] = sum([each[one] * self._fitness[fighters[one].health] for one in players])
         if all(strengths.values()):
             ratio = math.log(strengths["CT"] / strengths["T"])
             self.even = self.edge + self.numbers.bias + self.numbers.kappa * ratio
@@ -216,7 +225,7 @@ class RoundPlanner:
         numbers, ct, t = self.numbers, len(self.alive["CT"]), len(self.alive["T"])
         if self.planted_at is None:
             rate = numbers.kill_rate * min((self.now - _FIRST_CONTACT) / numbers.kill_ramp, 1.0)
-            rate *= (ct * t / 25) ** numbers.numbers
+            rate *= self._meeting[ct * t]
             rate *= 1 + numbers.late * max(self.now - _HURRY_AT, 0) / (ROUND_SECONDS - _HURRY_AT)
         else:
             rate = numbers.retake_rate * min((self.now - self.planted_at + 2) / _RETAKE_SECONDS, 1.0)

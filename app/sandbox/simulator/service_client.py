@@ -200,7 +200,8 @@ class CreatedMatch:
 
 
 class OperatorClient:
-    """Calls with an operator's key; a call that fails because the service is unreachable is retried.
+    """Calls with an operator's key, which `headers` has; a call that fails because the service is unreachable
+    is retried.
 
     `operator_url` is where `/ops/v1` is served, unless that is `base_url`, the public address."""
 
@@ -215,7 +216,7 @@ class OperatorClient:
     ) -> None:
         self.client, self.base_url, self.sleep = client, base_url.rstrip("/"), sleep
         self._operator_url = operator_url.rstrip("/") or self.base_url
-        self._headers = {"X-Api-Key": key}
+        self.headers = {"X-Api-Key": key}
 
     async def create(self, plan: MatchPlan, event: str, *, scheduled_at: int, reference: str) -> CreatedMatch:
         """Create the plan's match (`scheduled_at`: Unix ms); `reference` is its idempotency key."""
@@ -229,36 +230,37 @@ class OperatorClient:
             "away_strength": plan.away.points,
             "request_id": reference,
         }
-        data = await self._call("POST", "/ops/v1/matches", body)
+        data = await self.call("POST", "/ops/v1/matches", body)
         return CreatedMatch(data["id"], data["number"], data["log_sink_url"])
 
     async def cancel(self, match_id: str) -> None:
-        await self._call("POST", f"/ops/v1/matches/{match_id}/cancel", {})
+        await self.call("POST", f"/ops/v1/matches/{match_id}/cancel", {})
 
     async def set_booked(self, slug: str, match_id: str, booked: bool) -> None:
-        await self._call("PUT", f"/ops/v1/tenants/{slug}/bookings/{match_id}", {"booked": booked})
+        await self.call("PUT", f"/ops/v1/tenants/{slug}/bookings/{match_id}", {"booked": booked})
 
     async def import_references(self, prices: list[dict[str, Any]]) -> None:
         """Import other bookmakers' prices of matches."""
-        await self._call("POST", "/ops/v1/references", prices)
+        await self.call("POST", "/ops/v1/references", prices)
 
     async def trim(self, keep_finished: int) -> None:
         """Have the service remove all but the newest finished matches."""
-        await self._call("POST", "/ops/v1/trim", {"keep_finished": keep_finished})
+        await self.call("POST", "/ops/v1/trim", {"keep_finished": keep_finished})
 
     async def unfinished(self) -> list[dict[str, Any]]:
         """Matches that are upcoming or live, as the public list shows them."""
         found: list[dict[str, Any]] = []
         for status in ("live", "upcoming"):
-            found.extend(await self._call("GET", f"/cs2/v1/matches?status={status}&limit=100", None))
+            found.extend(await self.call("GET", f"/cs2/v1/matches?status={status}&limit=100", None))
         return found
 
-    async def _call(self, method: str, path: str, body: Any) -> Any:
+    async def call(self, method: str, path: str, body: Any) -> Any:
+        """The data of an answer. Raises `OperatorRequestFailed`."""
         problem = ""
         url = (self._operator_url if path.startswith("/ops/") else self.base_url) + path
         for wait in _WAITS:
             try:
-                response = await self.client.request(method, url, json=body, headers=self._headers)
+                response = await self.client.request(method, url, json=body, headers=self.headers)
             except httpx.TransportError as error:
                 problem = f"{type(error).__name__}: {error}"
             else:

@@ -15,8 +15,9 @@ from app.store import operator_commands
 from app.store.transaction import Tx
 
 Kind = Literal["text", "number", "choice", "check", "moment", "hidden"]
-#: Where its form is: on a match's page, on a market's, at a log source, at a command that was executed.
-About = Literal["match", "market", "source", "executed"]
+#: Where its form is: on a match's page, on a market's or a claim's, at a log source, at a command that was
+#: executed.
+About = Literal["match", "market", "source", "executed", "claim"]
 _TEAMS = ("team_a", "team_b")
 
 
@@ -55,6 +56,9 @@ _TYPE, _GROUP = FormField("market_id", "hidden"), FormField("group", "hidden")
 _MARKET = (_TYPE, FormField("specifiers", "hidden", required=False))
 _RESULT = FormField("result", "choice", ("won", "lost"))
 _VOID_REASON = FormField("void_reason_id", "choice", ("4", "14", "15"))
+_CORRECT = FormField("result", "choice", ("won", "lost", "void"))
+_OTHER_VOID = FormField("void_reason_id", "choice", ("4", "14", "15"), required=False)
+_ANSWER = FormField("answer", "text", required=False)
 _RELEASE = FormField("release", "check", required=False)
 _FORMS = (
     CommandForm("suspend", _TRADE, "match", (_REASON,)),
@@ -87,6 +91,10 @@ _FORMS = (
     CommandForm("settle_market", _SETTLE, "market", (*_MARKET, _RESULT, _REASON)),
     CommandForm("void_market", _SETTLE, "market", (*_MARKET, _VOID_REASON, _REASON, *_WINDOW)),
     CommandForm("roll_back_market", _SETTLE, "market", (*_MARKET, _REASON, _RELEASE, *_WINDOW)),
+    CommandForm(
+        *("uphold_claim", _SETTLE, "claim"),
+        (FormField("claim", "hidden"), *_MARKET, _CORRECT, _REASON, _ANSWER, _OTHER_VOID),
+    ),
 )
 #: What every form carries beside its own fields: the id that makes it executed once, and the match's revision
 #: as the page showed it.

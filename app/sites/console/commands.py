@@ -12,7 +12,7 @@ from litestar.params import FromPath
 
 from app.commands import consent
 from app.commands.execution import Preview, preview
-from app.commands.match_commands import Command, OnMarket
+from app.commands.match_commands import Command, OnMarket, UpholdClaim
 from app.commands.trading_commands import AnyCommand, OfMarket, Undo
 from app.commands.undo import is_undoable
 from app.domain.match import Match
@@ -25,7 +25,16 @@ from app.sites.console.command_forms import (
     fields_of,
     permission_for,
 )
-from app.sites.console.site import Console, Permission, allowed, check, consent_path, match_path, page_before
+from app.sites.console.site import (
+    Console,
+    Permission,
+    allowed,
+    check,
+    claim_path,
+    consent_path,
+    match_path,
+    page_before,
+)
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import page, redirect, texts_for
@@ -67,7 +76,7 @@ async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]
     if isinstance(found, ConsentRequest):
         return redirect(consent_path(found.id), "consent_requested")
     undo = {"undo": str(found.revision)} if is_undoable(command) else {}
-    return redirect(page_before(form.text("back"), match_path(found.number)), "command_done", **undo)
+    return redirect(_back(form, command, found.number), "command_done", **undo)
 
 
 async def undo_offered(tx: Tx, request: SignedInRequest, match: Match) -> int | None:
@@ -121,13 +130,19 @@ async def _preview_page(
         | {
             "request_id": f"console:{token_hex(12)}",
             "revision": str(found.match.revision),
-            "back": page_before(form.text("back"), match_path(match.number)),
+            "back": _back(form, command, match.number),
         },
         title=fields["command"],
         market=names.name(key, match.home, match.away) if key else "",
         chosen=CHOSEN,
         **effect,
     )
+
+
+def _back(form: Form, command: Command, number: int) -> str:
+    """The page that the form was on: of the claim that it upholds, or of the match or below that."""
+    own = claim_path(command.claim) if isinstance(command, UpholdClaim) else match_path(number)
+    return page_before(form.text("back"), own)
 
 
 async def effect_values(tx: Tx, request: SignedInRequest, found: Preview) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from litestar import Router
 
 from app.http.handlers import handlers_of
 from app.sites.console import (
+    claims,
     commands,
     consents,
     live,
@@ -26,6 +27,7 @@ _MODULES = (
     match_chart,
     commands,
     consents,
+    claims,
     reports,
     profiles,
     tenant_profiles,

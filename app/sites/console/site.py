@@ -65,6 +65,7 @@ CONSOLE = Site(
         Entry("/console", "live.title", "l"),
         Entry("/console/alerts", "alerts.title", "r"),
         Entry("/console/settlements", "settlements.title", "s"),
+        Entry("/console/claims", "claims.title", "g"),
         Entry("/console/consents", "consents.title", "c"),
         Entry("/console/closing-line", "closing_line.title", "m"),
         Entry("/console/tenants", "tenants.title", "t"),
@@ -85,6 +86,11 @@ def match_path(number: int) -> str:
 def market_path(number: int, key: MarketKey) -> str:
     """The page of one of its markets."""
     return f"{match_path(number)}/markets/{quote(market_name(*key), safe=':=')}"
+
+
+def claim_path(claim_id: UUID) -> str:
+    """The page of a claim."""
+    return f"/console/claims/{claim_id}"
 
 
 def consent_path(number: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from app.domain import catalogue
 from app.domain.entrants import Player, account_of
 from app.domain.ids import entrant_number
-from app.domain.market import MarketKey, market_name, specifier_values
+from app.domain.market import MarketKey, specifier_values
 from app.sites.pages.texts import Texts
 from app.store import entrants
 from app.store.transaction import Tx
@@ -25,19 +25,14 @@ class MarketNames:
     def name(self, key: MarketKey, home: str, away: str) -> str:
         """The market in words, with the names of the teams and the player; the bare name of one whose type
         or specifiers the catalogue does not know."""
-        type_id, specifiers = key
-        found = catalogue.load().by_id.get(type_id)
-        values = _values(specifiers)
-        if found is None or not found.placeholders <= values.keys():
-            return market_name(type_id, specifiers)
-        return found.render(self._locale, values | self._in_words(values, home, away))
+        return catalogue.name_of(key, self._locale, self._in_words(_values(key[1]), home, away))
 
     def _in_words(self, values: Mapping[str, str], home: str, away: str) -> dict[str, str]:
         words = {"team": {"home": home, "away": away}.get(values.get("team", ""))}
         for name in _PLAYERS:
             player = self._players.get(_player(values, name))
             words[name] = player.name if player else None
-        return {name: word for name, word in words.items() if word and name in values}
+        return {name: word for name, word in words.items() if word}
 
 
 async def names_of(tx: Tx, texts: Texts, keys: Iterable[MarketKey]) -> MarketNames:

@@ -13,6 +13,7 @@ from app.access.admin import BrokerConfig
 from app.access.grants import Grants
 from app.amqp.delivery_status import TenantDelivery
 from app.amqp.envelope import EnvelopeRenderer
+from app.claims.request import ClaimService
 from app.kit.clock import Clock
 from app.recovery.request import RecoveryService
 from app.replay.request import ReplayService
@@ -62,6 +63,7 @@ class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):
     counters: Counters
     recoveries: RecoveryService
     replays: ReplayService
+    claims: ClaimService
     clock: Clock
     secret: str
     broker: BrokerConfig

@@ -27,7 +27,7 @@ from app.sites.pages.market_names import names_of
 from app.sites.pages.rendering import HEADERS, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal.dependencies import Portal
-from app.sites.portal.site import market_path, markets_path, prices_path
+from app.sites.portal.site import market_path, markets_path, new_claim_path, prices_path
 from app.store import market_history as history
 from app.store import markets
 from app.store.transaction import Tx
@@ -98,6 +98,7 @@ async def market_history(
         market_name=names.name(market.key, match.home, match.away),
         own_path=market_path(match.number, market.key),
         markets_path=markets_path(match.number),
+        claim_path=new_claim_path(match.number, market.key),
         begins_at=begins_at,
         rows=[(each, kind_of_change(each)) for each in found.changes],
         older=found.older,

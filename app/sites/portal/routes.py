@@ -8,10 +8,12 @@ from app.http.handlers import handlers_of
 from app.sites.pages.routes import site_router
 from app.sites.portal import (
     amqp,
+    claims,
     delivery,
     documentation,
     envelopes,
     keys,
+    ledger,
     market_pages,
     offer,
     people,
@@ -30,6 +32,8 @@ _MODULES = (
     amqp,
     documentation,
     settlements,
+    claims,
+    ledger,
     market_pages,
     selfcheck,
     envelopes,

@@ -13,6 +13,7 @@ from litestar.response import Stream
 
 from app.access.reach import match_within, reach_of
 from app.domain import catalogue, scopes
+from app.domain.claims import result_entry
 from app.domain.scopes import Reach
 from app.domain.tenant import Tenant
 from app.http.handlers import get
@@ -24,7 +25,7 @@ from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.settlements import SettlementRow, evidence, rows_of
 from app.sites.pages.texts import Texts
 from app.sites.portal.dependencies import Portal
-from app.sites.portal.site import market_path
+from app.sites.portal.site import market_path, new_claim_path
 from app.store import matches
 from app.store import settlements as ledger
 from app.store.settlements import NEWEST, LedgerFilter, LedgerResult
@@ -106,7 +107,14 @@ async def settlement(request: SignedInRequest, portal: Portal, entry_id: FromPat
             what = f"There is no settlement {entry_id}."
             raise NotFound(what, code="no_settlement", settlement=entry_id)
         values = await evidence(tx, texts_for(request), found, match, market_path, off)
-    return page(request, "ledger_entry.html", **values)
+    present = result_entry(entry for entry, _ in values["same_market"])
+    return page(
+        request,
+        "settlement.html",
+        claimable=present is not None and present.id == entry_id,
+        claim_path=new_claim_path(match.number, found.entry.key),
+        **values,
+    )
 
 
 async def _scope(tx: Tx, request: SignedInRequest, query: LedgerQuery) -> _Scope:

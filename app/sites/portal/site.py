@@ -4,7 +4,8 @@ who is signed in may read what concerns the tenant.
 
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+from uuid import UUID
 
 from app.domain.ids import match_urn
 from app.domain.market import MarketKey, market_name
@@ -19,13 +20,14 @@ class Permission(StrEnum):
     PEOPLE = "people"  #: invite users, change their roles, end them
     CREDENTIALS = "credentials"  #: API keys and AMQP credentials
     RECOVERY = "recovery"
+    CLAIMS = "claims"  #: claim that a result is wrong
     OFFER = "offer"  #: which matches are booked, which market types are on
 
 
 _ALLOWED = {
     Role.OWNER: frozenset(Permission),
     Role.DEVELOPER: frozenset({Permission.CREDENTIALS, Permission.RECOVERY}),
-    Role.TRADER: frozenset({Permission.OFFER, Permission.RECOVERY}),
+    Role.TRADER: frozenset({Permission.CLAIMS, Permission.OFFER, Permission.RECOVERY}),
     Role.READER: frozenset[Permission](),
 }
 _CODES = {
@@ -33,6 +35,7 @@ _CODES = {
     Permission.CREDENTIALS: "role_credentials",
     Permission.RECOVERY: "role_recovery",
     Permission.OFFER: "role_offer",
+    Permission.CLAIMS: "role_claims",
 }
 
 
@@ -58,6 +61,8 @@ PORTAL = Site(
         Entry("/portal/offer", "offer.title"),
         Entry("/portal/market-types", "market_types.title", short="market_types.short"),
         Entry("/portal/settlements", "settlements.title"),
+        Entry("/portal/claims", "claims.title"),
+        Entry("/portal/ledger", "signed_ledger.title"),
         Entry("/portal/selfcheck", "selfcheck.title", short="selfcheck.short"),
         Entry("/portal/keys", "keys.title", short="keys.short"),
         Entry("/portal/amqp", "amqp.title", short="amqp.short"),
@@ -67,6 +72,16 @@ PORTAL = Site(
     allowed=lambda user: _ALLOWED[user.role],
     check=lambda user, permission: check(user.role, permission),
 )
+
+
+def claim_path(claim_id: UUID) -> str:
+    """The page of a claim."""
+    return f"/portal/claims/{claim_id}"
+
+
+def new_claim_path(number: int, key: MarketKey) -> str:
+    """The page on which a claim about a market is made."""
+    return f"/portal/claims/new?{urlencode({'match': match_urn(number), 'market': market_name(*key)})}"
 
 
 def markets_path(number: int) -> str:

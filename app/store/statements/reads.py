@@ -32,6 +32,25 @@ FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
 CURSOR_STATUS = f"{_CURSOR_STATUS}ORDER BY t.slug"
 #: The same of one tenant.
 CURSOR_STATUS_OF = f"{_CURSOR_STATUS}WHERE t.id = $1"
+#: How many tenants wait for a message that is older than `$1` ms, of those with a connection and a bound
+#: queue, and how many these are: `change` is read by the tenant's cursor.
+LATE_TENANTS = f"""
+SELECT count(*) FILTER (WHERE found.oldest > $1) AS late, count(*) AS served FROM (
+    SELECT (SELECT {NOW} - x.at FROM change x WHERE x.seq > c.seq AND x.message <> ''
+        ORDER BY x.seq LIMIT 1) AS oldest
+    FROM tenant_cursor c JOIN tenant t ON t.id = c.tenant_id AND t.amqp AND t.active
+    WHERE c.state = '' AND c.bound_queues NOT IN ('', '[]')
+) AS found
+"""
+#: How many recoveries ended from `$1` until before `$2` (Unix ms), completed and failed, and how many seconds
+#: the completed ones took. Percentiles have no class in Piccolo.
+RECOVERY_TIMES = """
+SELECT count(*) FILTER (WHERE state = 'completed') AS completed,
+    count(*) FILTER (WHERE state = 'failed') AS failed,
+    percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY finished_at - scheduled_at)
+        FILTER (WHERE state = 'completed') AS millis
+FROM recovery_job WHERE finished_at >= $1 AND finished_at < $2
+"""
 _LISTED = "id, number, status, home, away, event, home_id, away_id, tournament_id, scheduled_at, started_at"
 _LISTED += ", finished_at, best_of, score_home, score_away, map_name, sort_time"
 _PAGE = f"SELECT {_LISTED} FROM match WHERE in_lists AND status = $1 AND sort_time >= $2 AND sort_time <= $3"

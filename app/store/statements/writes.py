@@ -147,3 +147,18 @@ RETURNING xmax = 0
 ADD_REMADE_PRICE = """
 UPDATE combination SET remade = ($2::jsonb || coalesce(remade, '{}')::jsonb)::json WHERE id = $1
 """
+#: The delays that a process has counted on each day. A statement whose caller has stopped waiting may be
+#: executed after a later one, which had counted more.
+SAVE_DELAY_COUNTS = """
+INSERT INTO delay_count (day, process, figure, total, counts)
+SELECT counted.day, $1, counted.figure, counted.total, counted.counts
+FROM unnest($2::text[], $3::text[], $4::bigint[], $5::json[]) AS counted (day, figure, total, counts)
+ON CONFLICT (day, process, figure) DO UPDATE SET total = excluded.total, counts = excluded.counts
+WHERE excluded.total >= delay_count.total
+"""
+#: That the status was observed at `$1` (Unix ms); when that was for the first time.
+OBSERVE_STATUS = """
+INSERT INTO status_observation (id, first_at, at) VALUES (1, $1, $1)
+ON CONFLICT (id) DO UPDATE SET at = greatest(status_observation.at, excluded.at)
+RETURNING first_at
+"""

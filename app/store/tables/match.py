@@ -1,6 +1,6 @@
 """Matches, their markets, and what happened in them."""
 
-from piccolo.columns import UUID, BigInt, Boolean, DoublePrecision, Integer, Numeric, SmallInt, Text
+from piccolo.columns import UUID, BigInt, Boolean, Bytea, DoublePrecision, Integer, Numeric, SmallInt, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT, Computed, ComputedBoolean, Json
@@ -174,3 +174,22 @@ class PlayerMap(Table, tablename="player_map", db=DIALECT):
     map_name = Text()
     finished_at = BigInt()
     body = Json()
+
+
+class MatchInput(Table, tablename="match_input", db=DIALECT):
+    """What one transaction on a match was given: `commands.match_inputs`, compressed. The database numbers
+    them; as the match is locked, in the order of the transactions. The key is (match_id, id). Never
+    updated."""
+
+    match_id = UUID(primary_key=True)
+    id = Computed()
+    body = Bytea()
+
+
+class Coefficients(Table, tablename="coefficients", db=DIALECT):
+    """A version of the numbers that prices rest on (`trading.coefficients`): its JSON and the hash of that,
+    and when (Unix ms) a match was first priced by it. Never updated."""
+
+    sha256 = Text(primary_key=True)
+    at = BigInt()
+    body = Bytea()

@@ -1,6 +1,6 @@
 """What operators commanded, what they should look at, and what the service knows of its own processes."""
 
-from piccolo.columns import UUID, BigInt, Boolean, Integer, Text
+from piccolo.columns import UUID, BigInt, Boolean, Integer, SmallInt, Text
 from piccolo.table import Table
 
 from app.store.tables.dialect import DIALECT, Computed, Json
@@ -74,12 +74,14 @@ class Alert(Table, tablename="alert", db=DIALECT):
 
 
 class WorkerBeat(Table, tablename="worker_beat", db=DIALECT):
-    """The last heartbeat of each worker process, and whether it reached the broker then."""
+    """The last heartbeat of each process, whether it reached the broker then, and its compatibility level:
+    0 for those of 0.2.0, which do not write the column."""
 
     worker = Text(primary_key=True)
     kind = Text()
     at = BigInt()
     reaches_broker = Boolean(default=True)
+    compatibility = SmallInt(default=0)
 
 
 class DatabaseTimeline(Table, tablename="database_timeline", db=DIALECT):

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from app.wire.views.claims import ClaimView
 from app.wire.views.frames import (
     EventFrame,
     FrameMeta,
@@ -86,6 +87,30 @@ class Settlement(_Frame[SettlementView], frozen=True, tag="bet_settlement"):
     """An entry of the settlement ledger."""
 
 
+class ClaimOpened(_Frame[ClaimView], frozen=True, tag="claim.opened"):
+    """Your claim that a result is wrong. As all frames about claims it is sent to its tenant alone."""
+
+
+class ClaimTaken(_Frame[ClaimView], frozen=True, tag="claim.taken"):
+    """An operator works on the claim."""
+
+
+class ClaimAnswered(_Frame[ClaimView], frozen=True, tag="claim.answered"):
+    """The result stands, for the reason in `answer`."""
+
+
+class ClaimUpheld(_Frame[ClaimView], frozen=True, tag="claim.upheld"):
+    """The result is wrong, and will be corrected."""
+
+
+class ClaimCorrected(_Frame[ClaimView], frozen=True, tag="claim.corrected"):
+    """The result is corrected: the rollback and the new result were sent before this."""
+
+
+class ClaimWithdrawn(_Frame[ClaimView], frozen=True, tag="claim.withdrawn"):
+    """You have withdrawn the claim."""
+
+
 class Scoreboard(_Frame[ScoreboardFrame], frozen=True, tag="scoreboard.frame"):
     """The scoreboard as it is now."""
 
@@ -106,6 +131,12 @@ ChangeFrame = (
     | MarketSuspended
     | MarketUnsuspended
     | Settlement
+    | ClaimOpened
+    | ClaimTaken
+    | ClaimAnswered
+    | ClaimUpheld
+    | ClaimCorrected
+    | ClaimWithdrawn
     | Scoreboard
 )
 #: By the type of the frame.

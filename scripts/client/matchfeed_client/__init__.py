@@ -6,6 +6,7 @@ from matchfeed_client.changes import Changes
 from matchfeed_client.client import Client, Update
 from matchfeed_client.decoding import Message, decode
 from matchfeed_client.rest import ClientError, Comparison, Rest
+from matchfeed_client.results import MarketResult, Results
 
 __all__ = [
     "Book",
@@ -13,9 +14,11 @@ __all__ = [
     "Client",
     "ClientError",
     "Comparison",
+    "MarketResult",
     "Message",
     "Offer",
     "Rest",
+    "Results",
     "State",
     "Update",
     "decode",

@@ -1,8 +1,9 @@
 """What is on offer, folded from messages: the rules of the feed in one place, without any connection.
 
 A message older than the last one about a market changes nothing. A recovery's `odds_change` is all of its
-match. While a recovery runs, live messages wait; matches that it does not replay are over, or not ours any
-more.
+match. While a recovery runs, live messages wait, and a match of which one waits is suspended: what is on
+offer of it is not the newest any more. While a recovery is due, nothing is opened, by a replay neither.
+Matches that a recovery does not replay are over, or not ours any more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -86,6 +87,7 @@ class Book:
         self._seqs: dict[str, int] = {}
         self._replayed: set[str] = set()
         self._waiting: list[Waiting] = []
+        self._halted: dict[str, dict[Key, Offer]] = {}  # open ones of matches of which a message waits
 
     def open(self) -> Iterator[tuple[str, Key, Offer]]:
         """What may be offered now."""
@@ -98,11 +100,17 @@ class Book:
         """Something was missed: suspend these matches (all, if none is named) until they are published
         again; a recovery is due."""
         for match in matches or tuple(self.offers):
-            offers = self.offers.get(match, {})
-            for key, offer in offers.items():
-                if offer.state is State.OPEN:
-                    offers[key] = Offer(offer.timestamp, State.SUSPENDED)
+            self._halt(match)
+            if match in self._halted:
+                self._halted[match] = {}
         self.due = True
+
+    def _halt(self, match: str) -> dict[Key, Offer]:
+        """Suspend what is open of the match; returns it."""
+        offers = self.offers.get(match, {})
+        opened = {key: offer for key, offer in offers.items() if offer.state is State.OPEN}
+        offers |= {key: Offer(offer.timestamp, State.SUSPENDED) for key, offer in opened.items()}
+        return opened
 
     def fold(self, frame: Mapping[str, Any]) -> None:
         """Fold in a frame of the stream, as changes over HTTP have it. The `alive` that ends a snapshot
@@ -160,6 +168,7 @@ class Book:
             return self._complete(message) if message.request_id == self.recovery else []
         if message.request_id is None and self.recovery:
             self._waiting.append(Waiting(message, seq, previous))
+            self._halted.setdefault(message.event_id, {}).update(self._halt(message.event_id))
             return []
         if message.request_id in (None, self.recovery):
             self._apply(message, seq, previous)
@@ -171,7 +180,17 @@ class Book:
             self.offers[match] = {
                 key: Offer(offer.timestamp, State.CLOSED) for key, offer in self.offers[match].items()
             }
-        self.after, self.recovery = max(self.after, end.timestamp), ""
+        if not self.due:
+            self.after = max(self.after, end.timestamp)
+        self.recovery = ""
+        for match, halted in self._halted.items():  # what has come newer since stays
+            offers = self.offers.get(match, {})
+            offers |= {
+                key: offer
+                for key, offer in halted.items()
+                if offers[key] == Offer(offer.timestamp, State.SUSPENDED)
+            }
+        self._halted = {}
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             self._apply(each.message, each.seq, each.previous)
@@ -189,7 +208,7 @@ class Book:
         offers = self.offers.setdefault(match, {})
         if isinstance(message, m.BetStop):
             for key, offer in offers.items():
-                if offer.state is State.OPEN and offer.timestamp < message.timestamp:
+                if offer.state is not State.CLOSED and offer.timestamp < message.timestamp:
                     offers[key] = Offer(message.timestamp, State.SUSPENDED)
         for key, offer in _news(message):
             known = offers[key].timestamp if key in offers else 0
@@ -201,6 +220,10 @@ class Book:
             for key, offer in offers.items():
                 if offer.timestamp < message.timestamp:
                     offers[key] = Offer(message.timestamp, State.CLOSED)
+        if self.due:  # something was missed since, or is missing before
+            self.suspend(match)
+        elif match in self._halted:  # a live message waits that is newer than what is replayed
+            self._halted[match].update(self._halt(match))
 
     def _go_back(self, match: str, now: int) -> None:
         """What is missing of a match may be as old as its last message, however much came of others since."""
@@ -232,8 +255,11 @@ class Book:
         }
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> "Book":
-        """The book that `to_json` wrote; raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    def from_json(cls, stored: dict[str, Any], *, stale: bool = False) -> "Book":
+        """The book that `to_json` wrote; raises `ValueError`, `KeyError` or `TypeError` for anything else.
+
+        What was missed since is unknown. What was open is suspended, until a recovery shows it; in a `stale`
+        book it is open again with all else once what was missed has come, of which it is no part."""
         book = cls(int(stored["after"]))
         book._seqs, book._published = dict(stored["seqs"]), dict(stored["published"])
         for match, rows in stored["offers"].items():
@@ -241,7 +267,9 @@ class Book:
                 Key(int(market), str(specifiers)): Offer(int(at), State(state), odds and Decimal(odds))
                 for market, specifiers, at, state, odds in rows
             }
-        book.suspend()
+        book.stale = stale
+        if not stale:
+            book.suspend()
         return book
 
 

@@ -6,12 +6,14 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from matchfeed_client.book import Book
 from matchfeed_client.rest import Rest, Retry
+from matchfeed_client.stored import ChangesFile
 
 log = logging.getLogger("matchfeed_client")
 Frame = dict[str, Any]  #: as `docs/stream.md` of the service describes it: `type`, `data`, `meta`
@@ -24,8 +26,9 @@ class Changes:
     `since` is the number up to which everything was yielded, None before the first snapshot. Begin with one
     only if you have what was yielded up to it; with an empty book begin without. A frame may come again after
     an interruption; it then says the same or something newer. `events` requests server-sent events instead of
-    pages, `match` the changes of one match only. The book is `stale` from the loss of the connection until
-    everything missed has come.
+    pages, `match` the changes of one match only. `saved` is a file that keeps book and `since` from one run
+    to the next, at most a second old; it never has what was not yielded. The book is `stale` from the
+    beginning, and again from the loss of the connection, until everything missed has come.
 
     Iterating raises `ClientError` for a key or a match that is refused. `rest` must be open.
     """
@@ -40,9 +43,10 @@ class Changes:
         match: str | None = None,
         wait_seconds: int = 20,
         page_size: int = 1000,
+        saved: str | Path | None = None,
     ) -> None:
-        self.book = book or Book()
-        self.since = since
+        self._file = ChangesFile(saved, match)
+        self.book, self.since = self._file.resumed(book, since)
         self._rest, self._by_events, self._match = rest, events, match
         self._wait_seconds, self._page_size = wait_seconds, page_size
         self._cursor: str | None = None
@@ -50,21 +54,24 @@ class Changes:
 
     async def __aiter__(self) -> AsyncIterator[Frame]:
         pause = _FIRST_PAUSE_SECONDS
-        self.book.stale = True
-        while True:
-            try:
-                async for frame in self._events() if self._by_events else self._page():
-                    self.book.fold(frame)
-                    if frame["type"] == "alive" and not self._more:
-                        self.book.stale = False
-                    yield frame
-                    pause = _FIRST_PAUSE_SECONDS
-            except (httpx.RequestError, Retry) as error:
-                self.book.stale = True
-                seconds = getattr(error, "seconds", 0) or pause
-                log.warning("changes are interrupted, continuing in %s s (%r)", seconds, error)
-                await asyncio.sleep(seconds)
-                pause = min(2 * pause, _LAST_PAUSE_SECONDS)
+        self.book.stale = True  # also when the iteration before was left
+        try:
+            while True:
+                try:
+                    async for frame in self._events() if self._by_events else self._page():
+                        self.book.fold(frame)
+                        if frame["type"] == "alive" and not self._more:
+                            self.book.stale = False
+                        yield frame
+                        pause = _FIRST_PAUSE_SECONDS
+                except (httpx.RequestError, Retry) as error:
+                    self.book.stale = True
+                    seconds = getattr(error, "seconds", 0) or pause
+                    log.warning("changes are interrupted, continuing in %s s (%r)", seconds, error)
+                    await asyncio.sleep(seconds)
+                    pause = min(2 * pause, _LAST_PAUSE_SECONDS)
+        finally:
+            self._file.save(self.book, self.since, at_once=True)
 
     async def _page(self) -> AsyncIterator[Frame]:
         """The frames of the next page."""
@@ -81,7 +88,7 @@ class Changes:
         for frame in page["data"]:
             yield frame
         self._cursor = meta.get("next_cursor")
-        self.since = meta.get("next_since_seq", self.since)
+        self._reached(meta.get("next_since_seq", self.since))
 
     async def _events(self) -> AsyncIterator[Frame]:
         """The frames of an event stream, until it ends; raises `Retry` then."""
@@ -98,7 +105,12 @@ class Changes:
                     if "type" not in frame:
                         raise Retry(f"the service closed the stream: {frame['reason']}")
                     yield frame
-                    self.since = self.since if number is None else number
+                    self._reached(self.since if number is None else number)
                 elif not line:
                     number = None
         raise Retry("the stream ended")
+
+    def _reached(self, since: int | None) -> None:
+        """Everything up to this number was yielded."""
+        self.since = since
+        self._file.save(self.book, since)

@@ -1,7 +1,6 @@
 """The connection to the queue: consume, recover, and connect again."""
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -17,6 +16,7 @@ from aio_pika.exceptions import AMQPError, ChannelInvalidStateError, ProbableAut
 from matchfeed_client.book import Book
 from matchfeed_client.decoding import Message, decode
 from matchfeed_client.rest import ClientError, Comparison, Rest
+from matchfeed_client.stored import StateFile
 
 log = logging.getLogger("matchfeed_client")
 #: A notice may come more than a minute after the loss; concurrent changes may be published in another order
@@ -28,7 +28,6 @@ _RECOVERY_SECONDS = 600.0
 _CONNECT_SECONDS, _RECONNECT_SECONDS = 10.0, 2.0
 #: Messages that the broker sends ahead; more wait in the queue, where they survive.
 _PREFETCH = 500
-_SAVE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +59,16 @@ class Client:
         rest: Rest | None = None,
     ) -> None:
         self._url, self._exchange = amqp_url, exchange
-        self._path = None if saved is None else Path(saved)
+        self._file = StateFile(saved)
         self.book = book or self._loaded()
         self.rest = rest or Rest(base_url, api_key)
         self._stack = AsyncExitStack()
         self._changed = asyncio.Event()
-        self._saved_at = 0.0
         self._updates: AsyncGenerator[Update, None] | None = None
 
     def _loaded(self) -> Book:
-        if self._path is not None and self._path.exists():
-            try:
-                return Book.from_json(json.loads(self._path.read_text()))
-            except (ValueError, KeyError, TypeError) as error:
-                raise ClientError(f"{self._path} holds no book ({error!r}): move it away") from error
         # With 0 no results would be replayed: what is settled before the first recovery would be lost.
-        return Book(after=time.time_ns() // 1_000_000)
+        return self._file.load(Book.from_json) or Book(after=time.time_ns() // 1_000_000)
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self.rest)
@@ -196,10 +189,5 @@ class Client:
 
     def _save(self, *, at_once: bool = False) -> None:
         """Store the book, at most once a second, never in the middle of a recovery."""
-        if self._path is None or self.book.recovery or self.book.due:
-            return
-        if at_once or time.monotonic() - self._saved_at >= _SAVE_SECONDS:
-            new = self._path.with_suffix(".new")
-            new.write_text(json.dumps(self.book.to_json()))
-            new.replace(self._path)
-            self._saved_at = time.monotonic()
+        if not (self.book.recovery or self.book.due):
+            self._file.save(self.book.to_json, at_once=at_once)

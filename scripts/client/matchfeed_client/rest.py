@@ -1,5 +1,5 @@
 """What the client requests over HTTP: recoveries, the comparison of its book, combinations, what bets
-are worth, prices, and daily files."""
+are worth, prices, the ledger, replays, and daily files."""
 
 import asyncio
 import hashlib
@@ -21,6 +21,7 @@ _SILENCE_SECONDS = 30.0
 
 
 _CHANGES = "/cs2/v1/changes"
+_LEDGER_PAGE, _LEAVES_PAGE = 200, 1000
 
 
 class ClientError(Exception):
@@ -172,6 +173,68 @@ class Rest:
                 yield row
             page = response.json()["meta"]
             since_seq, more = page["next_since_seq"], page["more"]
+
+    async def settlements(self, since_id: int = 0) -> AsyncIterator[dict[str, Any]]:
+        """The entries of the settlement ledger after `since_id`, in order, until now. Raises as `compare`."""
+        while True:
+            parameters = {"since_id": since_id, "limit": _LEDGER_PAGE}
+            response = await self._http.get("/cs2/v1/settlements", params=parameters)
+            entries: list[dict[str, Any]] = _data(response, "The ledger")
+            for entry in entries:
+                yield entry
+            if len(entries) < _LEDGER_PAGE:
+                return
+            since_id = entries[-1]["id"]
+
+    async def ledger_leaves(self, day: date) -> AsyncIterator[dict[str, Any]]:
+        """The rows of the signed ledger's leaves of a day, in order. Raises as `compare`."""
+        begin = 0
+        while rows := _data(
+            await self._http.get(
+                "/v1/ledger/leaves", params={"day": str(day), "from": begin, "limit": _LEAVES_PAGE}
+            ),
+            "The ledger",
+        ):
+            for row in rows:
+                yield row
+            begin += len(rows)
+
+    async def ledger_heads(self, after: int = 0) -> AsyncIterator[dict[str, Any]]:
+        """The signed heads with a higher number than `after`, in order. Raises as `compare`."""
+        while rows := _data(
+            await self._http.get("/v1/ledger/heads", params={"after": after, "limit": _LEAVES_PAGE}),
+            "The ledger",
+        ):
+            for row in rows:
+                yield row
+            after = rows[-1]["number"]
+
+    async def ledger_inclusion(self, day: str, index: int, size: int) -> dict[str, Any]:
+        """The path from a leaf to the root of the day's first `size` leaves. Raises as `compare`."""
+        parameters: dict[str, str | int] = {"day": day, "index": index, "size": size}
+        found: dict[str, Any] = _data(
+            await self._http.get("/v1/ledger/inclusion", params=parameters), "The proof"
+        )
+        return found
+
+    async def start_replay(self, matches: Sequence[str], node: str, options: Mapping[str, Any]) -> int:
+        """Make these matches the list of the node, and start its replay; the replay's number. Raises as
+        `compare`."""
+        query = {"node_id": node} if node else {}
+        _data(await self._http.post("/cs2/v1/replay/clear", params=query), "The replay")
+        for match in matches:
+            added = await self._http.put(f"/cs2/v1/replay/events/{match}", params=query)
+            _data(added, f"The replay of {match}")
+        played = await self._http.post("/cs2/v1/replay/play", json=query | dict(options))
+        return int(_data(played, "The replay")["id"])
+
+    async def replay_state(self, node: str) -> dict[str, Any]:
+        """The replay of the node that was started last: its `id` and `state`. Raises as `compare`."""
+        query = {"node_id": node} if node else {}
+        found: dict[str, Any] = _data(
+            await self._http.get("/cs2/v1/replay", params=query), "The state of the replay"
+        )
+        return dict(found["replay"])
 
     async def files(self, day: date | None = None) -> list[dict[str, Any]]:
         """The daily files that the key may have, the newest day first: each with its `name`, `rows`, `size`,

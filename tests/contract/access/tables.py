@@ -32,6 +32,9 @@ CS2: dict[str, tuple[str, ...]] = {
     "/cs2/v1/settlements": (SETTLEMENTS,),
     "/cs2/v1/changes": (),
     "/cs2/v1/selfcheck": (MARKETS,),
+    "/cs2/v1/claims": (SETTLEMENTS,),
+    "/cs2/v1/claims/{claim_id}": (SETTLEMENTS,),
+    "/cs2/v1/claims/{claim_id}/withdraw": (SETTLEMENTS,),
     "/cs2/v1/combinations": (MARKETS,),
     "/cs2/v1/combinations/{combination_id}": (MARKETS,),
     "/cs2/v1/markets/descriptions": (),
@@ -77,6 +80,7 @@ CS2: dict[str, tuple[str, ...]] = {
     f"{_FACADE}/fixtures/changes": (LIST,),
     "/v1/files": (MARKETS, SETTLEMENTS, DETAIL),
     "/v1/files/{file_name}": (MARKETS, SETTLEMENTS, DETAIL),
+    **{f"/v1/ledger/{name}": (SETTLEMENTS,) for name in ("heads", "leaves", "inclusion", "consistency")},
     "/v1/descriptions/producers": (),
     "/v1/descriptions/{locale}/markets": (),
     "/v1/descriptions/{locale}/markets/{market_id}/variants/{variant}": (),
@@ -115,5 +119,9 @@ _META = ("alive", "alive.xml", "whoami", "whoami.xml", "users/whoami", "health",
 _ABOUT = ("schemas/{name}", "openapi.json", "asyncapi.json")
 ANY: dict[str, tuple[str, ...]] = {f"/v1/{name}": () for name in (*_META, *_ABOUT)}
 SPORTS: dict[str | None, dict[str, tuple[str, ...]]] = {"cs2": CS2, "soccer": SOCCER, None: ANY}
-#: For nobody's key in particular: pages and a picture.
-OPEN = {"/v1/docs", "/v1/docs/pushed", "/v1/docs/console", "/categories/cs2.svg"}
+#: For nobody's key in particular: pages, a picture, the status of the service.
+OPEN = {
+    *("/v1/docs", "/v1/docs/pushed", "/v1/docs/console", "/categories/cs2.svg"),
+    *("/v1/ledger/keys", "/.well-known/matchfeed-ledger-keys"),
+}
+OPEN |= {"/v1/status", "/v1/status/days"}

@@ -1,13 +1,15 @@
 """The documents as the present routes make them, and where those recorded last lie."""
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import msgspec
 
-from app.channels.rest.documents import OpenApiDocuments, generate_documents
+from app.channels.rest.documents import OpenApiDocuments, generated
 from app.http.openapi.document import Examples
 from app.main import create_app
 from app.settings import Settings
@@ -19,9 +21,10 @@ RECORDED = {"public": _DOCS / "openapi.json", "operators": _DOCS / "openapi-oper
 
 def made() -> dict[str, Json]:
     """Both documents, made anew."""
-    generate_documents.cache_clear()
-    provided = create_app(Settings()).dependencies["openapi_documents"]
-    documents: OpenApiDocuments = provided.dependency()  # type: ignore[union-attr]
+    generated.cache_clear()
+    provided: Any = create_app(Settings()).dependencies["openapi_documents"]
+    with ThreadPoolExecutor(1) as pool:  # the caller may have an event loop
+        documents: OpenApiDocuments = pool.submit(asyncio.run, provided.dependency()).result()
     return {name: msgspec.json.decode(getattr(documents, name).plain) for name in RECORDED}
 
 

@@ -6,6 +6,7 @@ Requested from the application in this process, on a database with `tests.suppor
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import date
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,15 +20,21 @@ from lxml import etree
 from app.access import admin
 from app.access.api_keys import KeyProperties
 from app.broker.management import Management
-from app.domain.daily_files import DAY_MILLIS
+from app.claims.request import ClaimService, WantedClaim
+from app.domain.daily_files import DAY_MILLIS, begin_of
+from app.domain.market import Result
 from app.files import making
 from app.files.directory import FileDirectory
+from app.http.openapi.components import PARAMETERS
 from app.http.openapi.document import Examples
 from app.kit.clock import system_clock, to_datetime
+from app.ledger.writer import LedgerWriter
 from app.settings import Settings
+from app.store import matches, tenants
 from app.store.connections import Store, open_store
 from tests.contract.openapi.present import Json, followed, operations
 from tests.support import world
+from tests.support.clocks import ManualClock
 from tests.support.queues import private_vhost
 from tests.support.web import issuing, serving
 
@@ -45,6 +52,7 @@ class Asker:
     def __init__(self, client: httpx.AsyncClient, store: Store, secret: str, headers: dict[str, str]) -> None:
         self._client, self._store, self._secret, self._headers = client, store, secret, headers
         self._nodes = count(1)
+        self._rounds = count(1)  #: of the match that is over; each has a result
 
     async def examples(self, document: Json) -> dict[str, Examples]:
         """By operation, the answer in each of its formats; operations that refuse their own example are
@@ -70,7 +78,11 @@ class Asker:
         if "key_id" in sent["path"]:
             sent["path"]["key_id"] = str(await self._fresh_key())
         if "combination_id" in sent["path"]:
-            sent["path"]["combination_id"] = await self._combination(document)
+            sent["path"]["combination_id"] = await self._made("/cs2/v1/combinations", document)
+        if "claim_id" in sent["path"]:
+            own = path.startswith("/cs2/")
+            claim = self._made("/cs2/v1/claims", document) if own else self._claim()
+            sent["path"]["claim_id"] = await claim
         if "/replay" in path:
             if any(followed(document, one)["name"] == "node_id" for one in operation["parameters"]):
                 sent["query"]["node_id"] = "7"
@@ -94,12 +106,21 @@ class Asker:
             timeout=30,
         )
 
-    async def _combination(self, document: Json) -> str:
-        """The id of the combination that the document's own example makes: the same at every call."""
-        path = "/cs2/v1/combinations"
+    async def _claim(self) -> UUID:
+        """The id of a claim of the tenant about the result of one more round."""
+        key = 13, f"map=1|round={next(self._rounds)}|team=home"
+        wanted = WantedClaim(key=key, expected=Result.VOID, reason="the round was played again")
+        service = ClaimService(self._store, system_clock, deadline_minutes=30, per_tenant=100)
+        async with self._store.autocommit() as tx:
+            tenant = await tenants.by_slug(tx, TENANT)
+        made = await service.make(tenant, lambda tx: matches.by_ref(tx, _OVER), wanted, by="tester")
+        return made.id
+
+    async def _made(self, path: str, document: Json) -> str:
+        """The id of what the document's own example makes there: the same at every call."""
         body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
         made = await self._client.post(path, json=body, headers=self._headers)
-        return str(made.json()["data"]["id"])
+        return str(made.raise_for_status().json()["data"]["id"])
 
     async def _report(self) -> str:
         """The id of the first import of reference data."""
@@ -127,12 +148,12 @@ class Asker:
 
 def _order(one: tuple[str, str, Json]) -> tuple[bool, int, str]:
     """Recoveries are requested before their progress is, the canonical one last, because the newest is
-    returned, a combination before the list, and an import before its reports; what ends access or deletes
-    comes last."""
+    returned, a combination or a claim before the list, and an import before its reports; what ends access or
+    deletes comes last."""
     path, method, _ = one
     ends = path.endswith(("/revoke", "/cancel", "/trim"))
     if path.endswith("/initiate_request") or (
-        path.endswith(("/combinations", "/reference")) and method == "post"
+        path.endswith(("/combinations", "/claims", "/reference")) and method == "post"
     ):
         return ends, 1 if path.startswith("/cs2/") else 0, path
     return ends, 2 if method == "get" else 3, path
@@ -190,6 +211,13 @@ async def make_files(store: Store, directory: Path) -> None:
     await making.make_day(store, FileDirectory(directory), day, lambda: now + 2 * DAY_MILLIS)
 
 
+async def write_ledger(store: Store, secret: str) -> None:
+    """That of the day in the examples: all leaves, with a head before and after them."""
+    day = begin_of(date.fromisoformat(PARAMETERS["day"].example))
+    for now in (day, day + 3_600_000):
+        await LedgerWriter(store, secret, ManualClock(now)).catch_up()
+
+
 async def examples(settings: Settings, documents: Mapping[str, Json]) -> dict[str, Examples]:
     """Examples of all operations of the documents `public` and `operators`, from a service on the empty
     database that `settings` name."""
@@ -206,6 +234,7 @@ async def examples(settings: Settings, documents: Mapping[str, Json]) -> dict[st
             "operators": await issue(OPERATOR, bundles=("cs2.operator",), sports=_SPORTS),
         }
         await make_files(store, Path(served.files_directory))
+        await write_ledger(store, settings.secret_key)
         headers = {"X-API-Key": keys["operators"]}
         (await client.post(f"/ops/v1/tenants/{TENANT}/amqp", headers=headers, timeout=30)).raise_for_status()
         try:

@@ -26,6 +26,9 @@ UNDOCUMENTED = {
     "/board/report": "what that page requests",
     "/console": "pages for operators, as is all below it",
     "/portal": "pages for a tenant's people, as is all below it",
+    "/status": "the status of the service, for people",
+    "/status.atom": "the same as a feed",
+    "/status/assets/{version}/{name}": "what that page is made of",
     "/v1/docs/console/{version}/{name}": "what the console is made of",
 }
 #: Operations whose answers show themselves, or are no JSON and no XML.

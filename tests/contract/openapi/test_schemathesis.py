@@ -20,7 +20,7 @@ import pytest
 from app.settings import Settings
 from app.store.connections import open_store
 from scripts.services import Services
-from tests.contract.openapi.recording import make_files
+from tests.contract.openapi.recording import make_files, write_ledger
 from tests.support import databases, world
 from tests.support.eventually import eventually
 from tests.support.lengths import short_then_long
@@ -74,6 +74,7 @@ async def _served(services: Services, template: str, place: Path) -> AsyncIterat
         operator = await issue("house", bundles=("cs2.operator",), sports=SPORTS, rate_limit_rpm=RATE)
         await issue("files", bundles=ODDS, probabilities=True)
         await make_files(store, place)
+        await write_ledger(store, settings.secret_key)
         settings = msgspec.structs.replace(settings, trusted_proxies="127.0.0.1", files_directory=str(place))
         async with started("serve", settings, place, "--port", str(port)) as process:
             await eventually(lambda: answers(client))

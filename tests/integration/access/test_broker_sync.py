@@ -1,6 +1,7 @@
 """A tenant that is revoked loses its connections to the broker, and gets back in with the same password."""
 
 import asyncio
+import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import aio_pika
@@ -14,9 +15,10 @@ from app.access.broker_sync import BrokerAccessConfig
 from app.broker import address, permissions, provisioning
 from app.broker.connection import open_connection
 from app.broker.management import Management
+from app.broker.permissions import AuthorisationMode
 from app.kit.errors import Conflict, Unavailable
 from app.settings import Settings
-from app.store import tenants
+from app.store import heartbeats, tenants
 from app.store.connections import Store
 from tests.integration.access.conftest import BY
 from tests.support.eventually import eventually
@@ -191,6 +193,55 @@ async def test_other_permissions_are_corrected(store: Store, broker: BrokerConfi
     assert held == permissions.permission(broker.exchange, broker.mode)
     assert await gets_in(url)
     assert await broker_sync.repair(store, broker.management, entry(broker)) == []
+
+
+async def former_process_is_alive(store: Store, alive: bool) -> None:
+    async with store.transaction() as tx:
+        await heartbeats.remove(tx, "former")
+        if alive:
+            at = int(time.time() * 1000)
+            await tx.execute("INSERT INTO worker_beat (worker, kind, at) VALUES ('former', 'feed', $1)", at)
+
+
+@pytest.mark.parametrize("mode", ["patterns", "http"])
+async def test_replays_are_added_once_no_process_of_0_2_0_removes_them(
+    store: Store, broker: BrokerConfig, slug: str, mode: AuthorisationMode
+) -> None:
+    """And no connection is closed for it."""
+    url = await admin.provision_amqp(store, slug, broker, **BY)
+    config, management = BrokerAccessConfig(broker.exchange, mode), broker.management
+    await provisioning.apply_permissions(management, slug, broker.exchange, mode, replays=False)
+    await management.delete_exchange(slug, permissions.REPLAY_EXCHANGE)
+    async with open_connection(url, 5) as connection:
+        over = ended(connection)
+        await former_process_is_alive(store, True)
+        assert await broker_sync.repair(store, management, config) == []
+        assert provisioning.lacks_replay_exchange(await management.exchanges(), slug)
+        await former_process_is_alive(store, False)
+        assert await broker_sync.repair(store, management, config) == []
+        assert not provisioning.lacks_replay_exchange(await management.exchanges(), slug)
+        held = (await management.permissions()).get((slug, permissions.tenant_user(slug)))
+        assert held == permissions.permission(broker.exchange, mode)
+        assert not over.is_set()
+        await (await connection.channel()).declare_queue(exclusive=True)
+
+
+async def test_a_tenant_that_is_admitted_beside_0_2_0_may_not_read_replays_yet(
+    store: Store, broker: BrokerConfig, slug: str
+) -> None:
+    """A process of 0.2.0 would close its connections for that right."""
+    await admin.provision_amqp(store, slug, broker, **BY)
+    config, management = BrokerAccessConfig(broker.exchange, "patterns"), broker.management
+    await former_process_is_alive(store, True)
+    async with store.autocommit() as tx:
+        tenant = await tenants.by_slug(tx, slug)
+    await management.clear_permissions(slug, permissions.tenant_user(slug))
+    await broker_sync.apply(store, management, tenant, config)
+    assert await broker_sync.differing_tenants(management, [tenant], config, replays=False) == {}
+    assert tenant in await broker_sync.differing_tenants(management, [tenant], config)
+    await former_process_is_alive(store, False)
+    await broker_sync.apply(store, management, tenant, config)
+    assert await broker_sync.differing_tenants(management, [tenant], config) == {}
 
 
 async def test_a_revoked_tenant_with_permissions_is_revoked_again(

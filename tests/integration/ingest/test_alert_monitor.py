@@ -1,4 +1,4 @@
-"""Alerts about dead processes, losses and parked batches: begin, end, list, count."""
+"""Alerts about dead processes, losses, parked batches and late heads: begin, end, list, count."""
 
 import httpx
 import pytest
@@ -7,7 +7,9 @@ from prometheus_client import REGISTRY
 from app.access import admin
 from app.commands.match_commands import AwardMatch
 from app.ingest import lost_lines
+from app.ledger.writer import LedgerWriter
 from app.operations.api.alerts import AlertMonitor
+from app.settings import Settings
 from app.store import alerts, cursors, heartbeats
 from app.store.alerts import AlertKind, AlertSubject
 from app.store.connections import Store
@@ -45,6 +47,21 @@ async def test_a_process_that_beats_no_more_is_dead_until_one_beats(
         await heartbeats.record(tx, "two", heartbeats.INGEST, clock.now)
     await monitor.update()
     assert await subjects(store, AlertKind.DEAD_PROCESS) == []
+
+
+async def test_the_ledger_without_a_head_for_longer_than_an_hour_is_an_alert(
+    store: Store, settings: Settings, monitor: AlertMonitor, clock: ManualClock
+) -> None:
+    writer = LedgerWriter(store, settings.secret_key, clock)
+    for wait, late in ((0, []), (4_199_999, []), (1, ["ledger"])):
+        clock.now += wait
+        await monitor.update()
+        assert await subjects(store, AlertKind.LEDGER_HEAD_LATE) == late
+        if not wait:
+            await writer.catch_up()
+    await writer.catch_up()
+    await monitor.update()
+    assert await subjects(store, AlertKind.LEDGER_HEAD_LATE) == []
 
 
 async def test_a_parked_batch_is_an_alert_until_a_complete_round_begins(

@@ -44,6 +44,11 @@ asyncio.run(main())
 """
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.ingest.queues._PUBLISH_SECONDS", 30)  # however slow this machine is
+
+
 class Crew:
     """Workers that note who handled what, and whether two ever handled a batch of one queue at a time."""
 

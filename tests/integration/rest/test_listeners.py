@@ -8,7 +8,6 @@ import pytest
 
 from app.access import log_tokens
 from app.kit.clock import system_clock
-from app.main import create_app
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support.eventually import eventually
@@ -16,7 +15,7 @@ from tests.support.matches import create_match
 from tests.support.ports import spare
 from tests.support.streaming import refusal
 from tests.support.web import IssueKey
-from tests.support.wire import listening, send
+from tests.support.wire import send, serving_http
 
 #: Spellings of an operators' address that some proxy or server takes for another, or for the same.
 ODD = (
@@ -87,7 +86,7 @@ class Served:
 async def served(settings: Settings) -> AsyncIterator[Served]:
     public, own = spare(2)
     own_listener = msgspec.structs.replace(settings, operator_port=own)
-    async with listening(create_app(own_listener), own_listener, public, own):
+    async with serving_http(own_listener, public, own):
         yield Served(public, own)
 
 
@@ -175,7 +174,7 @@ async def test_a_stream_is_the_public_listeners(served: Served, issue: IssueKey)
 
 async def test_with_one_listener_it_serves_all(settings: Settings, issue: IssueKey) -> None:
     key = await issue("house", bundles=("cs2.operator",))
-    async with listening(create_app(settings), settings) as port:
+    async with serving_http(settings) as port:
         for target in ("/ops/v1/feed", "/v1/whoami"):
             assert (await send_request(port, target, key)).status_code == 200
         for target in ODD:

@@ -3,10 +3,9 @@
 import httpx
 import msgspec
 
-from app.main import create_app
 from app.settings import Settings
 from tests.support.web import IssueKey
-from tests.support.wire import listening, send
+from tests.support.wire import send, serving_http
 
 CLIENT = "192.0.2.7"
 
@@ -35,5 +34,5 @@ async def test_a_forwarded_address_counts_from_proxies_that_are_named(
     key = await issue(bundles=("cs2.odds.basic",), networks=(f"{CLIENT}/32",))
     for trusted, forwarded, status in CASES:
         behind = msgspec.structs.replace(settings, trusted_proxies=trusted)
-        async with listening(create_app(behind), behind) as port:
+        async with serving_http(behind) as port:
             assert (await whoami(port, key, forwarded)).status_code == status, (trusted, forwarded)

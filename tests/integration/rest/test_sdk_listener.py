@@ -10,13 +10,12 @@ import httpx
 import msgspec
 import pytest
 
-from app.cli.process_commands import tls_listener
-from app.main import create_app
+from app.cli.serve_commands import tls_listener
 from app.settings import Settings
 from scripts.local_services.certificates import Certificate, ensure_certificate
 from tests.support.ports import spare
 from tests.support.web import IssueKey
-from tests.support.wire import listening
+from tests.support.wire import serving_http
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def with_sdk_address(settings: Settings, port: int, certificate: Certificate | N
 async def served(settings: Settings, certificate: Certificate) -> AsyncIterator[Served]:
     public, sdk = spare(2)
     settings = with_sdk_address(settings, sdk, certificate)
-    async with listening(create_app(settings), settings, public):
+    async with serving_http(settings, public):
         yield Served(public, sdk, certificate.authority)
 
 
@@ -83,7 +82,7 @@ async def test_without_a_certificate_it_is_plain_for_a_proxy(settings: Settings,
     public, sdk = spare(2)
     settings = with_sdk_address(settings, sdk, None)
     async with (
-        listening(create_app(settings), settings, public),
+        serving_http(settings, public),
         httpx.AsyncClient(headers={"x-access-token": key}) as client,
     ):
         assert b"od:sport:2" in (await client.get(f"http://127.0.0.1:{sdk}/v1/sports/en/sports")).content

@@ -9,11 +9,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import msgspec
 import pytest
 
-from app.cli.process_commands import server_config
+from app.cli.serve_commands import server_config
 from app.main import create_app
 from app.settings import Settings
 from tests.support.web import IssueKey
-from tests.support.wire import listening, receive, send
+from tests.support.wire import receive, send, serving_http
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 SECONDS, PATIENCE = 0.3, 20
@@ -24,7 +24,7 @@ async def port(settings: Settings) -> AsyncIterator[int]:
     hurried = msgspec.structs.replace(
         settings, head_seconds=SECONDS, body_seconds=SECONDS, connections_per_address=8
     )
-    async with listening(create_app(hurried), hurried) as port:
+    async with serving_http(hurried) as port:
         yield port
 
 

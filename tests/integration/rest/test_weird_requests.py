@@ -4,10 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.main import create_app
 from app.settings import Settings
 from tests.support.web import IssueKey
-from tests.support.wire import listening, send
+from tests.support.wire import send, serving_http
 
 SELFCHECK = b"POST /cs2/v1/selfcheck HTTP/1.1"
 
@@ -82,7 +81,7 @@ BODIES = [
 
 @pytest.fixture
 async def port(settings: Settings) -> AsyncIterator[int]:
-    async with listening(create_app(settings)) as port:
+    async with serving_http(settings) as port:
         yield port
 
 

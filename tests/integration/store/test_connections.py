@@ -1,10 +1,11 @@
 import asyncio
+from decimal import Decimal
 
 import asyncpg
 import pytest
 
 from app.kit.errors import Unavailable
-from app.store.connections import Store, open_store
+from app.store.connections import Store, open_store, prepare
 from app.store.transaction import Write
 from scripts.services import Services
 from tests.support import databases
@@ -205,3 +206,21 @@ async def test_of_statements_written_together_all_count_or_none(store: Store) ->
         async with store.transaction() as tx:
             await tx.write([insert, insert])
     assert await beats(store) == 0
+
+
+async def test_types_of_postgresql_are_queried_once_and_a_databases_own_each_time(store: Store) -> None:
+    values = {"bigint": [2**40, -1], "text": ["a", ""], "numeric": [Decimal("1.50")], "json": [b"{}"]}
+    async with store.autocommit() as tx:
+        await tx.execute("CREATE TYPE colour AS ENUM ('red')")
+    queries: list[str] = []
+    for _ in range(2):
+        connection = await store.dedicated()
+        await prepare(connection)
+        queries.clear()
+        connection.add_query_logger(lambda query: queries.append(query.query))
+        for name, value in values.items():
+            assert await connection.fetchval(f"SELECT $1::{name}[]", value) == value
+        assert await connection.fetchval("SELECT ARRAY['red']::colour[]") == ["red"]
+        await connection.close()
+    about_types = [each for each in queries if "typeinfo_tree" in each]
+    assert len(about_types) == 1, queries

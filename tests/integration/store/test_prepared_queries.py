@@ -14,7 +14,7 @@ from piccolo.columns import Array
 import app.store
 from app.domain.recovery import RecoveryState
 from app.domain.scopes import Reach
-from app.store import entrants, prepared, settlements, soccer_matches, users
+from app.store import claims, entrants, prepared, settlements, soccer_matches, users
 from app.store.connections import Store
 from app.store.log_state import ParkedBatch
 from app.store.matches import DEPENDENT_TABLES
@@ -29,6 +29,7 @@ _ENTRANTS = (entrants.TEAMS, entrants.PLAYERS, entrants.TOURNAMENTS)
 #: The values of keyword-only parameters, which a query's text depends on.
 _FORMS: dict[str, tuple[Any, ...]] = {
     "behind": (3,),
+    "claim_filters": ((), *((name,) for name in claims.FILTERS), tuple(claims.FILTERS)),
     "conditions": ((), *((name,) for name in settlements.CONDITIONS), tuple(settlements.CONDITIONS)),
     "ended": (None, *_EITHER),
     "everything": _EITHER,
@@ -47,12 +48,16 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "reach": tuple(Reach),
     "result": (None, *settlements.LedgerResult),
     "rows": tuple(table.rows for table in _ENTRANTS),
+    "skip": _EITHER,
     "state": (RecoveryState.COMPLETED, RecoveryState.FAILED),
     "table": _ENTRANTS,
     "unbooked": _EITHER,
+    "undecided": (None, *_EITHER),
     "void": _EITHER,
     "with_type": _EITHER,
 }
+#: Those that have as many values as they name.
+_ANY_NUMBER = ("filters", "match_filters", "claim_filters", "conditions")
 #: Tables of a kind that several functions name `table`, by the function's module and name.
 _TABLES: dict[str, tuple[Any, ...]] = {
     "history._mark": (Round, TimelineEvent),
@@ -96,7 +101,7 @@ def statements(name: str, query: Callable[..., Statement]) -> Iterator[Statement
         values = dict(zip(fixed, form, strict=True))
         for count in _COUNTS.get(
             name,
-            (wanted + sum(len(values.get(each, ())) for each in ("filters", "match_filters", "conditions")),),
+            (wanted + sum(len(values.get(each, ())) for each in _ANY_NUMBER),),
         ):
             yield query(*[None] * count, **values)
 

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from app.amqp.envelope import EnvelopeRenderer, MatchMessage
-from app.domain.market import Market, MarketStatus
+from app.domain.market import Market, MarketStatus, Result
 from app.domain.recovery import RecoveryKind, RecoveryRequest
+from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.store.changes import ChangeRow
 from tests.unit.amqp.brokered import change
 
@@ -34,6 +35,25 @@ def test_a_client_can_tell_how_long_a_log_line_was_under_way() -> None:
     by_hand, by_log = RENDERER.envelopes([KICK_OFF, replace(KICK_OFF, envelope_seq=3, arrived_at=990)])
     assert by_hand.message.headers == {"timestamp_in_ms": 1000, "x-seq": 2, "x-prev-seq": 1}
     assert by_log.message.headers == by_hand.message.headers | {"x-seq": 3, "x-arrived-at": 990}
+
+
+def test_an_envelope_names_the_families_of_its_results() -> None:
+    """Each once, whatever number of markets it has; those of voids and odds are no results."""
+    entry = LedgerEntry(13, "", LedgerStatus.PENDING, LedgerStatus.SETTLED, Result.WON, "")
+    keys = ("13:map=1|round=3|team=home", "13:map=1|round=3|team=away", "6:map=1|team=home")
+    rows = [
+        replace(
+            change(
+                3, "bet_settlement", msgspec.json.encode(replace(entry, specifiers=key.partition(":")[2]))
+            ),
+            entity="settlement",
+            key=key,
+        )
+        for key in keys
+    ]
+    [results] = RENDERER.envelopes(rows)
+    assert results.families == ("map_winner", "round_winner")
+    assert [each.families for each in RENDERER.envelopes([ODDS, KICK_OFF])] == [(), ()]
 
 
 def test_a_second_body_is_rendered_once_and_only_for_those_who_receive_it(

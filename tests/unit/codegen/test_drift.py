@@ -104,9 +104,10 @@ def test_an_attribute_in_the_schema_is_all_it_takes(tmp_path: Path) -> None:
     path.write_text(changed, encoding="utf-8")
 
     output = tmp_path / "generated"
-    result = CliRunner().invoke(
-        main, [*("--schemas", str(schemas), "--output", str(output), "--client", str(tmp_path / "client"))]
-    )
+    clients = [
+        option for name in ("client", "typescript", "go") for option in (f"--{name}", str(tmp_path / name))
+    ]
+    result = CliRunner().invoke(main, ["--schemas", str(schemas), "--output", str(output), *clients])
     assert result.exit_code == 0, result.output
 
     facade = load(output / "facade.py")

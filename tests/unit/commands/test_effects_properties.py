@@ -11,7 +11,7 @@ from app.commands import match_commands as c
 from app.commands.change_drafts import compose
 from app.commands.effects import effect_of
 from app.commands.market_actions import ManualMarketAction, no_action
-from app.commands.match_update import decide
+from app.commands.match_reaction import decide
 from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus

@@ -11,7 +11,7 @@ from app.commands.effects import Effect, effect_of
 from app.commands.execution import oldest_changed
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.commands.match_commands import Command
-from app.commands.match_update import decide
+from app.commands.match_reaction import decide
 from app.commands.undo import CommandState, state_of, undo_effect
 from app.domain.changes import MatchChange
 from app.domain.market import Book, Market, MarketKey, with_offer_end

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.facts import FreezeStarted
-from app.ingest.log_update import fit_between
+from app.ingest.log_facts import fit_between
 
 
 @given(st.lists(st.integers(0, 5000), max_size=20), st.integers(0, 5000), st.integers(0, 5000))

@@ -153,6 +153,66 @@ def test_a_stored_book_is_suspended_until_it_has_recovered() -> None:
     assert again.offers == {"od:match:1": {Key(*MARKETS[0]): (6, State.SUSPENDED, None)}}
 
 
+def received(book: Book, at: int, *, request: str = "", previous: int = 0) -> None:
+    """An `odds_change` of the first market, whose number is its timestamp."""
+    about = f'timestamp="{at}"' + (f' request_id="{request}"' if request else "")
+    odds = f"<odds>{odds_market(MARKETS[0], '1')}</odds>"
+    message = decode(f'<odds_change product="2" event_id="od:match:1" {about}>{odds}</odds_change>'.encode())
+    assert message
+    book.receive(message, at, previous)
+
+
+def test_a_match_of_which_a_message_waits_is_not_open_until_the_recovery_ends() -> None:
+    """Its prices are not the newest any more. Those that the message is not about come back with the end."""
+    book = complete(Book(), 5)
+    received(book, 6)
+    book.begin_recovery("7")
+    received(book, 8, request="7")
+    assert list(book.open())
+    settled = m.SettledMarket(id=1, specifiers="of=another", outcome=())
+    live = m.BetSettlement(
+        product=2, event_id="od:match:1", timestamp=9, outcomes=m.SettlementList(market=(settled,))
+    )
+    assert book.receive(live, 9, 8) == [] and not list(book.open())
+    end = m.SnapshotComplete(product=2, timestamp=10, request_id="7")
+    assert book.receive(end) == [end, live]
+    assert [(match, key) for match, key, _ in book.open()] == [("od:match:1", Key(*MARKETS[0]))]
+
+
+def test_while_another_recovery_is_due_a_replay_opens_nothing() -> None:
+    """What was missed since may be newer than what is replayed."""
+    book = complete(Book(), 5)
+    book.begin_recovery("7")
+    book.receive(m.Alive(product=2, timestamp=7, subscribed="0"))
+    received(book, 8, request="7")
+    assert book.due and not list(book.open())
+    book.receive(m.SnapshotComplete(product=2, timestamp=9, request_id="7"))
+    assert not list(book.open()) and book.after == 5
+    book.begin_recovery("8")
+    received(book, 10, request="8")
+    assert list(book.open())
+
+
+def test_what_is_replayed_after_a_live_message_waits_is_open_with_the_recoverys_end_alone() -> None:
+    book = complete(Book(), 5)
+    book.begin_recovery("7")
+    received(book, 9, previous=0)
+    received(book, 8, request="7")
+    assert not list(book.open())
+    book.receive(m.SnapshotComplete(product=2, timestamp=10, request_id="7"))
+    assert [offer.timestamp for _, _, offer in book.open()] == [9]
+
+
+def test_after_a_gap_nothing_of_the_match_is_open_until_it_is_recovered() -> None:
+    """Not even what the message lists that shows the gap: newer ones wait for the recovery."""
+    book = complete(Book(), 5)
+    received(book, 6)
+    received(book, 9, previous=8)
+    assert book.due and not list(book.open())
+    received(book, 10, previous=9)
+    assert not list(book.open())
+
+
 @pytest.mark.parametrize("path", FEED, ids=lambda path: path.stem)
 def test_every_message_of_the_feed_is_read(path: Path) -> None:
     body = path.read_bytes()

@@ -85,6 +85,11 @@ def shown(book: Book) -> set[str]:
     return {key.specifiers for _, key, _ in book.open()}
 
 
+async def test_a_book_is_stale_before_the_first_request() -> None:
+    async with Rest("http://service", "key", httpx.MockTransport(Service().answer)) as rest:
+        assert Changes(rest).book.stale
+
+
 async def test_a_snapshot_in_parts_closes_what_no_part_contains() -> None:
     book = Book()
     service = Service(

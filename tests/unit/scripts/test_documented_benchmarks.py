@@ -4,10 +4,12 @@ import re
 import runpy
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 from scripts import services
 from tests.unit.test_pages import PAGES, ROOT, pieces
@@ -17,6 +19,14 @@ _SESSION = re.compile(r"nox -s bench -- (\w+)(.*)")
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 #: Between two tests a module may have been imported by another; it is run again all the same.
 pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+
+
+@pytest.fixture(autouse=True)
+def log() -> Iterator[None]:
+    """A benchmark logs errors alone; what other tests look for in the log is logged again afterwards."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 class ServersWanted(Exception):

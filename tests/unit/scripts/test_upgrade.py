@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = {2: "odds_change", 5: "bet_settlement", 7: "odds_change"}
 
 
+SETTLEMENT = "<m><o id='1' result='1'/></m>"
+
+
 def message(
     seq: int, at: float = 0.0, *, name: str = "odds_change", request: str = "", says: str = ""
 ) -> Delivery:
@@ -38,14 +41,36 @@ def test_nothing_is_wrong_with_each_message_once_and_a_repeated_one() -> None:
         ([message(2), message(5), message(6), message(7)], "numbers of live messages: 1 invented"),
         ([message(2), message(7), message(5)], "numbers of live messages: 1 back"),
         (
-            [message(2), message(5), message(5, says="else"), message(7)],
+            [
+                message(2),
+                message(5, says=SETTLEMENT),
+                message(5, says=SETTLEMENT.replace("1", "0")),
+                message(7),
+            ],
+            "numbers of live messages: 1 ambiguous",
+        ),
+        (
+            [
+                message(2),
+                message(5, says=SETTLEMENT),
+                message(5, says="<m><o id='1'/><o id='2'/></m>"),
+                message(7),
+            ],
             "numbers of live messages: 1 ambiguous",
         ),
     ],
-    ids=["lost", "invented", "back", "ambiguous"],
+    ids=["lost", "invented", "back", "other value", "other element"],
 )
 def test_what_is_wrong_is_named(messages: list[Delivery], wrong: str) -> None:
     assert found(*messages) == [wrong]
+
+
+def test_a_version_may_add_attributes() -> None:
+    for says in (
+        "<m><o certainty='2' id='1' result='1'/></m>",
+        "<m void='0'><o id='1' a='2' result='1'/></m>",
+    ):
+        assert not found(message(2), message(5, says=SETTLEMENT), message(5, says=says), message(7))
 
 
 def test_messages_of_recoveries_are_no_live_ones() -> None:

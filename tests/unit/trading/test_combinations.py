@@ -272,7 +272,7 @@ def test_odds_are_never_better_than_fair_and_have_the_margins_of_the_legs(
     legs: list[tuple[float, float]], share: float
 ) -> None:
     priced = [
-        PricedLeg((1, ""), chance, max(Decimal(f"{1 / (chance * (1 + margin)):.3f}"), Decimal("1.01")))
+        PricedLeg((1, ""), chance, max(Decimal(int(1000 / (chance * (1 + margin)))) / 1000, Decimal("1.01")))
         for chance, margin in legs
     ]
     fair = float(np.prod([chance for chance, _ in legs])) * share

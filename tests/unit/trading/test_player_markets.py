@@ -1,18 +1,22 @@
 """Player kills: counted as the scoreboard does, void with their rounds, and where they are not known."""
 
 from collections import Counter
+from typing import NamedTuple
 
 import pytest
 
 from app.domain import facts as f
 from app.domain.entrants import account_of, player_number
 from app.domain.market import Market, MarketStatus, Result
+from app.domain.match import Match
+from app.sandbox.simulator.match_simulation import new_truth
+from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.rules import parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import TEAMS, new_match
 from tests.unit.domain.test_properties import end_map
 from tests.unit.trading.test_engine import TradedServer
-from tests.unit.trading.trader import trade, traded
+from tests.unit.trading.trader import Trader, trade, traded
 
 OVER, UNDER, MORE, MOST, SHARED = 36, 37, 38, 39, 40
 FOX0 = TEAMS["home"][0]
@@ -144,8 +148,27 @@ def account_named(player: str) -> int:
     return account_of(int(player.rpartition(":")[2])) or 0
 
 
-def test_duels_and_the_most_kills_settle_as_the_truth_says() -> None:
-    trader, truth = traded(plan_between(4, 11, 23, best_of=3, brief=True), seconds=5.0)
+class Series(NamedTuple):
+    """A series in the end; and after each body the match, and what is on offer of who gets the most kills."""
+
+    trader: Trader
+    truth: SeriesTruth
+    offers: list[tuple[Match, list[Market]]]
+
+
+@pytest.fixture(scope="module")
+def series() -> Series:
+    plan = plan_between(4, 11, 23, best_of=3, brief=True)
+    truth = new_truth(plan)
+    offers = []
+    for trader in trade(plan, truth, checking=True, seconds=5.0):
+        active = [one for one in trader.active() if one.type_id in (MOST, SHARED)]
+        offers.append((trader.match, active))
+    return Series(trader, truth, offers)
+
+
+def test_duels_and_the_most_kills_settle_as_the_truth_says(series: Series) -> None:
+    trader, truth, _ = series
     seen = Counter[tuple[int, Result | None]]()
     for number, played in enumerate(truth.maps, start=1):
         kills = Counter(
@@ -197,15 +220,14 @@ def test_the_best_of_each_team_meet_and_with_as_many_kills_their_bets_are_void()
     assert Result.VOID in {server.trader.of(MORE, one.specifiers).result for one in duels}
 
 
-def test_the_most_kills_are_on_offer_before_a_map_alone() -> None:
+def test_the_most_kills_are_on_offer_before_a_map_alone(series: Series) -> None:
     offered = set()
-    for trader in trade(plan_between(4, 11, 23, best_of=3, brief=True), seconds=5.0):
-        active = [one for one in trader.active() if one.type_id in (MOST, SHARED)]
+    for match, active in series.offers:
         if active:
             assert sum(one.probability for one in active) == pytest.approx(1)
             assert len(active) == 11
             number = {parse_specifiers(one.specifiers).map for one in active}
-            play = trader.match.maps[max(number) - 1 :]
+            play = match.maps[max(number) - 1 :]
             assert len(number) == 1 and not any(one.counted for one in play)
             offered |= number
     assert offered

@@ -2,6 +2,7 @@
 checks after each reaction what must always hold."""
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from itertools import groupby
 from typing import Self
 from uuid import UUID
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from app.domain import changes as c
 from app.domain.facts import Fact
-from app.domain.market import OPEN, Book, Market, MarketStatus, with_offer_end
+from app.domain.market import OPEN, Book, Market, MarketKey, MarketStatus, with_offer_end
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.ingest.cs2log import read
@@ -42,6 +43,8 @@ class Trader:
         self.match = match
         self.book: Book = {}
         self.ledger: list[LedgerEntry] = []
+        self.last: dict[MarketKey, LedgerEntry] = {}  #: each market's last entry, of the first `looked_at`
+        self.looked_at = 0
         self.rounds: dict[int, Round] = {}
         self.events: dict[int, TimelineEvent] = {}
         self.offered: dict[tuple[int, str], int] = {}  #: until when each market last took bets
@@ -55,6 +58,13 @@ class Trader:
         trader = cls(match, checking=checking)
         trader.react()
         return trader
+
+    def copy(self) -> Self:
+        """Another one who stands where this one does; what happens to it does not happen to this one."""
+        other = copy(self)
+        other.book, other.ledger, other.last = dict(self.book), list(self.ledger), dict(self.last)
+        other.rounds, other.events, other.offered = dict(self.rounds), dict(self.events), dict(self.offered)
+        return other
 
     def apply(self, facts: Iterable[Fact], *, may_price: bool = True) -> Reaction:
         self.match, changes = fold_arrived(self.match, facts)
@@ -163,9 +173,10 @@ class Trader:
 
     def _lines_agree(self) -> None:
         """A higher line is never likelier to be exceeded."""
+        active = self.active()
         for type_id in (3, 8, 19, 25):
             lines: dict[str, list[tuple[float, float]]] = {}
-            for market in (m for m in self.active() if m.type_id == type_id):
+            for market in (m for m in active if m.type_id == type_id):
                 specifiers = parse_specifiers(market.specifiers)
                 lines.setdefault(f"{specifiers.map} {specifiers.round} {specifiers.team}", []).append(
                     (specifiers.threshold, market.probability)
@@ -192,11 +203,12 @@ class Trader:
             assert all(abs(abs(one.probability - 0.5) - nearest) < 1e-8 for one in favourites), name
 
     def _ledger_matches_book(self) -> None:
-        last = {entry.key: entry for entry in self.ledger}
+        self.last |= {entry.key: entry for entry in self.ledger[self.looked_at :]}
+        self.looked_at = len(self.ledger)
         for key, market in self.book.items():
-            status = last[key].new_status if key in last else LedgerStatus.PENDING
-            assert status is STATES[market.status], market
-            assert (last[key].result if key in last else None) is market.result
+            last = self.last.get(key)
+            assert (last.new_status if last else LedgerStatus.PENDING) is STATES[market.status], market
+            assert (last.result if last else None) is market.result
             assert 1 < market.odds <= 50 and 0 < market.probability < 1, market
 
 

@@ -134,7 +134,7 @@ class Board {
     const facts = this.state.events.get(entry.match_id), match = this.state.match(entry.match_id);
     return entry.rests_on.map((id) => {
       const each = facts.get(id);
-      if (!each) return say("mapEnd", id);
+      if (!each) return say("unlisted", id);
       return each.type ? `${say("round", each.round)}: ${fact(each, match)}` : fact(each, match);
     });
   }

@@ -16,7 +16,6 @@ from matchfeed_client import Client
 from app.broker.permissions import tenant_user
 from app.domain.ids import match_urn
 from app.domain.tenant import Tenant
-from app.main import create_app
 from app.store.connections import Store
 from tests.faults.keys import issue
 from tests.faults.rig import Rig, until
@@ -26,7 +25,7 @@ from tests.support.life import Life, Living
 from tests.support.meanwhile import meanwhile
 from tests.support.processes import ROOT
 from tests.support.story import Story
-from tests.support.wire import listening
+from tests.support.wire import serving_http
 
 _BLOCK = re.compile(r"```python\n(from matchfeed_client .+?)```", re.DOTALL)
 
@@ -52,7 +51,7 @@ async def addresses(rig: Rig) -> AsyncIterator[tuple[Tenant, dict[str, str]]]:
     """A tenant, and what the programs are given: `amqp_url`, `base_url`, `api_key`."""
     tenant, url = await rig.tenant()
     key = (await issue(rig, tenant.slug)).raw
-    async with listening(create_app(rig.settings), rig.settings) as port:
+    async with serving_http(rig.settings) as port:
         yield tenant, {"amqp_url": url, "base_url": f"http://127.0.0.1:{port}", "api_key": key}
 
 
@@ -86,6 +85,7 @@ async def check_equal(client: Client, urls: dict[str, str], life: Life, store: S
 async def test_the_five_lines_hold_a_live_book_through_a_cut_and_a_restart(
     rig: Rig, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "var").mkdir()
     monkeypatch.chdir(tmp_path)
     await rig.feed()
     async with addresses(rig) as (tenant, urls):
@@ -101,7 +101,7 @@ async def test_the_five_lines_hold_a_live_book_through_a_cut_and_a_restart(
             await living.more(20)
             await living.end()
             await check_equal(client, urls, living.life, store)
-        assert (tmp_path / "book.json").exists()
+        assert (tmp_path / "var" / "book.json").exists()
         await living.life.step(20)
         async with running("README.md", urls) as resumed:
             assert resumed.book.offers.keys() == client.book.offers.keys(), (

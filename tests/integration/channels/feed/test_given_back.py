@@ -171,6 +171,7 @@ async def test_booked_again_after_changes(rig: Rig, feed: Running) -> None:
         await both.recover(RecoveryKind.REST_FULL, "7", system_clock() - 60_000)
         (book_now,) = folded(both.consumers[0])
         book_now.request, book_now.replayed = "7", set()
+        book_now.due.clear()
         for got in both.consumers[0].replayed:
             book_now.receive(got.body, got.seq or 0)
     assert prices(book_now, match) == {"1": CLOSED, "2": "1.85"}

@@ -7,7 +7,6 @@ import httpx
 import pytest
 
 from app.domain.tenant import OperatorRole
-from app.main import create_app
 from app.settings import Settings
 from app.sites.console.site import ConsoleDependencies
 from app.store.connections import Store
@@ -23,7 +22,7 @@ from tests.support.portal import (
 from tests.support.queues import private_vhost
 from tests.support.visitor import Visitor, visiting
 from tests.support.web import serving
-from tests.support.wire import listening
+from tests.support.wire import serving_http
 
 SignIn = Callable[..., Awaitable[Person]]
 __all__ = ["cheap_passwords"]  # a fixture that every test here uses
@@ -75,7 +74,7 @@ async def visiting_console(store: Store, settings: Settings, role: OperatorRole)
     email = await add_operator(store, settings, role)
     async with (
         private_vhost(settings) as private,
-        listening(create_app(private), private) as port,
+        serving_http(private) as port,
         visiting(f"http://127.0.0.1:{port}", "/console", email, PASSWORD) as visitor,
     ):
         yield visitor

@@ -4,7 +4,6 @@ import pytest
 
 from app.domain.tenant import Role
 from app.kit.clock import system_clock
-from app.main import create_app
 from app.settings import Settings
 from app.store import cursors, delivery_minutes
 from app.store.connections import Store
@@ -14,7 +13,7 @@ from tests.support.portal import PASSWORD, add_user
 from tests.support.queues import private_vhost
 from tests.support.tenants import give_vhost
 from tests.support.visitor import visiting
-from tests.support.wire import listening
+from tests.support.wire import serving_http
 
 #: How much of the first plot has the colour of a token, in pixels.
 _OF_COLOUR = """
@@ -58,7 +57,7 @@ async def test_the_plots_have_the_colours_of_the_theme_and_fit(store: Store, set
         await delivery_minutes.save(tx, samples)
     async with (
         private_vhost(settings) as private,
-        listening(create_app(private), private) as port,
+        serving_http(private) as port,
         visiting(f"http://127.0.0.1:{port}", "/portal", email, PASSWORD) as visitor,
     ):
         page = visitor.page

@@ -13,6 +13,7 @@ from app.store.connections import Store
 from app.store.transaction import Tx
 from tests.integration.sites.portal.conftest import SignIn
 from tests.integration.sites.portal.test_feed import portal_of, published_to
+from tests.support.claims import claimed
 from tests.support.portal import Person, read_routes
 from tests.support.statements import recorded_statements
 from tests.support.story import Story, offer
@@ -69,6 +70,13 @@ _COPIES = (
         generate_series($1::int, $2::int) n
     """,
     """
+    INSERT INTO claim (id, tenant_id, tenant, match_id, number, type_id, specifiers, entry_id, result,
+        expected, reason, evidence, opened_at, opened_by, deadline_at, state, answer)
+    SELECT md5(n::text)::uuid, tenant_id, tenant, match_id, number, type_id, 'map=2|round=' || n,
+        entry_id, result, expected, reason, evidence, n, opened_by, n, 'open', ''
+    FROM (SELECT * FROM claim ORDER BY opened_at DESC LIMIT 1) own, generate_series($1::int, $2::int) n
+    """,
+    """
     INSERT INTO api_key (id, tenant_id, hash, hint, label, scopes, sports, networks, rate_limit_rpm,
         finished_only, operator, active, created_at, revoked_at)
     SELECT md5(n::text)::uuid, tenant_id, md5(n::text)::bytea, hint, 'number ' || n, scopes, sports, networks,
@@ -120,8 +128,9 @@ async def addresses(store: Store) -> dict[str, list[str]]:
     """For each route what is requested: a match with a settlement that was rolled back, a market whose price
     moved, a recovery; the lists also as they are searched."""
     story = Story(store)
-    match = await story.match(offer(1), offer(2))
-    await story.settle(match, offer(1))
+    match = await story.match(offer(1), offer(2), offer(3))
+    await story.settle(match, offer(1), offer(3))
+    claim = (await claimed(store, match, offer(3))).id
     await story.take_back(match, offer(1))
     await published_to(store, "acme")
     async with store.autocommit() as tx:
@@ -132,7 +141,17 @@ async def addresses(store: Store) -> dict[str, list[str]]:
     urn = match_urn(match.number)
     markets = f"/portal/matches/{urn}/markets"
     history = f"{markets}/{quote(market_name(*offer(2).key))}"
-    plain = ("", "/feed", "/feed/history.json", "/market-types", "/selfcheck", "/amqp", "/docs", "/account")
+    plain = (
+        "",
+        "/feed",
+        "/feed/history.json",
+        "/market-types",
+        "/selfcheck",
+        "/ledger",
+        "/amqp",
+        "/docs",
+        "/account",
+    )
     return {f"/portal{path}": [f"/portal{path}"] for path in plain} | {
         "/portal/envelopes": ["/portal/envelopes", f"/portal/envelopes?match={urn}&type=13&from=1"],
         "/portal/envelopes/{seq:int}": [f"/portal/envelopes/{seq}"],
@@ -145,6 +164,9 @@ async def addresses(store: Store) -> dict[str, list[str]]:
         "/portal/offer": ["/portal/offer", "/portal/offer?list=upcoming"],
         "/portal/settlements": ["/portal/settlements", f"/portal/settlements?match={urn}&result=won"],
         "/portal/settlements/{entry_id:int}": [f"/portal/settlements/{entry}"],
+        "/portal/claims": ["/portal/claims"],
+        "/portal/claims/{claim_id:uuid}": [f"/portal/claims/{claim}"],
+        "/portal/claims/new": [f"/portal/claims/new?match={urn}&market={quote(market_name(*offer(3).key))}"],
         "/portal/matches/{ref:str}/markets": [markets],
         "/portal/matches/{ref:str}/markets/{name:str}": [history],
         "/portal/matches/{ref:str}/markets/{name:str}/history.json": [f"{history}/history.json"],

@@ -17,7 +17,7 @@ from app.sandbox.simulator.match_simulation import MatchPlan, new_truth, play, s
 from app.sandbox.simulator.truth import SeriesTruth
 from app.trading.settlement_check import check_settlements
 from tests.support.lengths import short_then_long
-from tests.support.simulated import BEGIN, assert_as_played, plan_of
+from tests.support.simulated import BEGIN, assert_as_played, outcome, plan_of
 from tests.unit.trading.trader import Trader, new_match
 
 SILENT_MS = 30_000  #: after which the service itself suspends
@@ -107,7 +107,7 @@ def test_an_odd_series_leaves_a_sound_book() -> None:
 
 def test_what_can_go_wrong_does() -> None:
     """Every break happens in some of these logs, and takes rounds back that had been settled."""
-    truths = [simulate(plan(COMMON, seed))[1].maps[0] for seed in range(24)]
+    truths = [outcome(plan(COMMON, seed)).maps[0] for seed in range(24)]
     seen = Counter(anomaly for truth in truths for anomaly in truth.anomalies)
     assert seen.keys() == {"restore", "restart", "crash", "silence", "reconnect"}
     assert sum(bool(truth.voided) for truth in truths) > 8
@@ -116,7 +116,7 @@ def test_what_can_go_wrong_does() -> None:
 
 
 def test_three_overtimes_are_played() -> None:
-    truth = simulate(plan(KINDS["overtimes"], 3))[1].maps[0]
+    truth = outcome(plan(KINDS["overtimes"], 3)).maps[0]
     assert len(truth.rounds) > 24 + 2 * 6 and truth.winner
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.market_maker import FAULTS, SOURCES, MarketMaker, home_chance
-from app.sandbox.simulator.match_simulation import MatchPlan, simulate
+from app.sandbox.simulator.match_simulation import MatchPlan
 from tests.support.lengths import short_then_long
+from tests.support.simulated import outcome
 
 NOW = 1_800_000_000_000
 
@@ -61,7 +62,7 @@ def test_the_chance_of_a_match_is_that_of_the_simulator(matches: int) -> None:
     for seed in range(matches):
         one = plan(seed)
         stronger = "home" if one.home.points >= one.away.points else "away"
-        _, truth = simulate(one)
+        truth = outcome(one)
         quoted.append(home_chance(abs(one.home.points - one.away.points), one.best_of))
         won.append(truth.maps_won(stronger) > 0)
     assert mean(won) == pytest.approx(mean(quoted), abs=3 * 0.5 / matches**0.5)

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from app.sandbox.simulator.anomalies import COMMON, NONE, Anomalies
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.map_play import rounds_to_win
 from app.sandbox.simulator.match_simulation import MatchPlan, Pace, simulate
@@ -20,7 +21,7 @@ from app.sandbox.simulator.round_plan import (
 )
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, Side
 from tests.support.lengths import short_then_long
-from tests.support.simulated import BEGIN, plan_between
+from tests.support.simulated import BEGIN, outcome, plan_between
 
 
 @pytest.fixture(scope="module", params=short_then_long([100, 300]))
@@ -30,7 +31,7 @@ def played(request: pytest.FixtureRequest) -> list[MapTruth]:
     maps: list[MapTruth] = []
     for seed in range(request.param):
         home, away = fictional_world().pair(rng)
-        maps.extend(simulate(MatchPlan(home, away, seed, BEGIN, brief=True))[1].maps)
+        maps.extend(outcome(MatchPlan(home, away, seed, BEGIN, brief=True)).maps)
     return maps
 
 
@@ -44,6 +45,12 @@ def some_plan() -> MatchPlan:
 
 def test_same_seed_same_lines() -> None:
     assert simulate(some_plan()) == simulate(some_plan())
+
+
+@pytest.mark.parametrize("anomalies", [NONE, COMMON])
+def test_the_outcome_is_that_of_the_log(anomalies: Anomalies) -> None:
+    plan = replace(some_plan(), anomalies=anomalies)
+    assert outcome(plan) == simulate(plan)[1]
 
 
 def test_other_seed_other_match() -> None:
@@ -100,7 +107,7 @@ def test_every_way_to_win_happens(played: list[MapTruth]) -> None:
 
 @pytest.mark.parametrize("matches", short_then_long([40, 60]))
 def test_stronger_team_wins_more(matches: int) -> None:
-    wins = [simulate(plan_between(0, 30, seed, brief=True))[1].winner == "home" for seed in range(matches)]
+    wins = [outcome(plan_between(0, 30, seed, brief=True)).winner == "home" for seed in range(matches)]
     assert sum(wins) / len(wins) > 0.75
 
 

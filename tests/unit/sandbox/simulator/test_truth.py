@@ -11,7 +11,7 @@ from app.ingest.cs2log import read
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.sandbox.simulator.truth import KillTruth, SeriesTruth
 from tests.support.lengths import short_then_long
-from tests.support.simulated import BEGIN, assert_as_played, plan_of
+from tests.support.simulated import BEGIN, assert_as_played, outcome, plan_of
 from tests.unit.trading.trader import new_match
 
 
@@ -79,8 +79,9 @@ def test_knife_round_never_counts(seed: int) -> None:
 def test_overtime_reads_as_played(seeds: int, found: int) -> None:
     """The first few seeds whose map goes to overtime, one of them to a second one."""
     logs = (plan_of(seed) for seed in range(300, 300 + seeds))
-    overtimes = [log for log in logs if len(simulate(log)[1].maps[0].rounds) > 24]
+    played = [(log, len(outcome(log).maps[0].rounds)) for log in logs]
+    overtimes = [log for log, rounds in played if rounds > 24]
     assert len(overtimes) >= found
-    longest = max(overtimes, key=lambda log: len(simulate(log)[1].maps[0].rounds))
+    longest, _ = max(played, key=lambda one: one[1])
     for log in [*overtimes[: found - 1], longest]:
         assert_same(*read_match(log))

@@ -1,0 +1,28 @@
+"""What Piccolo cannot express of the tables of the migration before: a key of several columns, numbers that
+the database assigns, and a column that is compressed already."""
+
+from piccolo.apps.migrations.auto.migration_manager import MigrationManager
+
+from app.store.piccolo_conf import DB
+
+ID = "2031-02-01T00:00:23:000000"
+VERSION = "1.38.0"
+DESCRIPTION = "the keys of inputs of matches"
+
+STATEMENTS = (
+    """
+    ALTER TABLE match_input DROP CONSTRAINT match_input_pkey, ADD PRIMARY KEY (match_id, id),
+        ALTER id ADD GENERATED ALWAYS AS IDENTITY, ALTER body SET STORAGE EXTERNAL
+    """,
+)
+
+
+async def _complete() -> None:
+    for statement in STATEMENTS:
+        await DB.run_ddl(statement)
+
+
+async def forwards() -> MigrationManager:
+    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
+    manager.add_raw(_complete)
+    return manager
