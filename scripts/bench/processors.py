@@ -15,8 +15,8 @@ class Processors:
 
     def __init__(self, parts: Mapping[str, int], servers: Mapping[str, str]) -> None:
         self._parts = parts
-        found = {name: _listener(url) for name, url in servers.items()}
-        self._servers = {name: process for name, process in found.items() if process}
+        found = {name: (_listener(url), urlsplit(url).path[1:]) for name, url in servers.items()}
+        self._servers = {name: (process, of) for name, (process, of) in found.items() if process}
         self._begun = time.perf_counter()
         self._before = self._used()
 
@@ -28,7 +28,7 @@ class Processors:
 
     def _used(self) -> dict[str, float]:
         alone = {name: processor_seconds(process) for name, process in self._parts.items()}
-        return alone | {name: _with_children(process) for name, process in self._servers.items()}
+        return alone | {name: _with_children(process, of) for name, (process, of) in self._servers.items()}
 
 
 def _listener(url: str) -> int | None:
@@ -43,10 +43,13 @@ def processor_seconds(process: int) -> float:
     return float(times.user + times.system)
 
 
-def _with_children(process: int) -> float:
-    """Of the process and its living children."""
+def _with_children(process: int, database: str) -> float:
+    """Of the process and its living children; those of PostgreSQL that serve another database are left out,
+    for others may use the server too."""
     parent, total = psutil.Process(process), 0.0
     for each in (parent, *parent.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):  # a session may have ended meanwhile
-            total += processor_seconds(each.pid)
+            title = " ".join(each.cmdline())
+            if not (title.startswith("postgres: ") and "(" in title and f" {database} " not in title):
+                total += processor_seconds(each.pid)
     return total
