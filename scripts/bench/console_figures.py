@@ -9,7 +9,7 @@ from matplotlib import pyplot
 
 from scripts.bench.console_page import LongTask, Memory, Work
 from scripts.bench.console_play import Delay
-from scripts.bench.feed_latency import quantile
+from scripts.bench.histogram import quantile
 from scripts.svg import save
 
 _MEGABYTE = 1024 * 1024

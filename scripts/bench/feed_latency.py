@@ -1,12 +1,14 @@
-"""How long an envelope takes: from the log line that we accepted to the tenant's consumer.
+"""How long an envelope takes: from the moment when its log lines were to be sent to the tenant's consumer.
 
     python -m scripts.bench.feed_latency [--tenants 50] [--matches 40] [--speed 4] [--every 1] [--seconds 30]
 
 The whole service is run: simulated matches send their logs over HTTP, ingest applies them, the feed publishes
-to every tenant, and each copy is timed where it arrives (`x-arrived-at` is when its lines arrived; all clocks
-are this machine's). Then a tenant requests a full recovery of 1,000 more matches with 20 markets each while
-play goes on. The reference, measured at the same time, is a bare message to the same broker and back. Uses
-the servers that the settings lead to, or starts its own; makes a database and tenants of its own.
+to every tenant, and each copy is timed where it arrives; all clocks are this machine's. A delay counts from
+when the lines were due at their server: where one body waits for another, so do its envelopes (no
+coordinated omission). Then a tenant requests a full recovery of 1,000 more matches with 20 markets each while
+play goes on. The reference, measured at the same time, is a bare message to the same broker and back, one due
+each twentieth of a second. Uses the servers that the settings lead to, or starts its own; makes a database
+and tenants of its own.
 """
 
 import argparse
@@ -14,7 +16,8 @@ import asyncio
 import gc
 import os
 import time
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from uuid import uuid4
 
@@ -32,9 +35,10 @@ from app.store import markets, matches
 from app.store.connections import Store, open_store
 from scripts import services
 from scripts.bench.feed_rig import Rig, rigged
+from scripts.bench.histogram import histogram, quantile
 from scripts.bench.processors import Processors
 from scripts.lab.own_data import database, internal_vhost
-from scripts.lab.play import Play
+from scripts.lab.play import Play, SentBody
 
 _WARM_SECONDS = 40.0
 _FEW = 5  #: log batches in all queues: ingest keeps up
@@ -42,7 +46,8 @@ MATCHES, MARKETS = 1000, 20
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """Milliseconds from line to consumer, and the reference's; envelopes a second to each tenant."""
+    """Milliseconds from line to consumer, and the reference's; envelopes a second to each tenant. The delays
+    themselves, and those from when the lines had arrived."""
 
     what: str
     rate: float
@@ -50,6 +55,9 @@ class Figure(msgspec.Struct, frozen=True):
     p99: float
     bare: float
     bare_p99: float
+    delays: Sequence[float]
+    accepted: Sequence[float]
+    bare_delays: Sequence[float]
 
     def text(self) -> str:
         return (
@@ -57,34 +65,73 @@ class Figure(msgspec.Struct, frozen=True):
             f"{self.bare_p99:.1f} | {self.p50 / self.bare:.1f}x |"
         )
 
+    def histogram(self) -> str:
+        return histogram(
+            {"from due": self.delays, "from accepted": self.accepted, "bare message": self.bare_delays}
+        )
 
-def quantile(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return float(ordered[min(len(ordered) - 1, int(len(ordered) * share))])
+
+class Measured(msgspec.Struct, frozen=True):
+    """What has arrived within some seconds: delays since the lines had arrived (ms), by what lines of which
+    match, and how long a bare message took."""
+
+    seconds: float
+    accepted: list[int]
+    causes: list[tuple[bytes, int]]
+    bare: list[float]
 
 
 def forget(rig: Rig) -> float:
     """Begin to measure; the moment."""
+    take(rig, 0.0)
     for consumer in rig.consumers:
-        consumer.delays.clear()
         consumer.received = 0
-    rig.probe.delays.clear()
     return time.perf_counter()
 
 
-def figure(rig: Rig, what: str, began: float) -> Figure:
-    seconds = time.perf_counter() - began
-    delays = [delay for consumer in rig.consumers for delay in consumer.delays]
-    if not delays:
+def take(rig: Rig, began: float) -> Measured:
+    """What was measured since then. It is evaluated once nothing is measured any more: the servers and the
+    consumers, which run in this process, would wait for it."""
+    seconds, accepted, causes = time.perf_counter() - began, list[int](), list[tuple[bytes, int]]()
+    for consumer in rig.consumers:
+        accepted += consumer.delays
+        causes += consumer.causes
+        consumer.delays, consumer.causes = [], []
+    bare, rig.probe.delays = rig.probe.delays, []
+    return Measured(seconds, accepted, causes, bare)
+
+
+def figure(found: Measured, what: str, tenants: int, sent: Mapping[str, Sequence[SentBody]]) -> Figure:
+    """`sent` are the bodies of each match, by its name in the feed."""
+    if not found.accepted:
         raise SystemExit(f"{what}: nothing has arrived")
+    bodies = {
+        urn.rpartition(":")[2].encode(): (
+            [each.due for each in of_match],
+            [each.answered for each in of_match],
+        )
+        for urn, of_match in sent.items()
+    }
+    waits = (waited(*bodies.get(match, ([], [])), arrived) for match, arrived in found.causes)
+    delays = [delay + wait for delay, wait in zip(found.accepted, waits, strict=True)]
     return Figure(
         what,
-        len(delays) / len(rig.consumers) / seconds,
+        len(delays) / tenants / found.seconds,
         quantile(delays, 0.5),
         quantile(delays, 0.99),
-        quantile(rig.probe.delays, 0.5),
-        quantile(rig.probe.delays, 0.99),
+        quantile(found.bare, 0.5),
+        quantile(found.bare, 0.99),
+        delays,
+        found.accepted,
+        found.bare,
     )
+
+
+def waited(due: Sequence[float], answered: Sequence[float], arrived: int) -> float:
+    """How long (ms) after they were due the lines of a match had arrived at that time (Unix ms), given when
+    its bodies were due and answered, one after another; 0 where the body is not answered yet."""
+    number = bisect_left(answered, arrived)
+    return max(0.0, arrived - due[number]) if number < len(due) else 0.0
 
 
 def costs(cores: dict[str, float], rate: float, size: float) -> str:
@@ -152,28 +199,27 @@ async def main(tenants: int, playing: int, speed: float, every: float, seconds: 
             await asyncio.sleep(_WARM_SECONDS)
             await drained(own)
             gc.freeze()  # the logs to be sent are many objects: the consumers must not wait for their count
-            print("| | envelopes/s | p50 ms | p99 ms | bare p50 ms | bare p99 ms | p50 to bare |")
-            print("| --- | --- | --- | --- | --- | --- | --- |")
             began = forget(rig)
             busy = Processors(
                 {**rig.pids, "servers and consumers": os.getpid()},
                 {"database": own.database_url, "broker": own.rabbitmq_url},
             )
             await asyncio.sleep(seconds)
-            idle, cores = figure(rig, f"{tenants} tenants", began), busy.cores()
-            size = sum(consumer.received for consumer in rig.consumers) / sum(
-                len(consumer.delays) for consumer in rig.consumers
-            )
-            print(idle.text(), flush=True)
+            cores, size = busy.cores(), sum(consumer.received for consumer in rig.consumers)
+            idle = take(rig, began)
             began = forget(rig)
             took = await recovery(rig)
-            during = figure(rig, "during a recovery", began)
-            print(during.text())
-            print(
-                f"\nfull recovery of {MATCHES} matches with {MARKETS} markets each, and those in play: "
-                f"{took:.2f} s to snapshot_complete; live p99 meanwhile {during.p99 / idle.p99:.2f}x\n"
-            )
-            print(costs(cores, idle.rate, size))
+            during = take(rig, began)
+    live = figure(idle, f"{tenants} tenants", tenants, play.bodies)
+    print("| | envelopes/s | p50 ms | p99 ms | bare p50 ms | bare p99 ms | p50 to bare |")
+    print(f"| --- | --- | --- | --- | --- | --- | --- |\n{live.text()}", flush=True)
+    beside = figure(during, "during a recovery", tenants, play.bodies)
+    print(
+        f"{beside.text()}\n\nfull recovery of {MATCHES} matches with {MARKETS} markets each, and those in "
+        f"play: {took:.2f} s to snapshot_complete; live p99 meanwhile {beside.p99 / live.p99:.2f}x\n"
+    )
+    print(costs(cores, live.rate, size / len(idle.accepted)))
+    print(f"\n{live.histogram()}")
 
 
 if __name__ == "__main__":

@@ -31,26 +31,29 @@ from scripts.local_services import ports
 ROOT = Path(__file__).resolve().parents[2]
 _ARRIVED = b"\x0cx-arrived-atl"
 _COMPLETE = b"snapshot_complete"
-_REST = 64  #: bytes of one read that may belong to a name in the next
+_MATCH = b"od:match."  #: before a match's number in a routing key
+_REST = 1024  #: bytes of one read that may belong to an envelope's routing key and headers in the next
 
 
 class Consumer(asyncio.Protocol):
-    """A tenant's queue, read as bytes: how long (ms) after its log lines came each envelope was here."""
+    """A tenant's queue, read as bytes: how long (ms) after its log lines came each envelope was here, and
+    `causes`: the number of its match, and when those lines came (Unix ms)."""
 
     def __init__(self) -> None:
         self.delays: list[int] = []
+        self.causes: list[tuple[bytes, int]] = []
         self.received = 0  #: bytes, whatever they are
         self.complete = asyncio.Event()
         self._rest = b""
         self._connection: PublisherConnection | None = None
 
-    async def listen(self, connection: PublisherConnection, exchange: str) -> None:
+    async def listen(self, connection: PublisherConnection, exchange: str, *, no_ack: bool = True) -> None:
         """Have everything sent to a queue that goes with the connection, and read what comes from now on
         ourselves: nothing else is cheap enough for so many copies."""
         declared = await connection.call(commands.Queue.Declare(exclusive=True), commands.Queue.DeclareOk)
         bind = commands.Queue.Bind(queue=declared.queue, exchange=exchange, routing_key="#")
         await connection.call(bind, commands.Queue.BindOk)
-        consume = commands.Basic.Consume(queue=declared.queue, no_ack=True)
+        consume = commands.Basic.Consume(queue=declared.queue, no_ack=no_ack)
         await connection.call(consume, commands.Basic.ConsumeOk)
         self._connection = connection
         assert connection._transport
@@ -63,8 +66,11 @@ class Consumer(asyncio.Protocol):
         self.received += len(data)
         data, at = self._rest + data, 0
         while (found := data.find(_ARRIVED, at)) >= 0 and found + len(_ARRIVED) + 8 <= len(data):
+            number = data.rfind(_MATCH, at, found) + len(_MATCH)
             at = found + len(_ARRIVED) + 8
-            self.delays.append(now - int.from_bytes(data[at - 8 : at]))
+            arrived = int.from_bytes(data[at - 8 : at])
+            self.delays.append(now - arrived)
+            self.causes.append((data[number : data.find(b".", number)], arrived))
         if _COMPLETE in data:
             self.complete.set()
         self._rest = data[max(at, len(data) - _REST) :]
@@ -90,7 +96,8 @@ class Rig(msgspec.Struct):
 
 
 class Probe:
-    """The reference: a bare message to a vhost of its own and back, as long as the rest is measured."""
+    """The reference: a bare message to a tenant's vhost and back, as long as the rest is measured. One is due
+    every twentieth of a second, and its delay counts from then on, however long the one before it took."""
 
     def __init__(self, url: str) -> None:
         self.delays: list[float] = []
@@ -101,12 +108,13 @@ class Probe:
             channel = await connection.channel()
             queue = await channel.declare_queue(exclusive=True)
             async with queue.iterator(no_ack=True) as messages:
+                due = time.perf_counter()
                 while True:
-                    began = time.perf_counter()
+                    due += 0.05
+                    await asyncio.sleep(max(0.0, due - time.perf_counter()))
                     await channel.default_exchange.publish(aio_pika.Message(b"x" * 2000), queue.name)
                     await anext(messages)
-                    self.delays.append((time.perf_counter() - began) * 1000)
-                    await asyncio.sleep(0.05)
+                    self.delays.append((time.perf_counter() - due) * 1000)
 
 
 @asynccontextmanager

@@ -21,8 +21,9 @@ from app.kit.clock import system_clock
 from app.store import status_days
 from app.store.connections import Store, open_store
 from scripts import services
-from scripts.bench.feed_latency import drained, forget, quantile
+from scripts.bench.feed_latency import drained, forget
 from scripts.bench.feed_rig import Rig, rigged
+from scripts.bench.histogram import quantile
 from scripts.lab.own_data import database, internal_vhost
 from scripts.lab.play import Play
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 from app.sandbox.simulator.anomalies import NONE, Anomalies, LogLine
@@ -30,10 +31,19 @@ class PlayedMatch:
     sender: LogSender
 
 
+class SentBody(NamedTuple):
+    """A body of lines: when it was to be sent, and when the service had answered (Unix ms)."""
+
+    due: float
+    answered: float
+
+
 class Play:
-    """Matches in play until the end of the block, which their servers fall silent at."""
+    """Matches in play until the end of the block, which their servers fall silent at. `bodies` are those that
+    the lanes have sent, in order, by the match's name in the feed."""
 
     def __init__(self, *, batch_seconds: float = 1.0) -> None:
+        self.bodies: dict[str, list[SentBody]] = {}
         self._config = SendConfig(batch_seconds=batch_seconds)
         self._tasks = set[asyncio.Task[None]]()
 
@@ -83,7 +93,8 @@ class Play:
             seed = lane * 1000 + number
             plan = MatchPlan(home, away, seed, 0, pace=pace, brief=True, anomalies=anomalies)
             played = await self.create(operators, plan, "Bench", allow_unrated=True)
-            await played.sender.send(played.lines, pace)
+            sent = self.bodies.setdefault(played.urn, [])
+            await played.sender.send(played.lines, pace, partial(_note, played.sender, sent))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.add(asyncio.create_task(work))
@@ -107,6 +118,11 @@ class Play:
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+
+def _note(sender: LogSender, sent: list[SentBody]) -> None:
+    answered = time.time() * 1000
+    sent.append(SentBody(answered - (sender.timing.clock() - sender.due) * 1000, answered))
 
 
 async def _send(sender: LogSender, lines: Sequence[LogLine], pace: Pace) -> None:

@@ -25,7 +25,7 @@ from app.broker.permissions import AuthorisationMode
 from . import ports
 from .certificates import Certificate
 from .processes import ServiceError, await_start, find, last_words, launch, output_of
-from .rabbitmq_node import USER, BrokerNode
+from .rabbitmq_node import USER, BrokerNode, half_of_cores
 from .rabbitmq_package import Programs, programs
 from .state import State, load, remember
 
@@ -74,11 +74,12 @@ def _unsuitable(api_url: str) -> str:
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What a private broker presents to TLS clients, and the settings that lead to the API keys that may log
-    in (none: no keys)."""
+    """What a private broker presents to TLS clients, the settings that lead to the API keys that may log in
+    (none: no keys), and its schedulers (0: Erlang's default)."""
 
     certificate: Certificate
     keys: Mapping[str, str] = {}
+    schedulers: int = msgspec.field(default_factory=half_of_cores)
 
 
 class BrokerUrls(msgspec.Struct, frozen=True):
@@ -102,7 +103,7 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
     user = f"{USER}:{quote(password, safe='')}@{ports.LOOPBACK}"
     url, api_url = f"amqp://{user}:{amqp}", f"http://{user}:{management}"
     authorisation = authorise(directory, state, api_url, options.keys)
-    node = _node(home, state.ports)
+    node = msgspec.structs.replace(_node(home, state.ports), schedulers=options.schedulers)
     node.configure(password, options.certificate)
     log = directory / "log" / "rabbitmq.log"
     notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")

@@ -1,5 +1,6 @@
 """One RabbitMQ node of our own, alone or in a cluster: its configuration and its environment."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,7 +45,11 @@ consumer_timeout = 900000
 
 class BrokerNode(msgspec.Struct, frozen=True):
     """Where a node listens and what it stores where. `name` is Erlang's, `NAME@HOST`; `mapper` is the port of
-    epmd, `authorisation` that of `matchfeed broker-authorisation` at the same address."""
+    epmd, `authorisation` that of `matchfeed broker-authorisation` at the same address.
+
+    `schedulers` is the number of Erlang's threads that do the broker's work, 0 for one a core. Threads that
+    wake each other for single messages cost a quarter of the broker's processor
+    (`python -m scripts.bench.broker`)."""
 
     home: Path
     name: str
@@ -55,6 +60,7 @@ class BrokerNode(msgspec.Struct, frozen=True):
     mapper: int
     authorisation: int
     amqps: int = 0
+    schedulers: int = 0
 
     def configure(self, password: str, certificate: Certificate | None, cluster: Sequence[str] = ()) -> None:
         """Write its configuration; `cluster` has the names of all nodes, if there are several."""
@@ -100,12 +106,13 @@ class BrokerNode(msgspec.Struct, frozen=True):
         """The broker's whole environment; a RabbitMQ that is configured on this machine has no influence."""
         interface = self.address.replace(".", ",")
         host = self.name.rpartition("@")[2]
+        schedulers = f" +S {self.schedulers}" if self.schedulers else ""
         return {
             **found.environment(),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "ERL_EPMD_PORT": str(self.mapper),
-            "ERL_FLAGS": f"-start_epmd false -kernel inet_dist_use_interface {{{interface}}}",
+            "ERL_FLAGS": f"-start_epmd false -kernel inet_dist_use_interface {{{interface}}}{schedulers}",
             "RABBITMQ_ALLOW_INPUT": "1",
             "RABBITMQ_NODENAME": self.name,
             "RABBITMQ_USE_LONGNAME": "true" if "." in host else "false",
@@ -121,6 +128,11 @@ class BrokerNode(msgspec.Struct, frozen=True):
             "RABBITMQ_GENERATED_CONFIG_DIR": str(self.home / "generated"),
             "RABBITMQ_PID_FILE": str(self.home / "pid"),
         }
+
+
+def half_of_cores() -> int:
+    """The schedulers of a broker that shares its machine with the service and with PostgreSQL."""
+    return max(1, (os.cpu_count() or 1) // 2)
 
 
 def _peers(cluster: Sequence[str]) -> str:

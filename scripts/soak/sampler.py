@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import msgspec
 
-from scripts.bench.feed_latency import quantile
+from scripts.bench.histogram import quantile
 from scripts.lab.feed_client import FeedClient
 from scripts.lab.local_faults import FaultRecord
 from scripts.lab.service import Service

@@ -51,7 +51,8 @@ class SendConfig:
 
 class LogSender:
     """Sends one server's log: `instance` is the token of its run, `offset` the bytes of the run that are
-    sent. `first_run` is the token of the first one; without it, that of the server.
+    sent. `first_run` is the token of the first one; without it, that of the server. `due` is when the body
+    that was sent last was to be sent, by the clock.
 
     Lines of another run have a token of their own, and their offsets start at 0.
     """
@@ -71,6 +72,7 @@ class LogSender:
         self.config, self.timing = config or SendConfig(), timing or Timing()
         self.offset = 0
         self.lines = 0
+        self.due = 0.0
         self._started: float | None = None
 
     @property
@@ -89,7 +91,8 @@ class LogSender:
         source = iter(lines)
         pending = next(source, None)
         while pending is not None:
-            await self._until(self._started + pace.seconds(pending.at) + self.config.batch_seconds)
+            self.due = self._started + pace.seconds(pending.at) + self.config.batch_seconds
+            await self._until(self.due)
             batch, pending = self._due(pending, source, pace, self._started)
             if batch[0].run != self.run:
                 self.run, self.offset = batch[0].run, 0
