@@ -24,7 +24,7 @@ from app.broker.permissions import AuthorisationMode
 
 from . import ports
 from .certificates import Certificate
-from .processes import ServiceError, await_start, find, last_words, launch, output_of
+from .processes import ServiceError, Started, await_start, find, last_words, launch, output_of
 from .rabbitmq_node import USER, BrokerNode
 from .rabbitmq_package import Programs, programs
 from .state import State, load, remember
@@ -62,10 +62,14 @@ async def _log_in(url: str) -> None:
 def _unsuitable(api_url: str) -> str:
     """Why the management API there does not serve us, briefly; empty when it does."""
     parts = urlsplit(api_url)
+    unanswered = f"its management plugin does not answer on port {parts.port}"
+    # A client of httpx takes 20 ms of CPU: too much to poll a broker with that boots on the same machine.
+    if parts.port and not ports.answers(parts.hostname or ports.LOOPBACK, parts.port):
+        return unanswered
     try:
         answer = httpx.get(f"{api_url.rstrip('/')}/api/whoami", timeout=5)
     except httpx.HTTPError:
-        return f"its management plugin does not answer on port {parts.port}"
+        return unanswered
     if answer.status_code != httpx.codes.OK:
         return f"its management API answers {answer.status_code} to user {parts.username}"
     tags = answer.json().get("tags", [])
@@ -89,8 +93,34 @@ class BrokerUrls(msgspec.Struct, frozen=True):
     amqps_url: str
 
 
+class Booting(msgspec.Struct, frozen=True):
+    """A private broker that may not answer yet; where it will be is known already."""
+
+    urls: BrokerUrls
+    started: Started
+    authorisation: int  #: the port of the process that it asks about tenants
+    log: Path
+
+    def wait(self) -> None:
+        """Return once it serves us. Raises `ServiceError` with the reason when it has ended or takes long."""
+        alive = ports.wait_until(
+            lambda: ports.answers(ports.LOOPBACK, self.authorisation) and not _unsuitable(self.urls.api_url),
+            alive=lambda: find(self.started) is not None,
+            seconds=60,
+        )
+        if not alive:
+            raise ServiceError(f"RabbitMQ did not start: {_reason(self.log)} (all of it in {self.log})")
+
+
 def start(directory: Path, state: State, options: Options, notify: Callable[[str], None]) -> BrokerUrls:
-    """Start a private broker."""
+    """Start a private broker, and wait until it serves us."""
+    booting = begin(directory, state, options, notify)
+    booting.wait()
+    return booting.urls
+
+
+def begin(directory: Path, state: State, options: Options, notify: Callable[[str], None]) -> Booting:
+    """Start a private broker without waiting for it."""
     found = programs(notify)
     home = directory / "rabbitmq"
     names = ("amqp", "amqps", "management", "distribution")
@@ -105,7 +135,7 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
     node = _node(home, state.ports)
     node.configure(password, options.certificate)
     log = directory / "log" / "rabbitmq.log"
-    notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
+    notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (some five seconds)")
     started = launch(
         "rabbitmq",
         [found.scripts / "rabbitmq-server", "-noinput"],
@@ -117,14 +147,7 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
     remember(
         directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url, MATCHFEED_AMQPS_URL=amqps_url
     )
-    alive = ports.wait_until(
-        lambda: ports.answers(ports.LOOPBACK, authorisation) and not _unsuitable(api_url),
-        alive=lambda: find(started) is not None,
-        seconds=60,
-    )
-    if not alive:
-        raise ServiceError(f"RabbitMQ did not start: {_reason(log)} (all of it in {log})")
-    return BrokerUrls(url, api_url, amqps_url)
+    return Booting(BrokerUrls(url, api_url, amqps_url), started, authorisation, log)
 
 
 def control(directory: Path, *arguments: str) -> str:
