@@ -6,6 +6,7 @@ import shlex
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
@@ -35,6 +36,7 @@ Notify = Callable[[str], None]
 _PATIENCE_SECONDS = 150.0
 _TEND_SECONDS = 0.25
 _POLL_SECONDS = 0.1
+_PREPARATION = "scripts.demonstration.preparation"
 _EXCHANGE, _PRODUCER = "oddsfeed", 2
 _ENOUGH = 3  #: matches of each kind
 
@@ -76,13 +78,12 @@ class _Demo:
         notify, port = self._notify, self._record.port
         with _servers(notify) as found:
             _interrupted(stopping)
-            # Not before the broker boots: it takes as long as the start of a process.
-            from .preparation import Preparation  # noqa: PLC0415
-
             settings = _settings(found, port, *ports.free_ports([port + 1, port + 2]))
             environment = os.environ | settings
             loaded = settings_of_processes.load(dict(environment))
-            self._preparation = preparation = Preparation(found, loaded, reset=reset)
+            # Imported only now that the broker boots: it takes as long as the start of a process.
+            preparation: Preparation = import_module(_PREPARATION).Preparation(found, loaded, reset=reset)
+            self._preparation = preparation
             if not found.amqps_url:  # a broker that others may use as well; it answers already
                 preparation.claim()
             notify(f"migrating the database {DATABASE}, creating tenants, keys and vhosts")

@@ -62,14 +62,10 @@ async def _log_in(url: str) -> None:
 def _unsuitable(api_url: str) -> str:
     """Why the management API there does not serve us, briefly; empty when it does."""
     parts = urlsplit(api_url)
-    unanswered = f"its management plugin does not answer on port {parts.port}"
-    # A client of httpx takes 20 ms of CPU: too much to poll a broker with that boots on the same machine.
-    if parts.port and not ports.answers(parts.hostname or ports.LOOPBACK, parts.port):
-        return unanswered
     try:
         answer = httpx.get(f"{api_url.rstrip('/')}/api/whoami", timeout=5)
     except httpx.HTTPError:
-        return unanswered
+        return f"its management plugin does not answer on port {parts.port}"
     if answer.status_code != httpx.codes.OK:
         return f"its management API answers {answer.status_code} to user {parts.username}"
     tags = answer.json().get("tags", [])
@@ -103,13 +99,14 @@ class Booting(msgspec.Struct, frozen=True):
 
     def wait(self) -> None:
         """Return once it serves us. Raises `ServiceError` with the reason when it has ended or takes long."""
-        alive = ports.wait_until(
-            lambda: ports.answers(ports.LOOPBACK, self.authorisation) and not _unsuitable(self.urls.api_url),
-            alive=lambda: find(self.started) is not None,
-            seconds=60,
-        )
-        if not alive:
+        if not ports.wait_until(self._serves, alive=lambda: find(self.started) is not None, seconds=60):
             raise ServiceError(f"RabbitMQ did not start: {_reason(self.log)} (all of it in {self.log})")
+
+    def _serves(self) -> bool:
+        # First the ports: a client of httpx takes 20 ms of CPU, which the broker needs to boot.
+        management = urlsplit(self.urls.api_url).port or 0
+        listening = all(ports.answers(ports.LOOPBACK, port) for port in (self.authorisation, management))
+        return listening and not _unsuitable(self.urls.api_url)
 
 
 def start(directory: Path, state: State, options: Options, notify: Callable[[str], None]) -> BrokerUrls:
