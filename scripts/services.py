@@ -84,6 +84,16 @@ def start(
     private broker. Raises `ServiceError` with one clear line; then nothing that this call started is left
     running.
     """
+    with starting(directory, wanted, notify, keys=keys) as found:
+        return found
+
+
+@contextmanager
+def starting(
+    directory: Path, wanted: Services, notify: Notify = print_line, *, keys: KeyStore | None = None
+) -> Iterator[Services]:
+    """As `start`, for a caller that has something to do which needs no broker: a private one boots during the
+    block, and answers when it ends. A block that fails is a failed start."""
     directory = directory.resolve()
     with states.locked(directory):
         state = states.load(directory)
@@ -96,14 +106,17 @@ def start(
             redis_url = _redis(directory, wanted, state, notify)
             options = rabbitmq.Options(certificate, keys.environment(database_url) if keys else {})
             broker = _rabbitmq(directory, wanted, state, options, notify)
-            return Services(
+            urls = broker.urls if isinstance(broker, rabbitmq.Booting) else broker
+            yield Services(
                 database_url,
                 redis_url,
-                broker.url,
-                broker.api_url,
-                amqps_url=broker.amqps_url,
+                urls.url,
+                urls.api_url,
+                amqps_url=urls.amqps_url,
                 tls_directory=str(certificate.authority.parent),
             )
+            if isinstance(broker, rabbitmq.Booting):
+                broker.wait()
         except BaseException:
             processes.stop(started for started in state.processes if started not in before)
             state.processes = before
@@ -192,7 +205,7 @@ def _redis(directory: Path, wanted: Services, state: State, notify: Notify) -> s
 
 def _rabbitmq(
     directory: Path, wanted: Services, state: State, options: rabbitmq.Options, notify: Notify
-) -> rabbitmq.BrokerUrls:
+) -> rabbitmq.BrokerUrls | rabbitmq.Booting:
     if _private(state, "rabbitmq"):
         private = state.private
         urls = rabbitmq.BrokerUrls(
@@ -203,7 +216,7 @@ def _rabbitmq(
     if rabbitmq.usable(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.broker_authorisation, notify):
         notify(f"RabbitMQ: using the one at {_where(wanted.rabbitmq_url)}")
         return rabbitmq.BrokerUrls(wanted.rabbitmq_url, wanted.rabbitmq_api_url, wanted.amqps_url)
-    return rabbitmq.start(directory, state, options, notify)
+    return rabbitmq.begin(directory, state, options, notify)
 
 
 def _where(url: str) -> str:

@@ -18,7 +18,7 @@ from app.kit.version import VERSION
 _MODULES = {
     "serve": ("serve_commands", "serve"),
     "broker-authorisation": ("process_commands", "broker_authorisation"),
-    "ingest": ("process_commands", "ingest"),
+    "ingest": ("ingest_command", "ingest"),
     "migrate": ("process_commands", "migrate"),
     "feed": ("feed_commands", "feed"),
     "tail": ("feed_commands", "tail"),
@@ -30,7 +30,7 @@ _MODULES = {
     "unbook": ("tenant_commands", "unbook"),
     "match": ("match_commands", "match"),
     "profile": ("profile_commands", "profile"),
-    "simulate": ("sandbox_commands", "simulate"),
+    "simulate": ("simulate_command", "simulate"),
     "ratings": ("import_commands", "ratings"),
     "reference": ("reference_commands", "reference"),
     "references": ("import_commands", "references"),

@@ -2,7 +2,8 @@
 
 import click
 
-from app.cli.runtime import actor, async_command, command_store, load_settings
+from app.cli.connections import command_store
+from app.cli.runtime import actor, async_command, load_settings
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand, End, HandBack, See, Take
 from app.domain.ids import match_urn

@@ -14,7 +14,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from app.cli.runtime import async_command, broker_config, load_settings, print_json
+from app.cli.connections import broker_config
+from app.cli.runtime import async_command, load_settings, print_json
 from app.kit import logging
 from app.kit.errors import Refusal
 from app.kit.version import VERSION

@@ -7,7 +7,8 @@ import click
 from app.claims import answer as answers
 from app.claims import steps
 from app.claims.request import ClaimService, WantedClaim
-from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config
+from app.cli.connections import command_store, pricing_config
+from app.cli.runtime import actor, async_command, load_settings
 from app.commands import consent
 from app.commands.match_commands import UpholdClaim
 from app.domain.claims import MAX_EVIDENCE, MAX_REASON, Claim, ClaimState

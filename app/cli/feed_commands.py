@@ -8,9 +8,10 @@ import click
 from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.broker.address import parse
 from app.channels.feed import tail as feed_tail
-from app.cli.runtime import async_command, broker_config, command_store, load_settings
+from app.cli.connections import broker_config, command_store
+from app.cli.runtime import async_command, load_settings
 from app.kit.control_characters import escape_control_characters
-from app.workers import run_feed
+from app.workers.feed import run_feed
 
 
 @click.command()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from app.cli.runtime import async_command, command_store, load_settings
+from app.cli.connections import command_store
+from app.cli.runtime import async_command, load_settings
 from app.domain.daily_files import last_complete_day
 from app.files import making
 from app.files.directory import DayManifest, FileDirectory

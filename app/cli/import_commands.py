@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config
+from app.cli.connections import command_store, pricing_config
+from app.cli.runtime import actor, async_command, load_settings
 from app.commands import entrant_import, match_references, rating_import, reference_import
 from app.commands.entrant_import import CS2_KINDS, SOCCER_KINDS, Row, read_lines, read_profiles, season_rows
 from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location

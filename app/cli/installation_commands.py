@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 import click
 import msgspec
 
-from app.cli.runtime import actor, async_command, broker_config, load_settings
+from app.cli.connections import broker_config
+from app.cli.runtime import actor, async_command, load_settings
 from app.domain.ids import match_urn
 from app.kit import logging
 from app.kit.clock import iso_millis

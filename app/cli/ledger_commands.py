@@ -2,7 +2,8 @@
 
 import click
 
-from app.cli.runtime import actor, async_command, command_store, load_settings
+from app.cli.connections import command_store
+from app.cli.runtime import actor, async_command, load_settings
 from app.kit.clock import iso_seconds
 from app.ledger.writer import rotate
 from app.store import ledger as stored

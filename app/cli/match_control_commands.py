@@ -11,7 +11,8 @@ from typing import Any
 import click
 import msgspec
 
-from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
+from app.cli.connections import command_store, pricing_config
+from app.cli.runtime import actor, async_command, load_settings, print_json
 from app.commands import consent
 from app.commands.execution import Preview, preview
 from app.commands.match_commands import OnMarket

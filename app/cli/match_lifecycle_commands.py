@@ -8,7 +8,8 @@ import click
 import httpx
 
 from app.access import log_tokens
-from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
+from app.cli.connections import command_store, pricing_config
+from app.cli.runtime import actor, async_command, load_settings, print_json
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.entrants import MAX_STRENGTH

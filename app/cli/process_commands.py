@@ -1,5 +1,5 @@
-"""The commands that run the service's processes beside the web process (`serve_commands`), and the one that
-migrates the database."""
+"""The commands that run `broker-authorisation` and migrate the database, and how every process listens. The
+other processes' commands have modules of their own, for each starts without what the others import."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from app.kit import logging, metrics
 from app.kit.background import run_forever
 from app.settings import Settings
 from app.store.migrations import migrate as bring_up_to_date
-from app.workers import BrokerKeys, run_ingest
+from app.workers.broker_keys import BrokerKeys
 
 GRACE_SECONDS = 5
 _BACKLOG = 2048
@@ -66,13 +66,6 @@ async def _answer_broker(settings: Settings, listener: socket.socket) -> None:
     finally:
         following.cancel()
         await asyncio.wait([following])
-
-
-@click.command()
-@async_command
-async def ingest() -> None:
-    """Run the ingest process: apply the log batches that the log sink has accepted."""
-    await run_ingest(load_settings())
 
 
 @click.command()

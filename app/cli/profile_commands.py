@@ -9,7 +9,8 @@ import msgspec
 from app.access import profile_previews, profiles
 from app.access.profile_previews import FamilyPreview, TenantPreview
 from app.access.profiles import Overview, ProfileContent, profile_of
-from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
+from app.cli.connections import command_store
+from app.cli.runtime import actor, async_command, load_settings, print_json
 from app.domain.tenant import Tenant
 from app.kit.clock import iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters

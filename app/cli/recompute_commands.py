@@ -9,7 +9,8 @@ from typing import Any
 import click
 import msgspec
 
-from app.cli.runtime import async_command, command_store, load_settings
+from app.cli.connections import command_store
+from app.cli.runtime import async_command, load_settings
 from app.commands.match_export import MatchExport, NoExport, export_match, read_export
 from app.kit import logging
 from app.kit.clock import iso_millis, system_clock

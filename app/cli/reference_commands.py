@@ -7,7 +7,8 @@ from uuid import UUID
 import click
 import msgspec
 
-from app.cli.runtime import actor, async_command, command_store, load_settings, pricing_config, print_json
+from app.cli.connections import command_store, pricing_config
+from app.cli.runtime import actor, async_command, load_settings, print_json
 from app.commands.reference_documents import parse_file
 from app.commands.reference_imports import Import, import_parsed
 from app.kit.clock import iso_millis, system_clock

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import click
 
-from app.cli.runtime import actor, async_command, command_store, load_settings
+from app.cli.connections import command_store
+from app.cli.runtime import actor, async_command, load_settings
 from app.domain.service_status import Incident, Maintenance, Part
 from app.kit.clock import iso_seconds, system_clock
 from app.kit.control_characters import escape_control_characters

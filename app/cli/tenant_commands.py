@@ -9,7 +9,8 @@ import msgspec
 from app.access import admin, feed_selection
 from app.access.api_keys import KeyAlteration, KeyProperties
 from app.access.feed_selection import TypeState, market_types_of, set_market_types
-from app.cli.runtime import actor, async_command, broker_config, command_store, load_settings, print_json
+from app.cli.connections import broker_config, command_store
+from app.cli.runtime import actor, async_command, load_settings, print_json
 from app.domain.scopes import BUNDLES
 from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM
 from app.kit.clock import iso_seconds, system_clock

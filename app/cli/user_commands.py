@@ -5,7 +5,8 @@ import msgspec
 
 from app.access import users
 from app.access.users import IssuedLink
-from app.cli.runtime import actor, async_command, command_store, load_settings, print_json
+from app.cli.connections import command_store
+from app.cli.runtime import actor, async_command, load_settings, print_json
 from app.domain.tenant import OperatorRole, Role, User
 from app.kit.clock import iso_seconds, system_clock
 from app.kit.errors import NotFound

@@ -21,7 +21,7 @@ from app.broker import connection as amqp_connection
 from app.broker.address import parse
 from app.broker.management import Management
 from app.ingest.batches import Batch, headers
-from app.kit.background import abandon
+from app.kit.background import abandon, wait_for_event
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
 
@@ -31,6 +31,8 @@ _PING_SECONDS = 1.0
 _PROBE_SECONDS = 5.0
 _HEARTBEAT_SECONDS = 10  #: after about three of them the broker moves a frozen worker's queues to others
 _RETRY_SECONDS = 1.0
+#: Until a process has connected for the first time: a broker that is started with it answers within seconds.
+_FIRST_RETRY_SECONDS = 0.25
 _STOP_SECONDS = 5.0
 FAILURES = (*amqp_connection.FAILURES, FastStreamException)
 log = get_logger(__name__)
@@ -147,9 +149,7 @@ class IngestQueues:
                 log.warning("no connection to the internal queues, retrying", error=repr(error))
                 await self._stop()
                 await self._prepare_vhost()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_RETRY_SECONDS):
-                        await self._closing.wait()
+                await wait_for_event(self._closing, _FIRST_RETRY_SECONDS)
 
     async def _start(self) -> RobustConnection:
         url = await amqp_connection.reachable(self._urls, _PROBE_SECONDS)

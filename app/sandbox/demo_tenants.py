@@ -1,6 +1,7 @@
 """The tenants of the demonstration, each created, or repaired, with a new key and an owner's new password;
 and its operators, one of each role."""
 
+import asyncio
 import secrets
 from typing import Any
 
@@ -74,18 +75,35 @@ class DemoTenantMaker:
 
     async def make_all(self) -> dict[str, Any]:
         """Create or repair the demo's tenants; what clients need to know of them, secrets included."""
+        made = await self.make_keys()
+        await self.make_vhosts(made)
+        return made
+
+    async def make_keys(self) -> dict[str, Any]:
+        """All of it that is in the database: the vhosts are missing, and with them the AMQP URLs."""
         for name, content in PROFILES.items():
             async with self._store.transaction() as tx:
                 if await profiles.newest(tx, name) is None:
                     await publish(tx, name, content, by=self._by, now=system_clock())
         operator = await self._with_key(OPERATIONS)
-        rows = [await self._with_vhost(tenant) for tenant in (*DEMO_TENANTS, BOARD)]
+        rows = [await self._with_key(tenant) for tenant in (*DEMO_TENANTS, BOARD)]
         return {
             "operator_key": operator["api_key"],
             "operators": [await self._operator(role) for role in OperatorRole],
             "tenants": rows[:-1],
             "board": rows[-1],
         }
+
+    async def make_vhosts(self, made: dict[str, Any]) -> None:
+        """Create or repair the vhosts of these tenants, and add the AMQP URLs."""
+        rows = {row["slug"]: row for row in (*made["tenants"], made["board"])}
+        slugs = [tenant.slug for tenant in (*DEMO_TENANTS, BOARD) if tenant.amqp]
+        urls = await asyncio.gather(*(self._vhost(slug) for slug in slugs))
+        for slug, url in zip(slugs, urls, strict=True):
+            rows[slug]["amqp_url"] = url
+
+    async def _vhost(self, slug: str) -> str:
+        return await admin.provision_amqp(self._store, slug, self._broker, by=self._by, now=system_clock())
 
     async def _operator(self, role: OperatorRole) -> dict[str, str]:
         """An operator of that role, who signs in to the console with a new password; earlier sessions end."""
@@ -100,14 +118,6 @@ class DemoTenantMaker:
                 name = f"Demo: {role}"
                 user = await users.create_operator(tx, email, name, role, by=self._by, now=now)
         return {"email": email, "password": await self._new_password(user), "role": role}
-
-    async def _with_vhost(self, tenant: DemoTenant) -> dict[str, Any]:
-        row = await self._with_key(tenant)
-        if tenant.amqp:
-            row["amqp_url"] = await admin.provision_amqp(
-                self._store, tenant.slug, self._broker, by=self._by, now=system_clock()
-            )
-        return row
 
     async def _with_key(self, tenant: DemoTenant) -> dict[str, Any]:
         """The tenant's part of the demo's description, with a new key; earlier demo keys are revoked."""

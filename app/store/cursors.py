@@ -16,7 +16,14 @@ from piccolo.query.functions import Coalesce, Max
 from piccolo.query.functions import Count as CountOf
 from piccolo.querystring import QueryString
 
-from app.store.prepared import prepared, reading, reading_number, reading_rows, writing
+from app.store.prepared import (
+    prepared,
+    reading,
+    reading_number,
+    reading_optional_number,
+    reading_rows,
+    writing,
+)
 from app.store.sql import LOSING, any_of, holds, now
 from app.store.statements import claims, reads, writes
 from app.store.tables.tenant import Tenant, TenantCursor
@@ -108,6 +115,15 @@ async def acquire(tx: Tx, holder: str, limit: int, lease: int) -> list[LeasedTen
     """Acquire the leases of up to `limit` tenants without a holder, for `lease` ms."""
     rows = await tx.fetch(claims.ACQUIRE_LEASES, holder, limit, lease)
     return [msgspec.convert(row, LeasedTenant) for row in rows]
+
+
+@reading_optional_number
+def until_expiry(holder: str, /) -> Select[Any]:
+    """In how many ms the first lease of another process expires, if it is not renewed; None without one."""
+    remaining = QueryString("min({}) - {}", TenantCursor.expires_at, now(), alias="remaining")
+    return TenantCursor.select(remaining).where(
+        TenantCursor.holder != holder, TenantCursor.expires_at >= now()
+    )
 
 
 async def forget_former_holders(tx: Tx, holder: str, tenant: LeasedTenant) -> None:

@@ -1,7 +1,7 @@
 """Migrate a database to the present schema: create it when it is missing, run the pending migrations.
 
 Piccolo runs in a process of its own, because it holds its engine in module state and prints as it runs; its
-output appears only when it fails.
+output appears only when it fails. That takes a second, so it runs only where a migration is pending.
 """
 
 import asyncio
@@ -52,7 +52,8 @@ async def migrate(database_url: str) -> None:
         try:
             await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
             await _refuse_development_state(connection)
-            await _forwards(database_url)
+            if await pending_migrations(Tx(connection)):
+                await _forwards(database_url)
         finally:
             await connection.close()
 

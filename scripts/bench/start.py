@@ -1,4 +1,5 @@
-"""How long a visitor waits: from `./scripts/demo` to the first price that moves.
+"""How long a visitor waits: from `./scripts/demo` to the first price that moves, and until a process of the
+service that was killed serves again.
 
     python -m scripts.bench.start [--cold] [--repetitions 3]
 
@@ -6,21 +7,29 @@
 installed too (from where pip is set up to find them); without it, what is installed is there and the demo
 has run before. The reference in the same run is the bare start of Python with the same packages loaded, which
 distinguishes a busy machine from a slow start. Each demo is ended afterwards.
+
+In each demo ingest, feed and web are killed (SIGKILL), one after the other: how long until the new process
+runs (its metrics answer), and until it serves: ingest has applied a batch, the broker has confirmed a message
+of the feed, the API answers. What lies between is connecting, and the takeover of queues and leases.
 """
 
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import httpx
 import msgspec
 
+from scripts.demonstration.run_record import Record
 from scripts.local_services import ports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,11 +37,13 @@ _PATIENCE_SECONDS = 600.0
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """Seconds: until the command says ready, until a price has moved, and the reference."""
+    """Seconds: until the command says ready, until a price has moved, and the reference; and for each killed
+    process, until the new one runs and until it serves."""
 
     ready: float
     moved: float
     bare: float
+    restarts: dict[str, tuple[float, float]]
 
 
 def first_move(base_url: str, key: str) -> None:
@@ -62,9 +73,52 @@ def measure(checkout: Path, var: Path) -> Figure:
         described = msgspec.json.decode((var / "demo.json").read_bytes())
         first_move(described["base_url"], described["tenants"][0]["api_key"])
         moved = time.monotonic() - begun
+        restarts = {name: restart(name, var, described) for name in _SERVING}
     finally:
         subprocess.run([*demo, "--stop"], env=environment, check=True, stdout=sys.stderr)
-    return Figure(ready, moved, bare_start(checkout))
+    return Figure(ready, moved, bare_start(checkout), restarts)
+
+
+def restart(name: str, var: Path, described: dict[str, Any]) -> tuple[float, float]:
+    """Kill a process of the service; the seconds until the next one runs, and until it serves."""
+    record = msgspec.json.decode((var / "demo" / "record.json").read_bytes(), type=Record)
+    key = {"X-API-Key": described["tenants"][0]["api_key"]}
+    with httpx.Client(headers=key, timeout=1, trust_env=False) as client:
+        begun = time.monotonic()
+        os.kill(record.children[name].pid, signal.SIGKILL)
+        metrics = described["metrics"][name]
+        runs = _seconds_until(begun, lambda: _answer(client, metrics) is not None)
+        serves = _seconds_until(begun, lambda: _SERVING[name](client, described))
+        return runs, serves
+
+
+def _seconds_until(begun: float, true: Callable[[], bool]) -> float:
+    while not true():
+        if time.monotonic() - begun > _PATIENCE_SECONDS:
+            raise SystemExit("a killed process does not serve again")
+        time.sleep(0.02)
+    return time.monotonic() - begun
+
+
+def _answer(client: httpx.Client, url: str) -> str | None:
+    try:
+        return client.get(url).raise_for_status().text
+    except httpx.HTTPError:
+        return None
+
+
+def _counted(client: httpx.Client, url: str, sample: str) -> bool:
+    """Whether a process that began with zero has counted something."""
+    lines = (_answer(client, url) or "").splitlines()
+    return any(line.startswith(f"{sample}{{") and float(line.rpartition(" ")[2]) > 0 for line in lines)
+
+
+#: The processes, and what each does when it serves.
+_SERVING: dict[str, Callable[[httpx.Client, dict[str, Any]], bool]] = {
+    "ingest": lambda client, demo: _counted(client, demo["metrics"]["ingest"], "matchfeed_log_batches_total"),
+    "feed": lambda client, demo: _counted(client, demo["metrics"]["feed"], "matchfeed_feed_published_total"),
+    "web": lambda client, demo: _answer(client, f"{demo['base_url']}/v1/alive") is not None,
+}
 
 
 def bare_start(checkout: Path) -> float:
@@ -84,6 +138,11 @@ def copied(to: Path) -> Path:
     return to
 
 
+def show(name: str, seconds: Sequence[float]) -> None:
+    """A row: the median, and from where to where."""
+    print(f"{name:21} {statistics.median(seconds):6.1f} s  ({min(seconds):.1f} to {max(seconds):.1f})")
+
+
 @click.command()
 @click.option("--cold", is_flag=True, help="Install everything anew, each time.")
 @click.option("--repetitions", default=3, show_default=True)
@@ -96,8 +155,10 @@ def main(cold: bool, repetitions: int) -> None:
             checkout = copied(Path(place) / f"checkout{number}") if cold else ROOT
             figures.append(measure(checkout, checkout / "var" if cold else Path(place) / "var"))
     for name in ("ready", "moved", "bare"):
-        seen = [getattr(figure, name) for figure in figures]
-        print(f"{name:6} {statistics.median(seen):6.1f} s  ({min(seen):.1f} to {max(seen):.1f})")
+        show(name, [getattr(figure, name) for figure in figures])
+    for name in _SERVING:
+        for index, what in enumerate(("runs", "serves")):
+            show(f"{name} killed, {what}", [figure.restarts[name][index] for figure in figures])
     worth = statistics.median(figure.moved / figure.bare for figure in figures)
     kind = "cold" if cold else "warm"
     print(f"first moving price / bare start: {worth:.0f}; medians of {repetitions}, {kind}")

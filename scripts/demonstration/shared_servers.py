@@ -22,15 +22,14 @@ from .paths import CLAIM, DATABASE, INTERNAL_VHOST
 TENANTS = tuple(tenant.slug for tenant in (*DEMO_TENANTS, BOARD) if tenant.amqp)
 
 
-def database_url(found: Services) -> str:
-    """The demo's own database, whatever else lives on that server."""
-    return postgresql.named(found.database_url, DATABASE)
-
-
-async def claim(found: Services) -> None:
-    """Claim the tenants' vhosts; `ServiceError` when they belong to another demo."""
+async def claim(found: Services, *, reset: bool) -> None:
+    """Claim the tenants' vhosts, with `reset` after removing what an earlier demo has there; `ServiceError`
+    when they belong to another demo."""
     try:
         async with Management(found.rabbitmq_api_url) as management:
+            if reset:
+                await release_vhosts(management, CLAIM, TENANTS)
+                await management.delete_vhost(INTERNAL_VHOST)
             others = await claim_vhosts(management, CLAIM, TENANTS)
     except Refusal as error:
         raise ServiceError(str(error)) from error
@@ -67,10 +66,7 @@ async def release(found: Services) -> None:
             await release_vhosts(management, CLAIM, TENANTS)
 
 
-async def remove(found: Services) -> None:
-    """Drop the demo's database and vhosts."""
+async def drop_database(found: Services) -> None:
+    """Drop the demo's database."""
     server = postgresql.named(found.database_url, "postgres")
     await postgresql.value(server, f'DROP DATABASE IF EXISTS "{DATABASE}" WITH (FORCE)', seconds=10)
-    async with Management(found.rabbitmq_api_url) as management:
-        await release_vhosts(management, CLAIM, TENANTS)
-        await management.delete_vhost(INTERNAL_VHOST)

@@ -1,16 +1,16 @@
 """The process that runs the demo: starts everything, restarts what dies, ends exactly what it started."""
 
-import asyncio
 import os
 import secrets
 import shlex
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -18,26 +18,25 @@ import msgspec
 
 from app import settings as settings_of_processes
 from app.broker.permissions import SDK_EXCHANGE
-from app.cli.sandbox_commands import make_demo_tenants
-from app.kit import logging
-from app.kit.errors import Refusal
-from app.settings import Settings
-from app.store.migrations import migrate
 from scripts import services
-from scripts.local_services import files, ports
-from scripts.local_services.certificates import ensure_certificate
+from scripts.local_services import files, ports, postgresql
+from scripts.local_services.certificates import certificate_in
 from scripts.local_services.processes import ServiceError
 from scripts.services import KeyStore, Services
 
 from . import run_record as records
-from . import shared_servers
 from .paths import BOOKMAKER, DATABASE, DESCRIPTION, ENVIRONMENT, HOME, INTERNAL_VHOST, LOGS, VAR
 from .service_processes import ServiceProcesses
+
+if TYPE_CHECKING:
+    from .preparation import Preparation
 
 Notify = Callable[[str], None]
 #: It takes some 30 s; on a machine with much else to do it may take longer.
 _PATIENCE_SECONDS = 150.0
-_TEND_SECONDS = 1.0
+_TEND_SECONDS = 0.25
+_POLL_SECONDS = 0.1
+_PREPARATION = "scripts.demonstration.preparation"
 _EXCHANGE, _PRODUCER = "oddsfeed", 2
 _ENOUGH = 3  #: matches of each kind
 
@@ -52,31 +51,86 @@ def run(port: int, *, reset: bool, notify: Notify, ready: Callable[[], None]) ->
     HOME.mkdir(parents=True, exist_ok=True)
     LOGS.mkdir(parents=True, exist_ok=True)
     records.save(record)
-    processes: ServiceProcesses | None = None
-    found: Services | None = None
+    demo = _Demo(record, notify)
     with _stop_event() as stopping:
         try:
-            found = _servers(notify)
-            _interrupted(stopping)
-            if reset:
-                asyncio.run(shared_servers.remove(found))
-            asyncio.run(shared_servers.claim(found))
-            settings = _settings(found, port, *ports.free_ports([port + 1, port + 2]))
-            environment = os.environ | settings
-            description = _prepare(found, environment, port, notify)
-            # By the environment, which other users cannot read, unlike a command line.
-            environment["MATCHFEED_OPERATOR_KEY"] = description["operator_key"]
-            processes = ServiceProcesses(record, environment, notify)
-            _interrupted(stopping)
-            files.replace(ENVIRONMENT, _exports(settings))
-            _open(processes, description, port, stopping, notify)
+            demo.start(stopping, reset=reset)
             ready()
             while not stopping.wait(_TEND_SECONDS):
-                _tend(processes, notify)
+                demo.tend()
         except _Interrupted:
             pass
         finally:
-            _end(processes, found, notify)
+            demo.end()
+
+
+class _Demo:
+    """What was started so far, for `end` to end it, however far that is."""
+
+    def __init__(self, record: records.Record, notify: Notify) -> None:
+        self._record, self._notify = record, notify
+        self._preparation: Preparation | None = None
+        self._processes: ServiceProcesses | None = None
+
+    def start(self, stopping: Event, *, reset: bool) -> None:
+        """Start everything, and wait until there is something to see. While a private broker boots, all is
+        done that does not need it; our processes wait for it by themselves."""
+        notify, port = self._notify, self._record.port
+        with _servers(notify) as found:
+            _interrupted(stopping)
+            settings = _settings(found, port, *ports.free_ports([port + 1, port + 2]))
+            environment = os.environ | settings
+            loaded = settings_of_processes.load(dict(environment))
+            # Imported only now that the broker boots: it takes as long as the start of a process.
+            preparation: Preparation = import_module(_PREPARATION).Preparation(found, loaded, reset=reset)
+            self._preparation = preparation
+            if not found.amqps_url:  # a broker that others may use as well; it answers already
+                preparation.claim()
+            notify(f"migrating the database {DATABASE}, creating tenants, keys and vhosts")
+            preparation.migrate()
+            description = _description(found, environment, port)
+            self._processes = processes = ServiceProcesses(self._record, environment, notify)
+            _interrupted(stopping)
+            _start_service(processes, description, port, notify)
+            description |= preparation.make_keys()
+            # By the environment, which other users cannot read, unlike a command line.
+            environment["MATCHFEED_OPERATOR_KEY"] = description["operator_key"]
+            processes.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
+        _interrupted(stopping)
+        if found.amqps_url:
+            preparation.claim()
+        preparation.make_vhosts(description)
+        processes.start("feed", "feed", metrics_port=_port(description["metrics"]["feed"]))
+        # The key is in the fragment, which no browser sends anywhere.
+        description["board"]["url"] = f"{description['base_url']}/#key={description['board']['api_key']}"
+        files.replace(ENVIRONMENT, _exports(settings))
+        _await_play(processes, description, stopping, notify)
+        files.replace(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
+        processes.start("bookmaker", module="scripts.demonstration.bookmaker")
+
+    def tend(self) -> None:
+        """Private servers first: the service's processes wait for them by themselves."""
+        if services.lost(HOME):
+            self._notify("a private server has ended; starting it again")
+            with _servers(self._notify):
+                pass
+        if self._processes is not None:
+            self._processes.restart_dead()
+            self._processes.trim_logs()
+
+    def end(self) -> None:
+        """End exactly what was started."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        for file in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
+            file.unlink(missing_ok=True)
+        if self._processes is not None:
+            self._notify("stopping the service")
+            self._processes.end()
+        if self._preparation is not None:
+            self._preparation.release()
+        services.stop(HOME, self._notify)
+        records.remove()
 
 
 class _Interrupted(Exception):
@@ -97,11 +151,11 @@ def _stop_event() -> Iterator[Event]:
     yield stopping
 
 
-def _servers(notify: Notify) -> Services:
-    """The servers to use. A private broker is reached over TLS too, and lets our keys log in; of another one
-    neither is known."""
+def _servers(notify: Notify) -> AbstractContextManager[Services]:
+    """The servers to use, as `services.starting` yields them. A private broker is reached over TLS too, and
+    lets our keys log in; of another one neither is known."""
     wanted = msgspec.structs.replace(services.wanted(), amqps_url="")
-    return services.start(HOME, wanted, notify, keys=KeyStore(DATABASE, _secret()))
+    return services.starting(HOME, wanted, notify, keys=KeyStore(DATABASE, _secret()))
 
 
 def _secret() -> str:
@@ -114,9 +168,9 @@ def _secret() -> str:
 
 def _settings(found: Services, port: int, operator_port: int, sdk_port: int) -> dict[str, str]:
     """Settings of the demo's processes."""
-    certificate = ensure_certificate(Path(found.tls_directory))
+    certificate = certificate_in(Path(found.tls_directory))
     own = {
-        "DATABASE_URL": shared_servers.database_url(found),
+        "DATABASE_URL": postgresql.named(found.database_url, DATABASE),
         "RABBITMQ_INTERNAL_VHOST": INTERNAL_VHOST,
         "EXCHANGE": _EXCHANGE,
         "PRODUCER_ID": str(_PRODUCER),
@@ -140,10 +194,8 @@ def _exports(settings: Mapping[str, str]) -> bytes:
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()).encode()
 
 
-def _prepare(found: Services, environment: dict[str, str], port: int, notify: Notify) -> dict[str, Any]:
-    """Schema, tenants and keys; what clients need to know of them."""
-    notify(f"migrating the database {DATABASE}, creating tenants, keys and vhosts")
-    made = _made(settings_of_processes.load(dict(environment)))
+def _description(found: Services, environment: Mapping[str, str], port: int) -> dict[str, Any]:
+    """Where clients find everything; keys are added when they are made."""
     return {
         "base_url": f"http://{ports.LOOPBACK}:{port}",
         "operator_url": f"http://{ports.LOOPBACK}:{environment['OPERATOR_PORT']}",
@@ -153,14 +205,9 @@ def _prepare(found: Services, environment: dict[str, str], port: int, notify: No
         "exchange": _EXCHANGE,
         "producer_id": _PRODUCER,
         "sdk": _sdk(found, environment["SDK_PUBLIC_URL"]),
-        "operator_key": made["operator_key"],
-        "operators": made["operators"],
         "metrics": _metrics(port),
         "log_sink_url": f"http://{ports.LOOPBACK}:{port}/ops/v1/matches/{{match_id}}/log?token={{token}}",
         "rabbitmq_api": found.rabbitmq_api_url,
-        "tenants": made["tenants"],
-        # The key is in the fragment, which no browser sends anywhere.
-        "board": made["board"] | {"url": f"http://{ports.LOOPBACK}:{port}/#key={made['board']['api_key']}"},
     }
 
 
@@ -188,27 +235,25 @@ def _sdk(found: Services, public_url: str) -> dict[str, Any] | None:
     }
 
 
-def _made(settings: Settings) -> dict[str, Any]:
-    """The schema brought up to date, and the tenants: in this process, for a start of Python takes longer."""
-    logging.configure("setup", level="ERROR")
-    try:
-        asyncio.run(migrate(settings.database_url))
-        return asyncio.run(make_demo_tenants(settings))
-    except (Refusal, RuntimeError) as error:
-        raise ServiceError(f"the demo cannot be set up: {error}") from error
-
-
-def _open(
-    processes: ServiceProcesses, description: dict[str, Any], port: int, stopping: Event, notify: Notify
+def _start_service(
+    processes: ServiceProcesses, description: Mapping[str, Any], port: int, notify: Notify
 ) -> None:
-    """Start the service and the match day, wait until it is ready, then write `var/demo.json` for clients."""
-    operators = description["operator_url"].rpartition(":")[2]
+    """Start what can wait for a broker that boots; the web process takes the longest."""
+    operators = _port(description["operator_url"])
     notify(f"starting API on port {port} (operators' on {operators}), feed, ingest and a match day")
-    metrics = {name: urlsplit(url).port or 0 for name, url in description["metrics"].items()}
-    processes.start("web", "serve", "--port", str(port), metrics_port=metrics["web"])
-    processes.start("simulator", "simulate", "--matchday", "--base-url", description["base_url"])
-    processes.start("ingest", "ingest", metrics_port=metrics["ingest"])
-    processes.start("feed", "feed", metrics_port=metrics["feed"])
+    metrics = description["metrics"]
+    processes.start("web", "serve", "--port", str(port), metrics_port=_port(metrics["web"]))
+    processes.start("ingest", "ingest", metrics_port=_port(metrics["ingest"]))
+
+
+def _port(url: str) -> int:
+    return urlsplit(url).port or 0
+
+
+def _await_play(
+    processes: ServiceProcesses, description: Mapping[str, Any], stopping: Event, notify: Notify
+) -> None:
+    """Wait until the match day is under way."""
     key = next(tenant["api_key"] for tenant in description["tenants"] if tenant["slug"] == "acme")
     with httpx.Client(
         base_url=description["base_url"], headers={"X-Api-Key": key}, timeout=5, trust_env=False
@@ -216,8 +261,6 @@ def _open(
         _wait("the API answers", lambda: _unanswered(client), processes, stopping)
         notify("waiting for the match day to be under way")
         _wait("the match day is under way", lambda: _lacking(client), processes, stopping)
-    files.replace(DESCRIPTION, msgspec.json.format(msgspec.json.encode(description)) + b"\n")
-    processes.start("bookmaker", module="scripts.demonstration.bookmaker")
 
 
 def _wait(what: str, missing: Callable[[], str], processes: ServiceProcesses, stopping: Event) -> None:
@@ -230,7 +273,7 @@ def _wait(what: str, missing: Callable[[], str], processes: ServiceProcesses, st
             raise ServiceError(
                 f"waited {_PATIENCE_SECONDS:.0f} s in vain until {what}: {why}; see the logs in {LOGS}"
             )
-        sleep(0.5)
+        sleep(_POLL_SECONDS)
 
 
 class MatchCounts(msgspec.Struct, frozen=True):
@@ -285,26 +328,3 @@ def _is_open(client: httpx.Client, match_id: str) -> bool:
     """Whether some market of the match is on offer."""
     answer = client.get(f"/cs2/v1/matches/{match_id}").raise_for_status()
     return any(market["status"] == "active" for market in answer.json()["data"].get("markets", ()))
-
-
-def _tend(processes: ServiceProcesses, notify: Notify) -> None:
-    """Private servers first: the service's processes wait for them by themselves."""
-    if services.lost(HOME):
-        notify("a private server has ended; starting it again")
-        _servers(notify)
-    processes.restart_dead()
-    processes.trim_logs()
-
-
-def _end(processes: ServiceProcesses | None, found: Services | None, notify: Notify) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    for file in (DESCRIPTION, ENVIRONMENT, BOOKMAKER):
-        file.unlink(missing_ok=True)
-    if processes is not None:
-        notify("stopping the service")
-        processes.end()
-    if found is not None:
-        asyncio.run(shared_servers.release(found))
-    services.stop(HOME, notify)
-    records.remove()

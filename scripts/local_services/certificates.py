@@ -48,12 +48,16 @@ def ensure_certificate(directory: Path) -> Certificate:
 
     Raises `ServiceError` when the command `openssl` is missing or fails.
     """
-    names = ("ca.pem", "server.pem", "server.key")
-    found = Certificate(*(directory.resolve() / name for name in names))
+    found = certificate_in(directory)
     if not (all(file.exists() for file in msgspec.structs.astuple(found)) and _lasts(found.certificate)):
         directory.mkdir(parents=True, exist_ok=True)
         _make(found, directory)
     return found
+
+
+def certificate_in(directory: Path) -> Certificate:
+    """Where the certificate of this directory is, for those who know that it is there."""
+    return Certificate(*(directory.resolve() / name for name in ("ca.pem", "server.pem", "server.key")))
 
 
 def _make(wanted: Certificate, directory: Path) -> None:

@@ -24,7 +24,7 @@ from app.broker.permissions import AuthorisationMode
 
 from . import ports
 from .certificates import Certificate
-from .processes import ServiceError, await_start, find, last_words, launch, output_of
+from .processes import ServiceError, Started, await_start, find, last_words, launch, output_of
 from .rabbitmq_node import USER, BrokerNode, half_of_cores
 from .rabbitmq_package import Programs, programs
 from .state import State, load, remember
@@ -90,8 +90,35 @@ class BrokerUrls(msgspec.Struct, frozen=True):
     amqps_url: str
 
 
+class Booting(msgspec.Struct, frozen=True):
+    """A private broker that may not answer yet; where it will be is known already."""
+
+    urls: BrokerUrls
+    started: Started
+    authorisation: int  #: the port of the process that it asks about tenants
+    log: Path
+
+    def wait(self) -> None:
+        """Return once it serves us. Raises `ServiceError` with the reason when it has ended or takes long."""
+        if not ports.wait_until(self._serves, alive=lambda: find(self.started) is not None, seconds=60):
+            raise ServiceError(f"RabbitMQ did not start: {_reason(self.log)} (all of it in {self.log})")
+
+    def _serves(self) -> bool:
+        # First the ports: a client of httpx takes 20 ms of CPU, which the broker needs to boot.
+        management = urlsplit(self.urls.api_url).port or 0
+        listening = all(ports.answers(ports.LOOPBACK, port) for port in (self.authorisation, management))
+        return listening and not _unsuitable(self.urls.api_url)
+
+
 def start(directory: Path, state: State, options: Options, notify: Callable[[str], None]) -> BrokerUrls:
-    """Start a private broker."""
+    """Start a private broker, and wait until it serves us."""
+    booting = begin(directory, state, options, notify)
+    booting.wait()
+    return booting.urls
+
+
+def begin(directory: Path, state: State, options: Options, notify: Callable[[str], None]) -> Booting:
+    """Start a private broker without waiting for it."""
     found = programs(notify)
     home = directory / "rabbitmq"
     names = ("amqp", "amqps", "management", "distribution")
@@ -106,7 +133,7 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
     node = msgspec.structs.replace(_node(home, state.ports), schedulers=options.schedulers)
     node.configure(password, options.certificate)
     log = directory / "log" / "rabbitmq.log"
-    notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (about ten seconds)")
+    notify(f"starting a private RabbitMQ on port {amqp}, management on {management} (some five seconds)")
     started = launch(
         "rabbitmq",
         [found.scripts / "rabbitmq-server", "-noinput"],
@@ -118,14 +145,7 @@ def start(directory: Path, state: State, options: Options, notify: Callable[[str
     remember(
         directory, state, started, RABBITMQ_URL=url, RABBITMQ_API_URL=api_url, MATCHFEED_AMQPS_URL=amqps_url
     )
-    alive = ports.wait_until(
-        lambda: ports.answers(ports.LOOPBACK, authorisation) and not _unsuitable(api_url),
-        alive=lambda: find(started) is not None,
-        seconds=60,
-    )
-    if not alive:
-        raise ServiceError(f"RabbitMQ did not start: {_reason(log)} (all of it in {log})")
-    return BrokerUrls(url, api_url, amqps_url)
+    return Booting(BrokerUrls(url, api_url, amqps_url), started, authorisation, log)
 
 
 def control(directory: Path, *arguments: str) -> str:

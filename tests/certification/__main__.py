@@ -10,7 +10,7 @@ from typing import Any
 
 from app import settings
 from app.cli.certify_commands import service_config
-from app.cli.runtime import broker_config
+from app.cli.connections import broker_config
 from app.kit.errors import Refusal
 from app.sandbox.certification.ending import Interrupted, interruptible
 from app.sandbox.certification.run import certify

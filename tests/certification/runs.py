@@ -10,7 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from app.cli.certify_commands import service_config
-from app.cli.runtime import broker_config
+from app.cli.connections import broker_config
 from app.sandbox.certification.accidents import ACCIDENTS
 from app.sandbox.certification.run import Wanted, judged, staged
 from app.sandbox.certification.service import CertifiedService, serving

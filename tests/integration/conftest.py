@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from app.access.admin import BrokerConfig
 from app.broker.management import Management
 from app.cli import main
-from app.cli.runtime import broker_config
+from app.cli.connections import broker_config
 from app.settings import Settings
 from app.store.connections import Store
 from scripts.services import Services

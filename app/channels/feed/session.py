@@ -51,6 +51,8 @@ _HEARD_SECONDS = 8.0
 #: For so many leases another process must have reached the broker before ours ends its session: after the
 #: broker's restart every process needs a moment to connect.
 _PATIENCE_LEASES = 2
+#: With its lease a process loses its share of the tenants, by a heartbeat that it wrote a moment later.
+_AFTER_EXPIRY_SECONDS = 0.05
 log = get_logger(__name__)
 
 
@@ -112,6 +114,7 @@ class FeedSession:
             self.relay.publishers,
             clock,
         )
+        self._until_expiry = math.inf  #: of the first lease of another process, in seconds
         self._without_broker_since: float | None = None
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._fences: dict[str, asyncio.Task[None]] = {}
@@ -178,14 +181,15 @@ class FeedSession:
         return PublisherLogin(address, f"matchfeed-feed/{self.holder}", self._config.exchange)
 
     async def _renew_leases(self, group: asyncio.TaskGroup, login: PublisherLogin) -> None:
-        """Three times a lease: renew, acquire what is free, drop what we no longer hold."""
+        """Three times a lease, and when one expires whose holder has died: renew, acquire what is free, drop
+        what we no longer hold."""
         while True:
             try:
                 for tenant in await self._renew():
                     self._tasks[tenant.tenant_id] = group.create_task(self._serve(tenant, login))
             except Unavailable as error:
                 log.warning("renewing leases failed", error=error.detail)
-            await asyncio.sleep(self._lease.millis / 3000)
+            await asyncio.sleep(min(self._lease.millis / 3000, self._until_expiry))
 
     async def _renew(self) -> list[LeasedTenant]:
         """The tenants that were acquired."""
@@ -208,11 +212,13 @@ class FeedSession:
             share = await self._share(tx)
             free = max(0, share - len(held) + len(unserved))
             acquired = await cursors.acquire(tx, mine, free, self._lease.millis)
+            remaining = await cursors.until_expiry(tx, mine)
             await recovery_jobs.delete_refused(tx, self._notified_of_refused())
             refused = await recovery_jobs.due_refused(tx, mine, list(relay.publishers))
             await relay.read_bookings(tx)
             relay.with_probabilities = await tenants.with_probabilities(tx)
             relay.with_bet_stop = await tenants.with_bet_stop(tx)
+        self._until_expiry = math.inf if remaining is None else remaining / 1000 + _AFTER_EXPIRY_SECONDS
         self._lease.renewed(started_at)
         self._require_lease()
         self._notify_refused(refused)

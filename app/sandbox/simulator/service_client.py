@@ -23,8 +23,9 @@ from app.sandbox.simulator.anomalies import LogLine
 from app.sandbox.simulator.match_simulation import MatchPlan, Pace
 
 _TIMESTAMP = re.compile(r"(?:L )?(\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d)(?:\.(\d{3}))?")
-_FIRST_WAIT, _LONGEST_WAIT = 0.2, 3.0
-_WAITS = (0.1, 0.2, 0.5, 1, 2, 3, 5, 5, 5, 5, 5, 5, 5, 5)
+_FIRST_WAIT, _LONGEST_WAIT = 0.2, 1.0
+#: First often, for a service that is started at the same time, then for a minute.
+_WAITS = (*(0.2,) * 20, 1, 2, 3, 5, 5, 5, 5, 5, 5, 5, 5, 5)
 
 
 class SinkRefused(Exception):

@@ -1,6 +1,7 @@
 """Private servers of a directory: started where nothing answers, used again, ended without a trace."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from socketserver import BaseRequestHandler, TCPServer
@@ -11,7 +12,7 @@ import pytest
 import redis
 
 from scripts import services as servers
-from scripts.local_services import ports, postgresql, processes
+from scripts.local_services import ports, postgresql, processes, rabbitmq
 from scripts.local_services import state as states
 from scripts.local_services.processes import ServiceError
 from scripts.services import Services
@@ -77,6 +78,38 @@ def test_a_failed_start_leaves_nothing(
     state = states.load(directory)
     assert state.processes == []
     assert ports.is_free(state.ports["postgresql"])
+
+
+def test_what_a_caller_does_meanwhile_is_a_part_of_the_start(wanted: Services, directory: Path) -> None:
+    with pytest.raises(ZeroDivisionError), servers.starting(directory, wanted, print):
+        assert [started.name for started in states.load(directory).processes] == ["postgresql", "redis"]
+        raise ZeroDivisionError
+    state = states.load(directory)
+    assert state.processes == []
+    assert ports.is_free(state.ports["postgresql"])
+
+
+def test_a_private_broker_is_waited_for_after_what_a_caller_does_meanwhile(
+    services: Services, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    urls = rabbitmq.BrokerUrls(services.rabbitmq_url, services.rabbitmq_api_url, "")
+    ourselves = processes.Started("rabbitmq", os.getpid(), processes.start_ticks(os.getpid()))
+    booting = rabbitmq.Booting(urls, ourselves, 0, directory / "log")
+    monkeypatch.setattr(rabbitmq, "usable", lambda *_: False)
+    monkeypatch.setattr(rabbitmq, "begin", lambda *_: booting)
+    monkeypatch.setattr(rabbitmq.Booting, "wait", lambda _: happened.append("answers"))
+    with servers.starting(directory, services, print) as found:
+        happened.append(found.rabbitmq_url)
+    assert happened == [services.rabbitmq_url, "answers"]
+
+
+def test_a_broker_that_ends_while_it_boots_is_one_clear_line(directory: Path) -> None:
+    log = directory / "rabbitmq.log"
+    ended = processes.launch("rabbitmq", ["false"], log)
+    booting = rabbitmq.Booting(rabbitmq.BrokerUrls("", "http://127.0.0.1:1", ""), ended, 1, log)
+    with pytest.raises(ServiceError, match="RabbitMQ did not start"):
+        booting.wait()
 
 
 def test_a_server_that_is_no_postgresql_is_one_clear_line(wanted: Services, directory: Path) -> None:

@@ -6,6 +6,7 @@ import asyncpg
 import pytest
 
 from app.kit.errors import Conflict
+from app.store import migrations
 from app.store.connections import Store, open_store
 from app.store.matches import DEPENDENT_TABLES
 from app.store.migrations import migrate
@@ -81,6 +82,21 @@ async def test_processes_that_migrate_at_once_take_turns(fresh: str) -> None:
     async with await open_store(fresh, 1) as store, store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM migration WHERE app_name = 'matchfeed'") >= 1
         assert await tx.value("SELECT count(*) - count(DISTINCT name) FROM migration") == 0
+
+
+async def test_piccolo_is_not_started_for_a_database_that_is_up_to_date(
+    fresh: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def started(_: str) -> str:
+        return "started"
+
+    await migrate(fresh)
+    monkeypatch.setattr(migrations, "_run_piccolo", started)
+    await migrate(fresh)
+    async with await open_store(fresh, 1) as store, store.autocommit() as tx:
+        await tx.execute("DELETE FROM migration WHERE name = (SELECT max(name) FROM migration)")
+    with pytest.raises(RuntimeError, match="started"):
+        await migrate(fresh)
 
 
 #: Each statement of a migration first takes a table that others use.

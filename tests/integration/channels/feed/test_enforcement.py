@@ -11,7 +11,7 @@ from app.broker.management import Management
 from app.broker.permissions import tenant_user
 from app.broker.violations import TenantLimits, Violation
 from app.channels.feed.enforcement import Enforcement
-from app.cli.runtime import broker_config
+from app.cli.connections import broker_config
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support import stored, unfinished

@@ -298,6 +298,23 @@ async def test_two_sessions_share_and_neither_repeats(rig: Rig, feed: Running) -
         assert [each.repeats for each in consumers] == [0] * 4
 
 
+async def test_a_dead_process_is_taken_over_from_as_soon_as_its_lease_expires(
+    rig: Rig, feed: Running
+) -> None:
+    """Not only when the own leases are renewed, which is after ten seconds here."""
+    async with AsyncExitStack() as stack:
+        [(_, consumer)] = await listening(rig, stack)
+        async with rig.store.transaction() as tx:
+            await cursors.create_missing(tx)
+            assert len(await cursors.acquire(tx, "dead", 1, 1000)) == 1
+            assert 0 < (await cursors.until_expiry(tx, "other") or 0) <= 1000
+            assert await cursors.until_expiry(tx, "dead") is None
+        began = time.monotonic()
+        await stack.enter_async_context(feed(lease_millis=30_000))
+        await until("alive", lambda: bool(consumer.alives))
+        assert time.monotonic() - began < 5
+
+
 async def test_changes_are_published_though_the_database_disconnects(
     rig: Rig, feed: Running, consumer: Consumer
 ) -> None:
