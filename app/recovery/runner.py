@@ -2,7 +2,8 @@
 
 A job is dequeued and run step by step: read, publish, wait for the broker's confirms. The jobs of one tenant
 alternate at every step, and so do the tenants at the database, so that a long replay delays neither another
-tenant nor the relay.
+tenant nor the relay. After each window of messages a recovery pauses for as long as the window took, which is
+long where the processor or the broker is busy: live messages come first.
 
 A failed run is recorded with its job, which is run again from its beginning: up to `MAX_ATTEMPTS` times, or
 for as long as the job holds its slot where only the broker was unavailable. A job whose process died is run
@@ -13,6 +14,7 @@ then the job fails and is not run again, because its tenant has no queue bound f
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -34,6 +36,7 @@ _POLL_SECONDS = 1.0
 _JOBS = 64  #: recoveries that run at once in this process
 _JOBS_A_TENANT = 4
 _READERS = 2  #: steps that are read from the database at once
+_LONGEST_PAUSE = 0.5  #: seconds between two windows of messages
 _END_PAUSES = (0.5, 1.0, 2.0)  #: seconds until an end that no queue received is published again
 _UNROUTABLE = "snapshot_complete did not reach any queue: bind a key that matches it, and request it again"
 _FIRST_PAUSE_MILLIS, _MAX_PAUSE_MILLIS = 500, 30_000
@@ -240,7 +243,9 @@ class RecoveryRunner:
     ) -> None:
         for start in range(0, len(messages), publisher.WINDOW):
             self._check_lease(job)
+            began = monotonic()
             await publisher.publish(messages[start : start + publisher.WINDOW])
+            await asyncio.sleep(min(monotonic() - began, _LONGEST_PAUSE))
 
     async def _record_progress(self, job: RecoveryJob, steps: int, done: int, envelopes: int) -> None:
         async def record() -> bool:
