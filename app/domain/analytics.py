@@ -272,35 +272,35 @@ def _buys(play: MapPlay, team: Team, played: list[Round]) -> Iterable[TeamLine]:
             yield TeamLine(fulls=1, fulls_won=won, even_fulls=even, even_fulls_won=even and won)
 
 
+_Key = int | str  #: `MatchPlayer.key`, written out below where every kill of a match passes
+
+
 def tallies(
     rounds: int, events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]
 ) -> Iterable[tuple[MatchPlayer, Team, PlayerTally]]:
     """Each player's tally as on the server's scoreboard, under the last name and for the team that they were
     last seen with. `deaths` are those without a kill."""
     others = [(death.player, death.team, ("deaths",)) for death in deaths]
-    seen: dict[tuple[int, str], tuple[MatchPlayer, Team]] = {}
-    counts: defaultdict[tuple[int, str], Counter[str]] = defaultdict(Counter)
+    seen: dict[_Key, tuple[MatchPlayer, Team]] = {}
+    counts: defaultdict[_Key, Counter[str]] = defaultdict(Counter)
     for player, team, names in (*others, *_in_kills(list(events))):
-        key = _key(player)
+        key = player.account or player.name
         seen[key], of_player = (player, team), counts[key]
         for name in names:
             of_player[name] += 1
-    for key in sorted(counts):
+    for key in sorted(counts, key=lambda key: (0, key) if isinstance(key, str) else (key, "")):
         yield *seen[key], PlayerTally(maps=1, rounds=rounds, **counts[key])
 
 
-def _key(player: MatchPlayer) -> tuple[int, str]:
-    return player.account, "" if player.account else player.name
-
-
-def _last_teams(events: Iterable[TimelineEvent]) -> dict[tuple[int, str], Team]:
+def _last_teams(events: Iterable[TimelineEvent]) -> dict[_Key, Team]:
     """The team for which each player killed or died last."""
-    teams: dict[tuple[int, str], Team] = {}
+    teams: dict[_Key, Team] = {}
     for event in events:
-        if event.actor and event.actor_team:
-            teams[_key(event.actor)] = event.actor_team
-        if event.target and event.target_team:
-            teams[_key(event.target)] = event.target_team
+        actor, target = event.actor, event.target
+        if actor and event.actor_team:
+            teams[actor.account or actor.name] = event.actor_team
+        if target and event.target_team:
+            teams[target.account or target.name] = event.target_team
     return teams
 
 
@@ -328,7 +328,7 @@ def _in_kills(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Team, 
         if event.assister and event.target_team:
             opponent = other_team(event.target_team)
             # The scoreboard counts no assist on a team mate, though the log reports it.
-            if teams.get(_key(event.assister), opponent) == opponent:
+            if teams.get(event.assister.key, opponent) == opponent:
                 yield event.assister, opponent, ("assists",)
 
 

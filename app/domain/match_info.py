@@ -56,8 +56,6 @@ def vod_position(streams: Sequence[VideoStream], at: int) -> VodPosition | None:
 
     Of several recordings it is the one with the latest anchor up to then: each map may have its own.
     """
-    if not streams:  # a match has hundreds of events
-        return None
     found = [(anchor, index) for index, one in enumerate(streams) if (anchor := one.anchor_of(at))]
     if not found:
         return None
