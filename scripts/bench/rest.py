@@ -14,7 +14,6 @@ its own, which it removes.
 
 import statistics
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +23,6 @@ import uvloop
 from litestar import Litestar
 
 from app import settings as configuration
-from app.http.server import ConnectionLimits, HttpProtocol
 from app.kit import logging
 from app.main import create_app
 from app.settings import Settings
@@ -78,7 +76,6 @@ def cases(match_id: str) -> list[Case]:
 def serve(settings: Settings, ports: PortQueue) -> None:
     """All applications in this process, on free ports."""
     logging.configure("bench", level="ERROR")
-    http = partial(HttpProtocol, limits=ConnectionLimits())
     with tempfile.TemporaryDirectory() as directory:
         apps = (
             Litestar([hello], openapi_config=None, logging_config=None),
@@ -87,7 +84,7 @@ def serve(settings: Settings, ports: PortQueue) -> None:
             application(settings.database_url, settings.secret_key, xml_subjects.reference(Path(directory))),
         )
         # Each waits while the others are measured.
-        uvloop.run(run_servers(apps, ports, http=http, timeout_keep_alive=3600))
+        uvloop.run(run_servers(apps, ports, timeout_keep_alive=3600))
 
 
 def ratio(seen: Seen, name: str, of: str, kind: str = "rate") -> float:

@@ -47,7 +47,7 @@ class EventMeta(msgspec.Struct, frozen=True, kw_only=True):
     flash_assist: bool | UnsetType = UNSET
 
 
-class EventView(msgspec.Struct, frozen=True, kw_only=True):
+class EventView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Something that happened in a round; fields that an event of its type has not are absent. `late`:
     it came after the round was decided, and decides nothing. Where an anchor of the match's `streams` shows
     it, the event is to be seen in the one of index `vod_stream` (from 0), `vod_offset_seconds` after its
@@ -110,17 +110,17 @@ def event_view(
     event: TimelineEvent, streams: Sequence[VideoStream] = (), *, internal: bool = False
 ) -> EventView:
     """An event of the match that has these streams; `internal`: for a key that sees internals."""
-    killed = event.type == "kill"
+    killed, actor, target = event.type == "kill", event.actor, event.target
     view = EventView(
         id=event.id,
         type=event.type,
         map=event.map,
         round=event.round,
-        actor=_name(event.actor),
-        actor_team=team_name(event.actor_team) if event.actor else UNSET,
+        actor=actor.name if actor else UNSET,
+        actor_team=team_name(event.actor_team) if actor else UNSET,
         side=event.side or UNSET,
-        target=_name(event.target),
-        target_team=team_name(event.target_team) if event.target else UNSET,
+        target=target.name if target else UNSET,
+        target_team=team_name(event.target_team) if target else UNSET,
         victim_side=event.target_side or UNSET,
         weapon=event.weapon or UNSET,
         headshot=event.headshot if killed else UNSET,
@@ -181,7 +181,3 @@ def player_stats(events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]) 
 
 def _account(player: MatchPlayer | None) -> int | UnsetType:
     return (player.account if player else 0) or UNSET
-
-
-def _name(player: MatchPlayer | None) -> str | UnsetType:
-    return player.name if player else UNSET
