@@ -124,16 +124,18 @@ class HttpProtocol(HttpToolsProtocol):
 
     async def respond(self, scope: Scope, status: int, fields: bytes, content: bytes) -> bool:
         """Send a whole response to a GET with one write to the socket: `fields` are its headers, as they are
-        written. Returns False, with nothing sent, where uvicorn must do it: the client reads slowly or is
-        gone, or has sent the next request already."""
+        written. Returns False, with nothing sent, if the client has sent its next request already: uvicorn
+        must keep the order."""
         cycle: Any = self.cycle
-        if cycle.scope is not scope or cycle.disconnected or cycle.response_started or self.flow.write_paused:
+        if cycle.scope is not scope:
             return False
+        common = _common_fields(tuple(self.server_state.default_headers))
+        end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+        whole = b"".join((STATUS_LINE[status], common, fields, end, content))
+        # To uvicorn it is the body of a response whose head has been written.
         cycle.response_started, cycle.waiting_for_100_continue = True, False
-        common = _common_fields(tuple(self.server_state.default_headers), cycle.keep_alive)
-        self.transport.write(b"".join((STATUS_LINE[status], common, fields, b"\r\n", content)))
-        # What is left of the body is nothing; uvicorn goes on to the connection's next request.
-        await cycle.send({"type": "http.response.body", "body": b"", "more_body": False})
+        cycle.expected_content_length = len(whole)
+        await cycle.send({"type": "http.response.body", "body": whole, "more_body": False})
         return True
 
     def abort(self) -> None:
@@ -268,9 +270,9 @@ def connection_of(scope: Scope) -> HttpProtocol | None:
 
 
 @lru_cache(maxsize=8)
-def _common_fields(headers: tuple[tuple[bytes, bytes], ...], keep_alive: bool) -> bytes:
+def _common_fields(headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
     """The headers of all responses of this second, as they are written."""
-    return header_fields(headers if keep_alive else (*headers, (b"connection", b"close")))
+    return header_fields(headers)
 
 
 def _is_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:
