@@ -18,7 +18,7 @@ one key, and a few in total, so that they do not delay others. A request above t
 
 It is a middleware that reads the ASGI scope, and none of the framework's guards and authentication: those
 work on the request object that is made for a handler, which a cached read does not need. The key, the rate,
-the rights and a cached body cost 1.4 times what a handler without any of them costs (`docs/performance.md`).
+the rights and a cached body cost hardly more than a handler without any of them (`docs/performance.md`).
 """
 
 from collections import Counter
