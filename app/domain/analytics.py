@@ -5,8 +5,8 @@ and events do not count, nor do maps that were awarded without a round being pla
 do, as on the server's scoreboard.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Literal, TypeVar
 
 import msgspec
@@ -230,8 +230,8 @@ def _openings(events: Iterable[TimelineEvent]) -> dict[int, TimelineEvent]:
     """The first kill that counts of each round."""
     found: dict[int, TimelineEvent] = {}
     for event in events:
-        if event.counts_for_markets and event.actor_team is not None:
-            found.setdefault(event.round, event)
+        if event.round not in found and event.counts_for_markets and event.actor_team is not None:
+            found[event.round] = event
     return found
 
 
@@ -272,52 +272,64 @@ def _buys(play: MapPlay, team: Team, played: list[Round]) -> Iterable[TeamLine]:
             yield TeamLine(fulls=1, fulls_won=won, even_fulls=even, even_fulls_won=even and won)
 
 
+_Key = int | str  #: `MatchPlayer.key`, written out below where every kill of a match passes
+
+
 def tallies(
     rounds: int, events: Iterable[TimelineEvent], deaths: Iterable[OtherDeath]
 ) -> Iterable[tuple[MatchPlayer, Team, PlayerTally]]:
     """Each player's tally as on the server's scoreboard, under the last name and for the team that they were
     last seen with. `deaths` are those without a kill."""
-    others = [(death.player, death.team, PlayerTally(deaths=1)) for death in deaths]
-    parts = sorted([*others, *_kill_tallies(list(events))], key=lambda part: _key(part[0]))
-    for _, group in groupby(parts, key=lambda part: _key(part[0])):
-        of_player = list(group)
-        player, team, _ = of_player[-1]
-        seen = PlayerTally(maps=1, rounds=rounds)
-        yield player, team, total(PlayerTally, (seen, *(tally for _, _, tally in of_player)))
+    others = [(death.player, death.team, ("deaths",)) for death in deaths]
+    seen: dict[_Key, tuple[MatchPlayer, Team]] = {}
+    counts: defaultdict[_Key, Counter[str]] = defaultdict(Counter)
+    for player, team, names in (*others, *_in_kills(list(events))):
+        key = player.account or player.name
+        seen[key], of_player = (player, team), counts[key]
+        for name in names:
+            of_player[name] += 1
+    for key in sorted(counts, key=lambda key: (0, key) if isinstance(key, str) else (key, "")):
+        yield *seen[key], PlayerTally(maps=1, rounds=rounds, **counts[key])
 
 
-def _key(player: MatchPlayer) -> tuple[int, str]:
-    return player.account, "" if player.account else player.name
-
-
-def _seen(events: Iterable[TimelineEvent]) -> Iterable[tuple[tuple[int, str], Team]]:
-    """The players who killed or died, with their teams."""
+def _last_teams(events: Iterable[TimelineEvent]) -> dict[_Key, Team]:
+    """The team for which each player killed or died last."""
+    teams: dict[_Key, Team] = {}
     for event in events:
-        for player, team in ((event.actor, event.actor_team), (event.target, event.target_team)):
-            if player and team:
-                yield _key(player), team
+        actor, target = event.actor, event.target
+        if actor and event.actor_team:
+            teams[actor.account or actor.name] = event.actor_team
+        if target and event.target_team:
+            teams[target.account or target.name] = event.target_team
+    return teams
 
 
-def _kill_tallies(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Team, PlayerTally]]:
+#: The fields in which a kill counts for who made it: by whether it was a headshot, and the round's first.
+_KILL = {
+    (False, False): ("kills",),
+    (False, True): ("kills", "first_kills"),
+    (True, False): ("kills", "headshots"),
+    (True, True): ("kills", "headshots", "first_kills"),
+}
+
+
+def _in_kills(events: list[TimelineEvent]) -> Iterable[tuple[MatchPlayer, Team, tuple[str, ...]]]:
+    """Who took part in a kill, and the fields of their tally in which it counts."""
     openings = {event.id for event in _openings(events).values()}
-    teams = dict(_seen(events))
+    teams = _last_teams(events)
     for event in events:
         if event.type != "kill":
             continue
         first = event.id in openings
         if event.target and event.target_team:
-            yield event.target, event.target_team, PlayerTally(deaths=1, first_deaths=first)
+            yield event.target, event.target_team, ("deaths", "first_deaths") if first else ("deaths",)
         if event.on_scoreboard and event.actor and event.actor_team:
-            yield (
-                event.actor,
-                event.actor_team,
-                PlayerTally(kills=1, headshots=event.headshot, first_kills=first),
-            )
+            yield event.actor, event.actor_team, _KILL[event.headshot, first]
         if event.assister and event.target_team:
             opponent = other_team(event.target_team)
             # The scoreboard counts no assist on a team mate, though the log reports it.
-            if teams.get(_key(event.assister), opponent) == opponent:
-                yield event.assister, opponent, PlayerTally(assists=1)
+            if teams.get(event.assister.key, opponent) == opponent:
+                yield event.assister, opponent, ("assists",)
 
 
 #: How far back statistics look.

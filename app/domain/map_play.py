@@ -34,7 +34,7 @@ class PlayerKills(msgspec.Struct, frozen=True, array_like=True):
     ids: tuple[int, ...]
 
 
-class MatchPlayer(msgspec.Struct, frozen=True):
+class MatchPlayer(msgspec.Struct, frozen=True, gc=False):
     """A player of a match, as the log names them; `entrants.Player` is the person in reference
     data. `account` is the 32-bit Steam account number, 0 for a bot."""
 
@@ -71,7 +71,7 @@ class KillDetails(msgspec.Struct, frozen=True, omit_defaults=True):
 NO_DETAILS = KillDetails()
 
 
-class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Something that happened in a round. `at` is Unix ms by our clock, derived from the arrival of its batch
     and the log's own times (`ingest.log_update`); `offset_ms` counts from the round's start. Team kills have
     equal teams. `late`: it came after the round was decided, so it is in the timeline and decides nothing."""

@@ -12,7 +12,7 @@ the module of that name sends as they are); for the OpenAPI document alone `take
 body), `example` (of that body), `response_headers`, `required` (parameters) and `accepted` (the type of a
 response 202). `app.sites` has further keys for its pages. `handlers` declares and collects handlers. What a
 handler returns is rendered and cached by `response`, in the format that `representation` chose, which also
-compresses and sends it.
+compresses and sends it; `cached_response` sends what is cached.
 
 Every error is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of WebSocket upgrades
 in `listeners`, those of unreadable requests in `server`, below everything else. `headers` adds the request id

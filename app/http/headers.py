@@ -48,13 +48,14 @@ async def complete_response(message: Message, scope: Scope) -> None:
     start = cast(Any, message)
     if message["type"] == "http.response.start":
         count_response(scope["path"], message["status"])
-    start["headers"] = [
-        *start["headers"],
-        (b"x-request-id", request_id(scope).encode()),
-        *_rate_limit_headers(scope),
-    ]
+    start["headers"] = [*start["headers"], *headers_of_request(scope)]
     if scope.get("method") == "OPTIONS" and start.get("status") == 204 and "path_template" in scope:
         _set_allow(start, scope)
+
+
+def headers_of_request(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """What the response to this request has in its headers, whatever it is: its id, the key's rate limit."""
+    return [(b"x-request-id", request_id(scope).encode()), *_rate_limit_headers(scope)]
 
 
 def request_id(scope: Scope) -> str:

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
-from typing import cast
+from typing import NamedTuple, cast
 
 from litestar.types import HTTPResponseBodyEvent, HTTPResponseStartEvent, HTTPScope, Scope, Send
 
@@ -141,6 +141,15 @@ _CODING = re.compile(r"\s*(gzip|x-gzip|\*)\s*(?:;\s*q=\s*([0-9.]+)\s*)?\Z", re.A
 Headers = list[tuple[bytes, bytes]]
 
 
+class Answer(NamedTuple):
+    """A body as one request receives it. `fields` are the headers as HTTP/1.1 writes them."""
+
+    status: int
+    headers: Headers
+    fields: bytes
+    content: bytes
+
+
 class ResponseBody:
     """The bytes of a response, with the headers that belong to them; gzipped on first use.
 
@@ -148,7 +157,7 @@ class ResponseBody:
     moment of rendering). `caching` is its `Cache-Control`.
     """
 
-    __slots__ = ("_gzipped", "_headers", "_tag", "caching", "form", "plain", "weak")
+    __slots__ = ("_answers", "_gzipped", "_tag", "caching", "form", "plain", "weak")
 
     def __init__(self, plain: bytes, form: Format, tag: str = "", caching: str = CACHING) -> None:
         self.plain = plain
@@ -157,7 +166,7 @@ class ResponseBody:
         self.weak = bool(tag)
         self._tag = tag
         self._gzipped: bytes | None = None
-        self._headers: dict[tuple[bool, bool, bool], Headers] = {}
+        self._answers: dict[tuple[int, bool, bool], Answer] = {}
 
     @property
     def tag(self) -> str:
@@ -178,13 +187,18 @@ class ResponseBody:
         condition = _if_none_match(request)
         return bool(condition) and _names(condition, self.tag, f"{self.tag}-gzip")
 
-    def headers(self, tagged: bool, gzipped: bool, not_modified: bool) -> Headers:
-        """The headers of a response with this body, or of the 304 in its place."""
-        kind = (tagged, gzipped, not_modified)
-        headers = self._headers.get(kind)
-        if headers is None:
-            headers = self._headers[kind] = _headers(self, tagged, gzipped, not_modified)
-        return headers
+    def answer(self, scope: Scope, status: int = 200) -> Answer:
+        """The body plain, gzipped, or as a 304 if the client has it already."""
+        request = cast(Headers, scope["headers"])
+        tagged = status == 200 and cast(HTTPScope, scope)["method"] in _READS
+        gzipped = len(self.plain) >= _GZIP_FROM and accepts_gzip(request)
+        if tagged and self.matches(request):
+            status = 304
+        kind = (status, tagged, gzipped)
+        answer = self._answers.get(kind)
+        if answer is None:
+            answer = self._answers[kind] = _answer(self, *kind)
+        return answer
 
 
 def is_known(tag: str, request: Headers) -> bool:
@@ -201,36 +215,42 @@ def _names(condition: bytes, *tags: str) -> bool:
     return not {b"*", *(f'"{tag}"'.encode() for tag in tags)}.isdisjoint(_TAG.findall(condition))
 
 
-def _headers(body: ResponseBody, tagged: bool, gzipped: bool, not_modified: bool) -> Headers:
+def _answer(body: ResponseBody, status: int, tagged: bool, gzipped: bool) -> Answer:
     headers = [(b"vary", VARY.encode()), (b"cache-control", body.caching.encode())]
     if tagged:
         tag = f'"{body.tag}-gzip"' if gzipped else f'"{body.tag}"'
         headers.append((b"etag", f"W/{tag}".encode() if body.weak else tag.encode()))
-    if not not_modified:
-        length = len(body.gzipped if gzipped else body.plain)
-        headers.append((b"content-type", body.form.value.encode()))
-        headers.append((b"content-length", str(length).encode()))
-        if gzipped:
-            headers.append((b"content-encoding", b"gzip"))
-    return headers
+    if status == 304:
+        return Answer(status, headers, header_fields(headers), b"")
+    content = body.gzipped if gzipped else body.plain
+    headers.append((b"content-type", body.form.value.encode()))
+    headers.append((b"content-length", str(len(content)).encode()))
+    if gzipped:
+        headers.append((b"content-encoding", b"gzip"))
+    return Answer(status, headers, header_fields(headers), content)
+
+
+def header_fields(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Headers as HTTP/1.1 writes them."""
+    return b"".join([b"%b: %b\r\n" % each for each in headers])
 
 
 async def send_body(
     scope: Scope, send: Send, body: ResponseBody, status: int = 200, extra: Iterable[tuple[bytes, bytes]] = ()
 ) -> None:
-    """Send a body: plain, gzipped, or as a 304 if the client has it already; with these `extra` headers."""
-    request = cast(Headers, scope["headers"])
-    tagged = status == 200 and cast(HTTPScope, scope)["method"] in _READS
-    gzipped = len(body.plain) >= _GZIP_FROM and accepts_gzip(request)
-    not_modified = tagged and body.matches(request)
+    """Send a body (`ResponseBody.answer`) with these `extra` headers."""
+    answer = body.answer(scope, status)
     start: HTTPResponseStartEvent = {
         "type": "http.response.start",
-        "status": 304 if not_modified else status,
-        "headers": [*body.headers(tagged, gzipped, not_modified), *extra],
+        "status": answer.status,
+        "headers": [*answer.headers, *extra],
     }
     await send(start)
-    content = b"" if not_modified else body.gzipped if gzipped else body.plain
-    event: HTTPResponseBodyEvent = {"type": "http.response.body", "body": content, "more_body": False}
+    event: HTTPResponseBodyEvent = {
+        "type": "http.response.body",
+        "body": answer.content,
+        "more_body": False,
+    }
     await send(event)
 
 

@@ -5,11 +5,11 @@
 3. The key's rate limit. All that follows counts against it, refused or not.
 4. Authorisation: operator, sport, scope, as the route requires.
 5. Content negotiation.
-6. Query parameters: every one must be known to the route.
-7. The response cache: a cached body is sent at once (see `response`). For expensive routes, the limit
-   of concurrent requests.
+6. The response cache: a cached body is sent at once (see `response`). Its query was checked when it was read.
+7. Query parameters: every one must be known to the route.
+8. For expensive routes, the limit of concurrent requests.
 
-Routes with `open` need no key: only 5 and 6 apply to them. WebSockets bypass it; `stream` guards its own
+Routes with `open` need no key: only 5 and 7 apply to them. WebSockets bypass it; `stream` guards its own
 upgrades.
 
 A route is expensive if its `opt` has `concurrency_limited`: a few of its requests are handled at a time of
@@ -18,7 +18,7 @@ one key, and a few in total, so that they do not delay others. A request above t
 
 It is a middleware that reads the ASGI scope, and none of the framework's guards and authentication: those
 work on the request object that is made for a handler, which a cached read does not need. The key, the rate,
-the rights and a cached body cost 1.4 times what a handler without any of them costs (`docs/performance.md`).
+the rights and a cached body cost hardly more than a handler without any of them (`docs/performance.md`).
 """
 
 from collections import Counter
@@ -36,6 +36,7 @@ from app.access.grants import Grants
 from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter, authenticate_key, count_request
 from app.domain.tenant import Grant
 from app.http.auth import authorize, client_address, read_api_key
+from app.http.cached_response import send_cached
 from app.http.handlers import XML_SUFFIX
 from app.http.headers import request_id, set_rate_limit
 from app.http.listeners import Listener, listener_of
@@ -44,7 +45,6 @@ from app.http.representation import (
     ResponseBody,
     negotiate,
     response_format,
-    send_body,
     set_response_format,
 )
 from app.http.request_data import refuse_long, refuse_nul_in_path, refuse_wrong
@@ -114,12 +114,14 @@ class RequestGuard(ASGIMiddleware):
         with bind(request_id=request_id(scope), tenant=grant.tenant.slug):
             await self._count(scope, grant)
             authorize(grant, opt)
-            check_format_and_query(scope, opt)
+            choose_format(scope, opt)
+            if "cached_per" in opt and (body := self._cached(scope, grant, opt["cached_per"])):
+                await send_cached(scope, send, body)
+                return
+            check_query(scope, opt)
             if opt.get("concurrency_limited"):
                 with self._concurrency.counted(grant.key_id):
                     await next_app(scope, receive, send)
-            elif "cached_per" in opt and (body := self._cached(scope, grant, opt["cached_per"])):
-                await send_body(scope, send, body)
             else:
                 await next_app(scope, receive, send)
 
@@ -157,7 +159,8 @@ class RequestGuard(ASGIMiddleware):
             await send(message)
 
         with bind(request_id=request_id(scope)):
-            check_format_and_query(scope, scope["route_handler"].opt)
+            choose_format(scope, scope["route_handler"].opt)
+            check_query(scope, scope["route_handler"].opt)
             await next_app(scope, receive, counting)
 
     async def _authenticate(self, scope: Scope) -> Grant:
@@ -168,22 +171,25 @@ class RequestGuard(ASGIMiddleware):
         )
 
 
-def check_format_and_query(scope: Scope, opt: dict[str, Any]) -> None:
-    """Choose the response's format and check the query, before any work is done.
+def choose_format(scope: Scope, opt: dict[str, Any]) -> None:
+    """Choose the response's format; raises `NotAcceptable`.
 
     `opt["format"]` is the only format of a route, whatever `Accept` says; an `open` route sends JSON, and one
     that sends files (`file_response`) sends them as they are.
     """
-    fixed = opt.get("format")
-    if fixed:
+    if fixed := opt.get("format"):
         set_response_format(scope, fixed)
     elif opt.get("sibling") and scope["path"].endswith(XML_SUFFIX):
         set_response_format(scope, Format.XML)
     elif not opt.get("open") and not opt.get("file_response"):
         more = next((form for name, form in _MORE_FORMATS.items() if name in opt), None)
         set_response_format(scope, negotiate(scope["headers"], more))
+
+
+def check_query(scope: Scope, opt: dict[str, Any]) -> None:
+    """Check the query, before any work is done."""
     refuse_long(scope)
-    if fixed is not Format.XML:  # the facade's handlers answer such a path, in XML
+    if opt.get("format") is not Format.XML:  # the facade's handlers answer such a path, in XML
         refuse_nul_in_path(scope)
     if not opt.get("handler_checks_query"):
         refuse_wrong(scope)

@@ -15,7 +15,7 @@ import ssl
 from asyncio import BaseTransport, TimerHandle, Transport
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from secrets import token_hex
@@ -25,10 +25,11 @@ from uuid import uuid4
 import msgspec
 import uvicorn
 from litestar.types import Scope
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from app.access.rate_limit import address_block
 from app.http.health import INGEST_QUEUES, Health
+from app.http.representation import header_fields
 from app.kit.background import retry_while_unavailable
 from app.store import heartbeats
 from app.store.connections import Store
@@ -120,6 +121,22 @@ class HttpProtocol(HttpToolsProtocol):
     def become_stream(self) -> None:
         """The response is going to last: the connection does not count for its address any more."""
         self._release()
+
+    async def respond(self, scope: Scope, status: int, fields: bytes, content: bytes) -> bool:
+        """Send a whole response to a GET with one write to the socket: `fields` are its headers, as they are
+        written. Returns False, with nothing sent, if the client has sent its next request already: uvicorn
+        must keep the order."""
+        cycle: Any = self.cycle
+        if cycle.scope is not scope:
+            return False
+        common = _common_fields(tuple(self.server_state.default_headers))
+        end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+        whole = b"".join((STATUS_LINE[status], common, fields, end, content))
+        # To uvicorn it is the body of a response whose head has been written.
+        cycle.response_started, cycle.waiting_for_100_continue = True, False
+        cycle.expected_content_length = len(whole)
+        await cycle.send({"type": "http.response.body", "body": whole, "more_body": False})
+        return True
 
     def abort(self) -> None:
         """Close the connection, though its client does not read what was sent."""
@@ -250,6 +267,12 @@ def connection_of(scope: Scope) -> HttpProtocol | None:
     extensions: Any = scope.get("extensions") or {}
     found: HttpProtocol | None = extensions.get(EXTENSION, {}).get("connection")
     return found
+
+
+@lru_cache(maxsize=8)
+def _common_fields(headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    """The headers of all responses of this second, as they are written."""
+    return header_fields(headers)
 
 
 def _is_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:

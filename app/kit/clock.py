@@ -6,6 +6,7 @@ Pure code never reads a clock: `now` is a parameter. Edges hold a `Clock`, so th
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 Clock = Callable[[], int]
 
@@ -22,7 +23,18 @@ def to_datetime(ms: int) -> datetime:
 
 def iso_seconds(ms: int) -> str:
     """Times in REST resources: ``2031-04-02T18:00:00+00:00``."""
-    return datetime.fromtimestamp(ms // 1000, UTC).isoformat()
+    minutes, second = divmod(ms // 1000, 60)
+    return _iso_minute(minutes) + _SECONDS[second]
+
+
+_SECONDS = [f"{second:02}+00:00" for second in range(60)]
+
+
+@lru_cache(maxsize=4096)
+def _iso_minute(minutes: int) -> str:
+    """A minute, up to where its seconds follow. A match in REST has hundreds of times, of few minutes, and is
+    read again after each change."""
+    return datetime.fromtimestamp(minutes * 60, UTC).isoformat().removesuffix(_SECONDS[0])
 
 
 def iso_millis(ms: int) -> str:

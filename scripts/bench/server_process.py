@@ -4,10 +4,12 @@ import asyncio
 import multiprocessing
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeAlias
 
 import uvicorn
 
+from app.http.server import ConnectionLimits, HttpProtocol
 from app.kit.garbage_collection import spare_long_lived_objects
 
 PortQueue: TypeAlias = "multiprocessing.Queue[tuple[int, ...]]"
@@ -15,8 +17,10 @@ PortQueue: TypeAlias = "multiprocessing.Queue[tuple[int, ...]]"
 
 async def run_servers(apps: tuple[Any, ...], ports: PortQueue, **options: Any) -> None:
     """Serve each application on a free port, without end; send the ports in their order. As in a process of
-    the service, what they have loaded is not collected again and again."""
-    options = {"access_log": False, "log_config": None, "http": "httptools", **options}
+    the service, connections are those of `HttpProtocol`, and what they have loaded is not collected again and
+    again."""
+    http = partial(HttpProtocol, limits=ConnectionLimits())
+    options = {"access_log": False, "log_config": None, "http": http, **options}
     servers = [uvicorn.Server(uvicorn.Config(app, port=0, **options)) for app in apps]
     running = [asyncio.create_task(server.serve()) for server in servers]
     while not all(server.started for server in servers):

@@ -81,10 +81,11 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
     booked = not internal or match.id in await tenants.booked(tx, grant.tenant.id, [match.id])
     logos = await match_entrants.logos_of(tx, [match]) if Group.BASIC in field_groups else {}
     found = await markets.open_of_match(tx, match.id) if offered else ()
+    rounds, events = await history.standing(tx, match.id) if detailed else ((), ())
     return MatchParts(
         match,
-        rounds=await history.rounds(tx, match.id) if detailed else (),
-        events=await history.timeline(tx, match.id) if detailed else (),
+        rounds=rounds,
+        events=events,
         markets=grant.tenant.offer.now.markets_in_list(found),
         booked=booked,
         logos=logos.get(match.id),

@@ -12,6 +12,11 @@ _WHEN = "status = 'finished' AND finished_at >= $2 AND finished_at < $3"
 _NEWEST = "ORDER BY finished_at DESC LIMIT $4"
 _MAP = "match_id, map_name, finished_at, body"
 
+#: The bodies of a match's finished rounds and timeline events that count, each as one JSON array, or NULL.
+STANDING = """
+SELECT (SELECT json_agg(body ORDER BY id) FROM round WHERE match_id = $1 AND NOT void) AS rounds,
+    (SELECT json_agg(body ORDER BY id) FROM timeline_event WHERE match_id = $1 AND NOT void) AS events
+"""
 #: A row of each of two subqueries beside each cursor. The upper bound excludes nothing: with it PostgreSQL
 #: estimates a range instead of a third of the log, and uses the index whatever statistics it has.
 _CURSOR_STATUS = f"""

@@ -3,6 +3,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from app.domain.match import CurrentRound, MapPlay, Match, MatchPlayer, Round, Status, TimelineEvent
 from app.kit.errors import Conflict, NotFound
@@ -159,3 +160,18 @@ async def test_history_stores_what_is_void(store: Store, match: Match) -> None:
         await history.mark(tx, match.id, {ROUND.id, KILL.id}, void=True)
         assert [(e.id, e.void) for e in await history.timeline(tx, match.id)] == [(1, True), (3, False)]
         assert [r.void for r in await history.rounds(tx, match.id)] == [True]
+
+
+async def test_what_counts_of_a_history_is_read_at_once(store: Store, match: Match) -> None:
+    """Also where the bodies were written while they were void, or are no longer."""
+    bombs = [
+        TimelineEvent(id=id, type="bomb_planted", map=1, round=1, at=20, offset_ms=10, site="A", void=id > 20)
+        for id in (3, 20, 100)
+    ]
+    async with store.transaction() as tx:
+        assert await history.standing(tx, match.id) == ([], [])
+        await tx.write(history.add_statements(match.id, [ROUND], [*reversed(bombs), KILL]))
+        assert await history.standing(tx, match.id) == ([ROUND], [KILL, *bombs[:2]])
+        await history.mark(tx, match.id, {ROUND.id, 3}, void=True)
+        await history.mark(tx, match.id, {100}, void=False)
+        assert await history.standing(tx, match.id) == ([], [KILL, bombs[1], replace(bombs[2], void=False)])

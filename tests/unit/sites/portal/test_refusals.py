@@ -6,7 +6,7 @@ import string
 import pytest
 
 from app.domain.tenant import Role, SignedIn
-from app.http.request_guard import RequestGuard, check_format_and_query
+from app.http.request_guard import RequestGuard, check_query, choose_format
 from app.kit.errors import Conflict
 from app.sites.pages.sessions import SessionGuard
 from app.sites.pages.texts import LANGUAGES
@@ -22,7 +22,8 @@ _DIGEST = ("app.wire.views.selfcheck.", "app.access.selfcheck.", "app.sites.port
 def raised() -> list[Raised]:
     """What any handler of the portal may refuse, and what stands before it."""
     handlers = [each.fn for route in portal_router(lambda: None).routes for each in route.route_handlers]
-    guards = (SessionGuard, SessionGuard.handle, RequestGuard._handle_open, check_format_and_query, check)
+    opened = (RequestGuard._handle_open, choose_format, check_query)
+    guards = (SessionGuard, SessionGuard.handle, *opened, check)
     return refusals_of(*handlers, *guards)
 
 
