@@ -16,6 +16,7 @@ from app.domain.map_play import is_decided
 from app.domain.match import MapPlay, Match
 from app.trading import half_walk
 from app.trading.half_walk import Economies, Half, HalfRemainder, Results, economies
+from app.trading.kept import kept
 from app.trading.lines import Finals, Score
 from app.trading.model import half_of, side_logit, start_side, switched
 
@@ -91,12 +92,14 @@ def map_parameters(play: MapPlay, skill: float, home_starts_ct: bool) -> MapPara
     )
 
 
+@kept
 def home_starts_ct(play: MapPlay) -> bool | None:
     """None while sides are unknown."""
     side = start_side(play)
     return None if side is None else side == "CT"
 
 
+@kept
 def map_state(play: MapPlay) -> MapState:
     """The map after the rounds that counted."""
     number, position = half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
@@ -104,11 +107,12 @@ def map_state(play: MapPlay) -> MapState:
     return MapState(play.home_score, play.away_score, results)
 
 
-def half_results(play: MapPlay) -> Iterator[tuple[int, Results]]:
+@kept
+def half_results(play: MapPlay) -> tuple[tuple[int, Results], ...]:
     """The results of each half so far, with its number (from 0); None for rounds that were not seen."""
     ct_won = {played.number: played.winning_side == "CT" for played in play.counted}
-    for number, rounds in _halves(play.rounds_won, play.max_rounds, play.overtime_rounds):
-        yield number, tuple(map(ct_won.get, rounds))
+    halves = _halves(play.rounds_won, play.max_rounds, play.overtime_rounds)
+    return tuple([(number, tuple(map(ct_won.get, rounds))) for number, rounds in halves])
 
 
 @lru_cache(maxsize=1024)

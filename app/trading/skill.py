@@ -19,6 +19,7 @@ from app.domain.references import MarketAnchor
 from app.domain.strength import TeamRating
 from app.trading.coefficients import load
 from app.trading.half_walk import Results, log_likelihood
+from app.trading.kept import kept
 from app.trading.map_scores import (
     MapParameters,
     MapState,
@@ -137,12 +138,14 @@ def cases(match: Match) -> tuple[Case, ...]:
     expected = skill_prior(match)
     if match.controls.shifts:
         return _after_shifts(match, expected)
-    played = tuple(
-        (map_parameters(play, 0.0, starts_ct), tuple(half_results(play)))
-        for play in match.maps
-        if (starts_ct := home_starts_ct(play)) is not None
-    )
-    return _after(expected, played)
+    return _after(expected, tuple([found for play in match.maps if (found := _played(play)) is not None]))
+
+
+@kept
+def _played(play: MapPlay) -> tuple[MapParameters, Halves] | None:
+    """A map as an even match would go on, and its rounds so far; None while sides are unknown."""
+    starts_ct = home_starts_ct(play)
+    return None if starts_ct is None else (map_parameters(play, 0.0, starts_ct), half_results(play))
 
 
 def _after_shifts(match: Match, expected: Skill) -> tuple[Case, ...]:
