@@ -159,6 +159,10 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
     return tuple(sorted(entries, key=_order))
 
 
+#: Where the entries of one transaction stand in the ledger, by their new status.
+_RANKS = {LedgerStatus.PENDING: 0, LedgerStatus.SETTLED: 1, LedgerStatus.VOIDED: 2}
+
+
 def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> bool:
     """Whether settlements may have to be made or rolled back that rest on rounds which were over, or void, in
     `before` already. That is so if such a round is reinstated or amended, if a process that knows other
@@ -189,10 +193,9 @@ def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
 
 
 def _order(entry: LedgerEntry) -> tuple[object, ...]:
-    ranks = {LedgerStatus.PENDING: 0, LedgerStatus.SETTLED: 1, LedgerStatus.VOIDED: 2}
     if entry.void_window is not None:
         return 3, entry.window_rolled_back, entry.void_window
-    return ranks[entry.new_status], entry.previous_status
+    return _RANKS[entry.new_status], entry.previous_status
 
 
 def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after: Book) -> list[LedgerEntry]:
@@ -334,9 +337,9 @@ def _mark_favourites(after: Book, offers: Sequence[Offer]) -> None:
     """Mark the main line of each ladder among these offers, which are all active. It may be another although
     no price has moved: lines settle and go off offer."""
     favourites = main_lines(offers, after)
-    for group, *_ in offers:
-        favourite = group.name in favourites
-        for key in group.keys:
+    for offer in offers:
+        favourite = offer.group.name in favourites
+        for key in offer.group.keys:
             market = after[key]
             if market.favourite is not favourite:
                 after[key] = replace(market, favourite=favourite)

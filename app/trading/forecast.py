@@ -55,8 +55,7 @@ class Forecast:
     """
 
     def __init__(self, facts: MatchFacts, now: int) -> None:
-        self.facts = facts
-        self.match = facts.match
+        self.facts, self.match = facts, facts.match
         self.now = max(now, self.match.last_arrived_at)
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
@@ -221,12 +220,14 @@ class Forecast:
 
     def _cases_reaching(self, number: int) -> list[float]:
         """The probabilities of the cases if the map is played."""
-        earlier = range(self.match.best_of - map_scores.maps_left(self.match) + 1, number)
-        wins = [self._wins(before) for before in earlier]
-        reached = [
-            weight * map_scores.goes_on(self.match, [by_skill[level] for by_skill in wins])
-            for weight, level in self.cases
-        ]
+        earlier = range(self.maps_left.start, number)
+        reached = [weight for weight, _ in self.cases]
+        if not map_scores.always_goes_on(self.match, len(earlier)):
+            wins = [self._wins(before) for before in earlier]
+            reached = [
+                weight * map_scores.goes_on(self.match, [by_skill[level] for by_skill in wins])
+                for weight, level in self.cases
+            ]
         total = sum(reached)
         return [weight / total for weight in reached]
 
@@ -372,8 +373,7 @@ class Forecast:
         if outlook is None:
             return None
         wins = [self._wins(number) for number in numbers[1:]]
-        following = tuple([tuple([by_skill[level] for by_skill in wins]) for _, level in self.cases])
-        return outlook, MapsAhead((match.score_home, match.score_away), match.best_of, following)
+        return outlook, outlook.maps_ahead((match.score_home, match.score_away), match.best_of, wins)
 
     def _wins(self, number: int) -> Mapping[float, float]:
         """Home's chance to win the map, by skill."""

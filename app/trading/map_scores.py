@@ -329,11 +329,16 @@ def match_finals(home: int, away: int, best_of: int, chances: Sequence[float]) -
     return {score: ended.get(score, 0.0) + level.get(score, 0.0) for score in ended.keys() | level.keys()}
 
 
+def always_goes_on(match: Match, maps: int) -> bool:
+    """Whether so many more maps cannot decide the match."""
+    return maps + max(match.score_home, match.score_away) <= match.best_of // 2
+
+
 def goes_on(match: Match, chances: Sequence[float]) -> float:
     """The chance that the match is not decided by its next maps, of which home's chances are these."""
-    most = match.best_of // 2
-    if len(chances) + max(match.score_home, match.score_away) <= most:
+    if always_goes_on(match, len(chances)):
         return 1.0
+    most = match.best_of // 2
     ends = match_finals(match.score_home, match.score_away, match.best_of, chances)
     return sum([chance for score, chance in ends.items() if max(score) <= most])
 

@@ -6,6 +6,7 @@ reinstated: what rests on them was settled when they ended.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
@@ -64,9 +65,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
 
     def play(self, number: int) -> MapPlay:
         """The map with this number; an unplayed one in the match's format when there is none yet."""
-        return self.plays.get(number) or MapPlay(
-            number=number, max_rounds=self.match.max_rounds, overtime_rounds=self.match.overtime_rounds
-        )
+        return self.plays.get(number) or _unplayed(number, self.match.max_rounds, self.match.overtime_rounds)
 
     def counted(self, number: int) -> tuple[Round, ...]:
         """The map's counted rounds, in order."""
@@ -230,6 +229,11 @@ def facts_from_events(
         events={round_key: tuple(found) for round_key, found in events.items()},
         voided=voided,
     )
+
+
+@lru_cache(maxsize=256)
+def _unplayed(number: int, max_rounds: int, overtime_rounds: int) -> MapPlay:
+    return MapPlay(number=number, max_rounds=max_rounds, overtime_rounds=overtime_rounds)
 
 
 def _rounds(match: Match) -> dict[RoundKey, Round]:

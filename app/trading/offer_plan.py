@@ -127,10 +127,12 @@ class PlannedLadder(NamedTuple):
         groups, between, tails = self.groups, lines.between, lines.tails
         for place in places_near(lines, self.size):
             group = groups[between[place]]
-            if group.keys[0] in book and _group_stands(group, book):
-                chance = tails[place + 1]
-                if stays(chance):
-                    found.append((group, (chance, 1 - chance)))
+            first = book.get(group.keys[0])
+            if first is None or first.status in CLOSED or not _group_stands(group, book):
+                continue
+            chance = tails[place + 1]
+            if stays(chance):
+                found.append((group, (chance, 1 - chance)))
         return found
 
     def _set_by_traders(

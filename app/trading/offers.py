@@ -5,8 +5,8 @@ A bet is accepted some seconds after placement; what will be certain then is tre
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
+import msgspec
 from propcache.api import cached_property
 
 from app.domain.market import ACTIVE, Book, Market, MarketKey
@@ -78,7 +78,7 @@ FALLS = 3
 OfferedMarket = tuple[MarketKey, float, float]  #: its probability and its inverse odds
 
 
-class Offer(NamedTuple):
+class Offer(msgspec.Struct, frozen=True, gc=False):
     """A group to offer: of each of its markets the model's probability, and the inverse odds (with the
     margin). `margin_factor` is as that of a `Market`."""
 
@@ -173,9 +173,10 @@ def main_lines(offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> set
     """Of each ladder the group whose line is nearest to evens by the prices of the `book`, which has all of
     these offers; of two that are equally near the first."""
     nearest: dict[str, tuple[float, str]] = {}
-    for group, *_ in offers:
+    for offer in offers:
+        group = offer.group
         if ladder := group.ladder:
-            distance = min([round(abs(book[key].probability - 0.5), 9) for key in group.keys])
+            distance = round(min([abs(book[key].probability - 0.5) for key in group.keys]), 9)
             if ladder not in nearest or distance < nearest[ladder][0]:
                 nearest[ladder] = distance, group.name
     return {name for _, name in nearest.values()}
@@ -199,8 +200,8 @@ def has_moved(step: float, offers: Iterable[Offer], scope: Scope, book: Mapping[
 def has_moved_by(step: float, offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> bool:
     """Whether an offer is not in the book, or its odds have moved by a step."""
     low, high, known = 1 - FALLS * step, 1 + step, book.get
-    for group, probabilities, *_ in offers:
-        for key, probability in zip(group.keys, probabilities, strict=True):
+    for offer in offers:
+        for key, probability in zip(offer.group.keys, offer.probabilities, strict=True):
             market = known(key)
             # The same as `differs_by`, for all offers of each line.
             if (

@@ -105,6 +105,7 @@ class RoundOutlook:
         self._races: dict[int, list[float]] = {}
         self._latest_of_match: tuple[Chances, list[float]] = {}, []
         self._matches: dict[MapsAhead, _MatchScores] = {}
+        self._latest_ahead: tuple[object, MapsAhead] | None = None
 
     def distribution(self, measure: Measure, chances: Chances) -> Distribution:
         """What `measure` of the map's final score may come to."""
@@ -122,6 +123,14 @@ class RoundOutlook:
         """What `measure` of the match's final map score may come to."""
         ends = self._match_scores(ahead).final_scores
         return ends.measured(measure).under(self._match_weights(chances))
+
+    def maps_ahead(self, score: Score, best_of: int, wins: Sequence[Mapping[float, float]]) -> MapsAhead:
+        """The maps after this one, of which `wins` are home's chances by skill; made once for the same."""
+        key = score, best_of, wins
+        if self._latest_ahead is None or self._latest_ahead[0] != key:
+            following = tuple([tuple([by_skill[level] for by_skill in wins]) for _, level in self._cases])
+            self._latest_ahead = key, MapsAhead(score, best_of, following)
+        return self._latest_ahead[1]
 
     def _match_scores(self, ahead: MapsAhead) -> _MatchScores:
         known = self._matches.get(ahead)

@@ -75,7 +75,7 @@ class KillModel:
             mean = factor * mean + further
             middle += mean * chance
             cases.append((chance, _tails(_place(mean), dispersion)))
-        return Distribution(_values(seen), _MeanTails(cases), int(middle))
+        return Distribution(_values(seen), _MeanTails(cases), [int(middle) - 1, int(middle) + 1])
 
     def duel(self, mean: float, other: float, ahead: int) -> Duel:
         """Who of two players ends with more kills when these are the means of those to come and the first one

@@ -128,7 +128,7 @@ def test_the_plan_offers_what_each_state_demands(best_of: int) -> None:
         facts = facts_of(trader)
         if index % 4 == 0 or match_phase(facts).live is not live_before:
             offers = priced_offers(Forecast(facts, trader.now), before, PRICING)
-            compared = [offer._replace(probabilities=tuple(offer.probabilities)) for offer in offers]
+            compared = [replace(offer, probabilities=tuple(offer.probabilities)) for offer in offers]
             assert compared == plain_offers(Forecast(facts, trader.now), before)
             live += match_phase(facts).live and bool(offers)
         before, live_before = dict(trader.book), match_phase(facts).live
