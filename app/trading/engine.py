@@ -326,11 +326,10 @@ def _apply_offers(
 
 def _quote(after: Book, offers: Iterable[Offer], scope: Scope, phase: PricePhase, now: int) -> None:
     """Open and price the offered markets about this `scope`."""
-    known = after.get
     for offer in offers:
         if scope in offer.group.scopes:
             for key, probability, share in offer.members(scope):
-                after[key] = _quoted_market(known(key), key, offer, probability, share, phase, now)
+                after[key] = _quoted_market(after.get(key), key, offer, probability, share, phase, now)
 
 
 def _mark_favourites(after: Book, offers: Sequence[Offer]) -> None:

@@ -4,6 +4,7 @@ They depend on each other: the round being played moves the map, the map moves t
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import mul
 from typing import Any, NamedTuple, TypeVar
 
 from propcache.api import cached_property
@@ -224,10 +225,8 @@ class Forecast:
         reached = [weight for weight, _ in self.cases]
         if not map_scores.always_goes_on(self.match, len(earlier)):
             wins = [self._wins(before) for before in earlier]
-            reached = [
-                weight * map_scores.goes_on(self.match, [by_skill[level] for by_skill in wins])
-                for weight, level in self.cases
-            ]
+            chances = [[by_skill[level] for _, level in self.cases] for by_skill in wins]
+            reached = list(map(mul, reached, map_scores.goes_on(self.match, len(reached), chances)))
         total = sum(reached)
         return [weight / total for weight in reached]
 

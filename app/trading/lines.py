@@ -164,11 +164,16 @@ class Mixture:
 class FinalScores:
     """The final scores in which each of several cases may end, to be measured in more than one way."""
 
-    def __init__(self, cases: Iterable[Finals]) -> None:
-        """Each case has a score once."""
-        by_score = _by_score(cases)
+    def __init__(self, found: Mapping[Score, Sequence[float]]) -> None:
+        """`found`: of each score its chance in every case; scores that have none are left out."""
+        by_score = {score: tuple(column) for score, column in found.items() if any(column)}
         self._scores, self._columns = tuple(by_score), list(by_score.values())
         self._mixtures: dict[Measure, Mixture] = {}
+
+    @classmethod
+    def of(cls, cases: Iterable[Finals]) -> "FinalScores":
+        """Each case has a score once."""
+        return cls(_by_score(cases))
 
     def mean(self, weights: Sequence[float]) -> Finals:
         """The mean over the cases; weights are positive and sum to 1."""
@@ -211,7 +216,7 @@ def _by_score(cases: Iterable[Finals]) -> dict[Score, tuple[float, ...]]:
         every = found | columns
         found = {score: found.get(score, missing) + columns.get(score, none) for score in every}
         missing += none
-    return {score: column for score, column in found.items() if any(column)}
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ over the same walk, so that lines cannot contradict.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from operator import mul
+from operator import add, mul
 from typing import NamedTuple
 
 import msgspec
@@ -315,18 +315,35 @@ def maps_won(match: Match) -> Score:
 
 def match_finals(home: int, away: int, best_of: int, chances: Sequence[float]) -> dict[Score, float]:
     """Final map scores from this score on; `chances` are home's for the maps yet to end, in order."""
-    level: dict[Score, float] = {(home, away): 1.0}
-    ended: dict[Score, float] = {}
-    for chance in chances:
-        following: dict[Score, float] = {}
-        for (won, lost), weight in level.items():
+    ends = match_finals_by_case((home, away), best_of, 1, [(chance,) for chance in chances])
+    return {score: chance for score, (chance,) in ends.items()}
+
+
+def match_finals_by_case(
+    score: Score, best_of: int, cases: int, chances: Iterable[Sequence[float]]
+) -> dict[Score, list[float]]:
+    """The same in each of so many cases: `chances` and what is found have a number for each case."""
+    level: dict[Score, list[float]] = {score: [1.0] * cases}
+    ended: dict[Score, list[float]] = {}
+    for wins in chances:
+        losses = [1 - chance for chance in wins]
+        following: dict[Score, list[float]] = {}
+        for (won, lost), weights in level.items():
             if max(won, lost) > best_of // 2:
-                ended[won, lost] = ended.get((won, lost), 0.0) + weight
-                continue
-            for score, part in (((won + 1, lost), chance), ((won, lost + 1), 1 - chance)):
-                following[score] = following.get(score, 0.0) + weight * part
+                _add(ended, (won, lost), weights)
+            else:
+                _add(following, (won + 1, lost), list(map(mul, weights, wins)))
+                _add(following, (won, lost + 1), list(map(mul, weights, losses)))
         level = following
-    return {score: ended.get(score, 0.0) + level.get(score, 0.0) for score in ended.keys() | level.keys()}
+    every = ended.keys() | level.keys()
+    for one, weights in level.items():
+        _add(ended, one, weights)
+    return {one: ended[one] for one in every}
+
+
+def _add(found: dict[Score, list[float]], score: Score, weights: list[float]) -> None:
+    known = found.get(score)
+    found[score] = weights if known is None else list(map(add, known, weights))
 
 
 def always_goes_on(match: Match, maps: int) -> bool:
@@ -334,13 +351,13 @@ def always_goes_on(match: Match, maps: int) -> bool:
     return maps + max(match.score_home, match.score_away) <= match.best_of // 2
 
 
-def goes_on(match: Match, chances: Sequence[float]) -> float:
-    """The chance that the match is not decided by its next maps, of which home's chances are these."""
-    if always_goes_on(match, len(chances)):
-        return 1.0
+def goes_on(match: Match, cases: int, chances: Iterable[Sequence[float]]) -> list[float]:
+    """In each of so many cases the chance that the match is not decided by its next maps, of which home's
+    `chances` are these."""
+    ends = match_finals_by_case((match.score_home, match.score_away), match.best_of, cases, chances)
     most = match.best_of // 2
-    ends = match_finals(match.score_home, match.score_away, match.best_of, chances)
-    return sum([chance for score, chance in ends.items() if max(score) <= most])
+    level = [weights for score, weights in ends.items() if max(score) <= most]
+    return [sum(each) for each in zip(*level, strict=True)] if level else [0.0] * cases
 
 
 @lru_cache(maxsize=256)

@@ -177,7 +177,8 @@ def main_lines(offers: Iterable[Offer], book: Mapping[MarketKey, Market]) -> set
         group = offer.group
         if ladder := group.ladder:
             distance = round(min([abs(book[key].probability - 0.5) for key in group.keys]), 9)
-            if ladder not in nearest or distance < nearest[ladder][0]:
+            known = nearest.get(ladder)
+            if known is None or distance < known[0]:
                 nearest[ladder] = distance, group.name
     return {name for _, name in nearest.values()}
 

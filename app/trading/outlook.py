@@ -43,7 +43,7 @@ class MapOutlook:
 
     @cached_property
     def _final_scores(self) -> FinalScores:
-        return FinalScores(finals(*one) for one in self._ahead)
+        return FinalScores.of(finals(*one) for one in self._ahead)
 
     @cached_property
     def wins(self) -> dict[float, float]:
@@ -75,19 +75,20 @@ class _MatchScores:
     """The final map scores of a match in each case, after a won map and, behind those, after a lost one."""
 
     def __init__(self, ahead: MapsAhead) -> None:
-        self._cases = [
-            tuple(map_scores.match_finals(*ahead.score, ahead.best_of, (won, *chances)).items())
-            for won in (1.0, 0.0)
-            for chances in ahead.following
-        ]
+        cases = len(ahead.following)
+        later = [2 * chances for chances in zip(*ahead.following, strict=True)]
+        self._ends = map_scores.match_finals_by_case(
+            ahead.score, ahead.best_of, 2 * cases, [[1.0] * cases + [0.0] * cases, *later]
+        )
 
     @cached_property
     def by_score(self) -> _Columns:
-        return _columns(self._cases)
+        scores = sorted(self._ends)
+        return scores, [tuple(self._ends[score]) for score in scores]
 
     @cached_property
     def final_scores(self) -> FinalScores:
-        return FinalScores(self._cases)
+        return FinalScores(self._ends)
 
 
 class RoundOutlook:
@@ -169,7 +170,7 @@ class RoundOutlook:
 
     @cached_property
     def _final_scores(self) -> FinalScores:
-        return FinalScores(finals(*one) for one in self._ahead)
+        return FinalScores.of(finals(*one) for one in self._ahead)
 
     def _weights(self, chances: Chances) -> list[float]:
         """The weights of the cases after a won round, then after a lost one; computed once for the same

@@ -33,6 +33,8 @@ from app.trading.market_anchor import anchored
 from app.trading.model import Skill, logit
 from app.trading.ratings import Normal, rating_model
 
+Points = tuple[float, float]  #: a team's strength and its standard deviation; 0 for a team without a rating
+
 
 class Format(NamedTuple):
     """What the chance of a match depends on beside skill."""
@@ -54,11 +56,15 @@ def skill_prior(match: Match) -> Skill:
 
 def own_prior(match: Match) -> Skill:
     """The same by the ratings alone."""
-    if not (match.home_strength or match.away_strength):
+    home, away = (match.home_strength, match.home_strength_sd), (match.away_strength, match.away_strength_sd)
+    return _prior_of(home, away, match.max_rounds)
+
+
+@lru_cache(maxsize=1024)
+def _prior_of(home: Points, away: Points, max_rounds: int) -> Skill:
+    if not (home[0] or away[0]):
         return Skill(0.0, load().maps.skill_spread)
-    home = _rated(match.home_strength, match.home_strength_sd)
-    away = _rated(match.away_strength, match.away_strength_sd)
-    return _spread(rating_model().skill(home, away, match.max_rounds))
+    return _spread(rating_model().skill(_rated(*home), _rated(*away), max_rounds))
 
 
 def match_format(match: Match) -> Format:
