@@ -127,12 +127,10 @@ class PlannedLadder(NamedTuple):
         groups, between, tails = self.groups, lines.between, lines.tails
         for place in places_near(lines, self.size):
             group = groups[between[place]]
-            first = book.get(group.keys[0])
-            if first is None or first.status in CLOSED or not _group_stands(group, book):
-                continue
-            chance = tails[place + 1]
-            if stays(chance):
-                found.append((group, (chance, 1 - chance)))
+            if group.keys[0] in book and _group_stands(group, book):
+                chance = tails[place + 1]
+                if stays(chance):
+                    found.append((group, (chance, 1 - chance)))
         return found
 
     def _set_by_traders(
@@ -155,18 +153,19 @@ def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
     """Whether the group has been on offer until now, or is suspended with the whole match and returns with
     it. None when it cannot be on offer. Its markets open together."""
     keys, stands = group.keys, False
-    if book.get(keys[0]) is None:
+    if keys[0] not in book:
         return False
     for key in keys:
         market = book.get(key)
         if market is None:
             continue
-        if market.status is ACTIVE and market.settled_by != HELD:  # most of them
+        status = market.status
+        if status is ACTIVE and market.settled_by != HELD:  # most of them
             stands = True
+        elif status is SUSPENDED and market.settled_by != HELD:
+            stands = stands or market.reason not in _WITHDRAWN
         elif is_unavailable(market):
             return None
-        elif market.status is SUSPENDED and market.reason not in _WITHDRAWN:
-            stands = True
     return stands
 
 
@@ -247,11 +246,9 @@ def planned_market(rule: Rule, specifiers: Specifiers) -> PlannedMarket:
 def planned_group(name: str, markets: tuple[PlannedMarket, ...]) -> PlannedGroup:
     rule = markets[0].rule
     pair = len(markets) == 2 and (rule.pairs or rule.ladder is not None)
-    keys, scopes = (
-        tuple([market.key for market in markets]),
-        tuple({market.scope: None for market in markets}),
-    )
-    return PlannedGroup(name, markets, keys, scopes, pair, markets[0].specifiers.round > 0)
+    keys = tuple([market.key for market in markets])
+    scopes = tuple(dict.fromkeys([market.scope for market in markets]))
+    return PlannedGroup(name, markets, keys, scopes, pair, scopes[0] == "round")
 
 
 def is_unavailable(market: Market) -> bool:

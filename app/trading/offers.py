@@ -191,9 +191,11 @@ def has_moved(step: float, offers: Iterable[Offer], scope: Scope, book: Mapping[
             continue
         for key, probability, _ in offer.members(scope):
             market = book.get(key)
-            if differs_by(step, probability, market):
-                return True
-            if market is not None and abs(market.probability - probability) >= MIN_MOVE:
+            if (
+                market is None
+                or abs(market.probability - probability) >= MIN_MOVE
+                or differs_by(step, probability, market)
+            ):
                 return True
     return False
 
