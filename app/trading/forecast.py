@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import mul
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec.structs import replace
 from propcache.api import cached_property
 
 from app.domain.match import CurrentRound, TimelineEvent
@@ -17,12 +18,11 @@ from app.trading.map_scores import (
     MapState,
     finals,
     half_scores,
-    home_starts_ct,
     home_wins_round,
-    map_parameters,
     map_state,
     mixture,
     reaches_first,
+    sides,
     wins_map,
 )
 from app.trading.match_facts import MatchFacts
@@ -71,6 +71,10 @@ class Forecast:
     def cases(self) -> tuple[skill.Case, ...]:
         """The skills that home may have, with their probabilities."""
         return skill.cases(self.match)
+
+    @cached_property
+    def _skills(self) -> tuple[float, ...]:
+        return tuple([case.skill for case in self.cases])
 
     @cached_property
     def skill(self) -> Skill:
@@ -123,10 +127,8 @@ class Forecast:
         home may begin on."""
         known = self._map_parameters.get((number, level))
         if known is None:
-            play = self.facts.play(number)
-            starts = home_starts_ct(play)
-            sides = [(0.5, True), (0.5, False)] if starts is None else [(1.0, starts)]
-            known = [(weight, map_parameters(play, level, start)) for weight, start in sides]
+            even = sides(self.facts.play(number))
+            known = [(weight, replace(parameters, skill=level)) for weight, parameters in even]
             self._map_parameters[number, level] = known
         return known
 
@@ -214,9 +216,8 @@ class Forecast:
             current = self.current_round
             if current is not None and current.map == number:
                 return None
-            skills = tuple([case.skill for case in self.cases])
-            sides = tuple(self.map_parameters(number, skills[0]))
-            known = self._outlooks_ahead[number] = map_outlook(skills, sides, self.state(number))
+            ahead = sides(self.facts.play(number))
+            known = self._outlooks_ahead[number] = map_outlook(self._skills, ahead, self.state(number))
         return known
 
     def _cases_reaching(self, number: int) -> list[float]:

@@ -19,10 +19,9 @@ from app.trading.map_markets import (
     team_lines,
     wins,
 )
-from app.trading.map_scores import home_wins_opening
+from app.trading.map_scores import Sides, home_wins_opening, sides
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import TEAMS, MatchPhase, OfferedMap
-from app.trading.outlook import Sides
 from app.trading.propositions import OfHalfScore, OfRace, OfRounds
 from app.trading.rules import NO_RESULT, Rule, Settlement, Specifiers, decide, of_team, void
 from app.trading.skill import Case
@@ -139,8 +138,7 @@ def _pistol_wins(forecast: Forecast, of_half: tuple[int, int]) -> list[tuple[flo
     (_, known), *_ = forecast.map_parameters(number, forecast.cases[0].skill)
     opens = known.position(state.home, state.away) == (half, 0)
     if not (opens and current is not None and current.map == number):
-        sides = forecast.map_parameters(number, forecast.cases[0].skill)
-        return _opening_wins(forecast.cases, tuple(sides), half)
+        return _opening_wins(forecast.cases, sides(forecast.facts.play(number)), half)
     return [
         (weight * of_side, forecast.current_round_chances[level])
         for weight, level in forecast.cases
@@ -149,12 +147,12 @@ def _pistol_wins(forecast: Forecast, of_half: tuple[int, int]) -> list[tuple[flo
 
 
 @lru_cache(maxsize=1024)
-def _opening_wins(cases: tuple[Case, ...], sides: Sides, half: int) -> list[tuple[float, float]]:
-    """The same before the half begins; `sides` are the map's parameters under any skill."""
+def _opening_wins(cases: tuple[Case, ...], known_sides: Sides, half: int) -> list[tuple[float, float]]:
+    """The same before the half begins; `known_sides` are the map's parameters under any skill."""
     return [
         (weight * of_side, home_wins_opening(replace(known, skill=level), half))
         for weight, level in cases
-        for of_side, known in sides
+        for of_side, known in known_sides
     ]
 
 

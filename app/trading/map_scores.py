@@ -49,6 +49,9 @@ class MapParameters(msgspec.Struct, frozen=True, gc=False):
         return half_of(home + away, self.max_rounds, self.overtime_rounds)
 
 
+Sides = tuple[tuple[float, MapParameters], ...]  #: one, or one for each side that home may begin on
+
+
 @lru_cache(maxsize=8192)
 def _half(parameters: MapParameters, number: int) -> Half:
     length = (parameters.max_rounds if number < 2 else parameters.overtime_rounds) // 2
@@ -97,6 +100,15 @@ def home_starts_ct(play: MapPlay) -> bool | None:
     """None while sides are unknown."""
     side = start_side(play)
     return None if side is None else side == "CT"
+
+
+@kept
+def sides(play: MapPlay) -> Sides:
+    """The parameters of a map between even teams, with their probabilities: one, or one for each side that
+    home may begin on."""
+    starts = home_starts_ct(play)
+    each = [(0.5, True), (0.5, False)] if starts is None else [(1.0, starts)]
+    return tuple([(weight, map_parameters(play, 0.0, start)) for weight, start in each])
 
 
 @kept

@@ -15,10 +15,16 @@ from propcache.api import cached_property
 
 from app.trading import map_scores
 from app.trading.lines import Distribution, Finals, FinalScores, Measure, Score
-from app.trading.map_scores import MapParameters, MapState, finals, half_scores, reaches_first, wins_map
+from app.trading.map_scores import (
+    MapParameters,
+    MapState,
+    Sides,
+    finals,
+    half_scores,
+    reaches_first,
+    wins_map,
+)
 from app.trading.skill import Case
-
-Sides = tuple[tuple[float, MapParameters], ...]  #: one, or one for each side that home may begin on
 
 
 class MapOutlook:
