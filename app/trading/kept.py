@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 def kept(find: Callable[[Owner], Found]) -> Callable[[Owner], Found]:
     """The function, whose result is kept in the attributes of its argument (a struct with `dict=True`): most
     lines of a log leave a map as it was, and its value is the same object then."""
-    name = f"_kept_{find.__name__}"
+    name = f"{find.__module__}.{find.__qualname__}"
 
     @wraps(find)
     def found(owner: Owner) -> Found:
@@ -29,7 +29,7 @@ def kept(find: Callable[[Owner], Found]) -> Callable[[Owner], Found]:
 
 def kept_by_key(find: Callable[[Owner, Key], Found]) -> Callable[[Owner, Key], Found]:
     """The same for a function of such a value and a key: many markets rest on the same."""
-    name = f"_kept_{find.__name__}"
+    name = f"{find.__module__}.{find.__qualname__}"
 
     @wraps(find)
     def found(owner: Owner, key: Key) -> Found:
