@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from operator import is_not
 
 import msgspec
@@ -42,6 +42,7 @@ from app.trading import void_bets
 from app.trading.forecast import Forecast
 from app.trading.market_controls import MarketControls, market_controls, price_phase
 from app.trading.match_facts import MatchFacts, Past, Subject, collect_facts, events_alone
+from app.trading.offer_plan import Scope
 from app.trading.offers import Offer, has_moved, has_moved_by, main_lines, priced_offers
 from app.trading.pricing import PricingConfig
 from app.trading.pricing import odds as odds_of
@@ -58,6 +59,8 @@ from app.trading.settling import (
 )
 
 Markets = Iterable[tuple[MarketKey, Market]]
+#: Prices of rounds are published first: markets that open are in this order in the book.
+_SCOPES: tuple[Scope, ...] = ("round", "map", "player")
 #: Changes after which something settled may no longer hold.
 _REVERSING = (
     RoundsVoided,
@@ -108,7 +111,8 @@ def react(
     settled = _settle_decided(facts, after, open_before, None if reason or past else events)
     if settled:
         entries += settled
-        open_before = [(key, market) for key, market in open_before if after[key] is market]
+        closed = {entry.key for entry in settled}
+        open_before = [one for one in open_before if one[0] not in closed]
     due_at = None
     if reason:
         _suspend(after, open_before, reason)
@@ -122,9 +126,9 @@ def react(
             forecast, after, open_before, now, pricing, controls, every=margins_may_change
         )
         if published or entries:
-            _mark_favourites(after, [offer for offer in offers if offer.ladder])
+            _mark_favourites(after, [offer for offer in offers if offer.group.ladder])
         if forecast.phase.live:
-            due_at = reprice_at(forecast, [after[offer.key] for offer in offers], pricing)
+            due_at = reprice_at(forecast, offers, after, pricing)
     entries += void_bets.window_entries(windows, after)
     entries += void_bets.void_entries(replayed, after, now)
     entries += (restored := void_bets.restored_entries(changes, past, book, after))
@@ -153,6 +157,10 @@ def in_order(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
     entries about a part of a market's bets. Entries of one feed message are adjacent, and those of one market
     in their order."""
     return tuple(sorted(entries, key=_order))
+
+
+#: Where the entries of one transaction stand in the ledger, by their new status.
+_RANKS = {LedgerStatus.PENDING: 0, LedgerStatus.SETTLED: 1, LedgerStatus.VOIDED: 2}
 
 
 def needs_past(before: Match, changes: Sequence[MatchChange], book: Book) -> bool:
@@ -185,10 +193,9 @@ def suspend_all(book: Book, reason: str) -> tuple[Market, ...]:
 
 
 def _order(entry: LedgerEntry) -> tuple[object, ...]:
-    ranks = {LedgerStatus.PENDING: 0, LedgerStatus.SETTLED: 1, LedgerStatus.VOIDED: 2}
     if entry.void_window is not None:
         return 3, entry.window_rolled_back, entry.void_window
-    return ranks[entry.new_status], entry.previous_status
+    return _RANKS[entry.new_status], entry.previous_status
 
 
 def _roll_back_outdated(facts: MatchFacts, changes: Sequence[MatchChange], after: Book) -> list[LedgerEntry]:
@@ -223,11 +230,15 @@ def _settle_decided(
     """Settle what the facts decide. What was open before was not decided before: where nothing but these
     `events` of a round has happened since, only they decide; None: anything may have happened."""
     entries = []
-    subjects = None if events is None else subjects_of(events)
+    if events is not None:
+        subjects = subjects_of(events)
+        types = {number for number, rule in RULES.items() if rule.subject} if subjects else ()
+        open_before = [
+            one
+            for one in open_before
+            if (one[0][0] in types and _subject(one[0]) in subjects) or one[1].settled_by
+        ]
     for key, market in open_before:
-        by_events = subjects is not None and not market.settled_by
-        if by_events and not (subjects and _subject(key) in subjects):
-            continue
         rule = RULES.get(key[0])
         if rule is None or market.settled_by == HELD:
             continue
@@ -261,15 +272,14 @@ def _suspend(after: Book, open_before: Markets, reason: str) -> None:
 
 
 def _suspend_unoffered(
-    after: Book, open_before: Markets, offered: Iterable[MarketKey], controls: MarketControls | None
+    after: Book, open_before: Markets, offered: Collection[MarketKey], controls: MarketControls | None
 ) -> bool:
     """Suspend those of the `open_before` markets that are active and not offered; whether there were any.
     What traders have set is the reason, also of what is suspended already, as long as it holds."""
-    staying, gone = frozenset(offered), False
-    for key, market in open_before:
-        if key in staying or not (
-            (active := market.status is ACTIVE) or controls or market.reason in CONTROL_REASONS
-        ):
+    gone = False
+    for key, market in [one for one in open_before if one[0] not in offered]:
+        active = market.status is ACTIVE
+        if not (active or controls or market.reason in CONTROL_REASONS):
             continue
         by_trader = controls.reason(key, market.group) if controls and not market.held else ""
         if active or by_trader or market.reason in CONTROL_REASONS:
@@ -299,22 +309,27 @@ def _apply_offers(
     With `every` price it is not only the probability that may have changed: all are published.
     """
     offers = priced_offers(forecast, after, pricing, controls)
-    suspended = _suspend_unoffered(after, open_before, [offer.key for offer in offers], controls)
+    offered = frozenset(chain.from_iterable([offer.group.keys for offer in offers]))
+    suspended = _suspend_unoffered(after, open_before, offered, controls)
     if (
         forecast.current_round
         and not (suspended or every)
         and not has_moved_by(pricing.price_step, offers, after)
     ):
         return offers, False
-    of_round = [offer for offer in offers if offer.specifiers.round]
-    of_player = [offer for offer in offers if offer.specifiers.player]
-    of_map = [offer for offer in offers if not (offer.specifiers.round or offer.specifiers.player)]
     phase = price_phase(forecast)
-    for scope in (of_round, of_map, of_player):
-        if every or has_moved(pricing.price_step, scope, after):
-            for offer in scope:
-                after[offer.key] = _quoted_market(after.get(offer.key), offer, phase, now)
+    for scope in _SCOPES:
+        if every or has_moved(pricing.price_step, offers, scope, after):
+            _quote(after, offers, scope, phase, now)
     return offers, True
+
+
+def _quote(after: Book, offers: Iterable[Offer], scope: Scope, phase: PricePhase, now: int) -> None:
+    """Open and price the offered markets about this `scope`."""
+    for offer in offers:
+        if scope in offer.group.scopes:
+            for key, probability, share in offer.members(scope):
+                after[key] = _quoted_market(after.get(key), key, offer, probability, share, phase, now)
 
 
 def _mark_favourites(after: Book, offers: Sequence[Offer]) -> None:
@@ -322,41 +337,52 @@ def _mark_favourites(after: Book, offers: Sequence[Offer]) -> None:
     no price has moved: lines settle and go off offer."""
     favourites = main_lines(offers, after)
     for offer in offers:
-        market, favourite = after[offer.key], offer.group in favourites
-        if market.favourite is not favourite:
-            after[offer.key] = replace(market, favourite=favourite)
+        favourite = offer.group.name in favourites
+        for key in offer.group.keys:
+            market = after[key]
+            if market.favourite is not favourite:
+                after[key] = replace(market, favourite=favourite)
 
 
-def _quoted_market(known: Market | None, offer: Offer, phase: PricePhase, now: int) -> Market:
+def _quoted_market(
+    known: Market | None,
+    key: MarketKey,
+    offer: Offer,
+    probability: float,
+    share: float,
+    phase: PricePhase,
+    now: int,
+) -> Market:
     """The market as offered; the same object when nothing about it differs but the phase."""
-    odds, probability = odds_of(offer.inverse_odds), round(offer.probability, 9)
+    odds, probability, factor = odds_of(share), round(probability, 9), offer.margin_factor
     if known is None:
+        type_id, specifiers = key
         return Market(
-            type_id=offer.type_id,
-            specifiers=offer.specifiers.text,
+            type_id=type_id,
+            specifiers=specifiers,
             status=ACTIVE,
             odds=odds,
             probability=probability,
-            group=offer.group,
+            group=offer.group.name,
             opened_at=now,
             priced_at=now,
             first_opened_at=now,
             phase=phase,
-            group_size=offer.group_size,
-            margin_factor=offer.margin_factor,
+            group_size=len(offer.shares),
+            margin_factor=factor,
         )
     same = known.probability == probability and known.odds == odds and known.status is ACTIVE
-    if same and known.margin_factor == offer.margin_factor:
+    if same and known.margin_factor == factor:
         return known
     return replace(
         known,
         status=ACTIVE,
         odds=odds,
         probability=probability,
-        group=offer.group,
+        group=offer.group.name,
         reason="",
         priced_at=now,
         phase=phase,
-        group_size=offer.group_size,
-        margin_factor=offer.margin_factor,
+        group_size=len(offer.shares),
+        margin_factor=factor,
     )

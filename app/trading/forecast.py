@@ -4,8 +4,10 @@ They depend on each other: the round being played moves the map, the map moves t
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import mul
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec.structs import replace
 from propcache.api import cached_property
 
 from app.domain.match import CurrentRound, TimelineEvent
@@ -16,12 +18,11 @@ from app.trading.map_scores import (
     MapState,
     finals,
     half_scores,
-    home_starts_ct,
     home_wins_round,
-    map_parameters,
     map_state,
     mixture,
     reaches_first,
+    sides,
     wins_map,
 )
 from app.trading.match_facts import MatchFacts
@@ -55,8 +56,7 @@ class Forecast:
     """
 
     def __init__(self, facts: MatchFacts, now: int) -> None:
-        self.facts = facts
-        self.match = facts.match
+        self.facts, self.match = facts, facts.match
         self.now = max(now, self.match.last_arrived_at)
         self._map_parameters: dict[tuple[int, float], list[tuple[float, MapParameters]]] = {}
         self._states: dict[int, MapState] = {}
@@ -71,6 +71,10 @@ class Forecast:
     def cases(self) -> tuple[skill.Case, ...]:
         """The skills that home may have, with their probabilities."""
         return skill.cases(self.match)
+
+    @cached_property
+    def _skills(self) -> tuple[float, ...]:
+        return tuple([case.skill for case in self.cases])
 
     @cached_property
     def skill(self) -> Skill:
@@ -123,10 +127,8 @@ class Forecast:
         home may begin on."""
         known = self._map_parameters.get((number, level))
         if known is None:
-            play = self.facts.play(number)
-            starts = home_starts_ct(play)
-            sides = [(0.5, True), (0.5, False)] if starts is None else [(1.0, starts)]
-            known = [(weight, map_parameters(play, level, start)) for weight, start in sides]
+            even = sides(self.facts.play(number))
+            known = [(weight, replace(parameters, skill=level)) for weight, parameters in even]
             self._map_parameters[number, level] = known
         return known
 
@@ -214,19 +216,18 @@ class Forecast:
             current = self.current_round
             if current is not None and current.map == number:
                 return None
-            skills = tuple([case.skill for case in self.cases])
-            sides = tuple(self.map_parameters(number, skills[0]))
-            known = self._outlooks_ahead[number] = map_outlook(skills, sides, self.state(number))
+            ahead = sides(self.facts.play(number))
+            known = self._outlooks_ahead[number] = map_outlook(self._skills, ahead, self.state(number))
         return known
 
     def _cases_reaching(self, number: int) -> list[float]:
         """The probabilities of the cases if the map is played."""
-        earlier = range(self.match.best_of - map_scores.maps_left(self.match) + 1, number)
-        wins = [self._wins(before) for before in earlier]
-        reached = [
-            weight * map_scores.goes_on(self.match, [by_skill[level] for by_skill in wins])
-            for weight, level in self.cases
-        ]
+        earlier = range(self.maps_left.start, number)
+        reached = [weight for weight, _ in self.cases]
+        if not map_scores.always_goes_on(self.match, len(earlier)):
+            wins = [self._wins(before) for before in earlier]
+            chances = [[by_skill[level] for _, level in self.cases] for by_skill in wins]
+            reached = list(map(mul, reached, map_scores.goes_on(self.match, len(reached), chances)))
         total = sum(reached)
         return [weight / total for weight in reached]
 
@@ -372,8 +373,7 @@ class Forecast:
         if outlook is None:
             return None
         wins = [self._wins(number) for number in numbers[1:]]
-        following = tuple([tuple([by_skill[level] for by_skill in wins]) for _, level in self.cases])
-        return outlook, MapsAhead((match.score_home, match.score_away), match.best_of, following)
+        return outlook, outlook.maps_ahead((match.score_home, match.score_away), match.best_of, wins)
 
     def _wins(self, number: int) -> Mapping[float, float]:
         """Home's chance to win the map, by skill."""

@@ -4,7 +4,9 @@ Rounds alone decide them, however the map ends.
 """
 
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
+
+from msgspec.structs import replace
 
 from app.domain.match import Round
 from app.trading.forecast import Forecast
@@ -17,11 +19,12 @@ from app.trading.map_markets import (
     team_lines,
     wins,
 )
-from app.trading.map_scores import home_wins_opening
+from app.trading.map_scores import Sides, home_wins_opening, sides
 from app.trading.match_facts import MatchFacts
 from app.trading.match_phase import TEAMS, MatchPhase, OfferedMap
 from app.trading.propositions import OfHalfScore, OfRace, OfRounds
 from app.trading.rules import NO_RESULT, Rule, Settlement, Specifiers, decide, of_team, void
+from app.trading.skill import Case
 
 
 def _race_lines(play: OfferedMap) -> Iterable[Specifiers]:
@@ -134,14 +137,22 @@ def _pistol_wins(forecast: Forecast, of_half: tuple[int, int]) -> list[tuple[flo
     state, current = forecast.state(number), forecast.current_round
     (_, known), *_ = forecast.map_parameters(number, forecast.cases[0].skill)
     opens = known.position(state.home, state.away) == (half, 0)
-    is_now = opens and current is not None and current.map == number
+    if not (opens and current is not None and current.map == number):
+        return _opening_wins(forecast.cases, sides(forecast.facts.play(number)), half)
     return [
-        (
-            weight * of_side,
-            forecast.current_round_chances[level] if is_now else home_wins_opening(parameters, half),
-        )
+        (weight * of_side, forecast.current_round_chances[level])
         for weight, level in forecast.cases
-        for of_side, parameters in forecast.map_parameters(number, level)
+        for of_side, _ in forecast.map_parameters(number, level)
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _opening_wins(cases: tuple[Case, ...], known_sides: Sides, half: int) -> list[tuple[float, float]]:
+    """The same before the half begins; `known_sides` are the map's parameters under any skill."""
+    return [
+        (weight * of_side, home_wins_opening(replace(known, skill=level), half))
+        for weight, level in cases
+        for of_side, known in known_sides
     ]
 
 

@@ -29,13 +29,14 @@ class LineSequence(Sequence[Line]):
     nobody reads them.
 
     A line's place is its index in `between`; the chance to exceed it is the tail behind that. `places` are
-    those of these lines. `around`: where evens is likely to be, the index before and the one after it.
+    those of these lines. `around`: where evens is likely to be, the index before it and one after it; set to
+    where it is when it has been found.
     """
 
     __slots__ = ("around", "between", "places", "tails")
 
     def __init__(
-        self, between: Sequence[float], tails: Tails, places: Sequence[int], around: Sequence[int] = ()
+        self, between: Sequence[float], tails: Tails, places: Sequence[int], around: list[int]
     ) -> None:
         self.between, self.tails, self.places, self.around = between, tails, places, around
 
@@ -68,6 +69,7 @@ class LineSequence(Sequence[Line]):
                 high = middle
             else:
                 low = middle + 1
+        self.around[:] = low - 1, low
         return low
 
     @property
@@ -79,11 +81,11 @@ class LineSequence(Sequence[Line]):
 class Distribution:
     """The values of a count with their probabilities, which sum to 1."""
 
-    def __init__(self, values: tuple[int, ...], tails: Tails, middle: int | None = None) -> None:
-        """`values` in order, and of each the chance that the count is as high or higher, then a 0. `middle`:
-        the index near which evens is, where it is known beforehand."""
+    def __init__(self, values: tuple[int, ...], tails: Tails, around: list[int] | None = None) -> None:
+        """`values` in order, and of each the chance that the count is as high or higher, then a 0. `around`
+        is as that of a `LineSequence`."""
         self._values, self._tails = values, tails
-        self._around = () if middle is None else (middle - 1, middle + 1)
+        self._around = [] if around is None else around
 
     @classmethod
     def of(cls, chances: Iterable[tuple[int, float]]) -> "Distribution":
@@ -151,20 +153,27 @@ class Mixture:
     def __init__(self, values: tuple[int, ...], columns: Sequence[Sequence[float]]) -> None:
         """`columns`: for each of the `values`, and behind them, its tail in each case."""
         self._values, self._columns = values, columns
+        #: Evens seldom moves from line to line of the log, and each tail that is read costs a sum.
+        self._around: list[int] = []
 
     def under(self, weights: Sequence[float]) -> Distribution:
         """The mean over the cases; weights are positive and sum to 1."""
-        return Distribution(self._values, _Means(weights, self._columns))
+        return Distribution(self._values, _Means(weights, self._columns), self._around)
 
 
 class FinalScores:
     """The final scores in which each of several cases may end, to be measured in more than one way."""
 
-    def __init__(self, cases: Iterable[Finals]) -> None:
-        """Each case has a score once."""
-        by_score = _by_score(cases)
+    def __init__(self, found: Mapping[Score, Sequence[float]]) -> None:
+        """`found`: of each score its chance in every case; scores that have none are left out."""
+        by_score = {score: tuple(column) for score, column in found.items() if any(column)}
         self._scores, self._columns = tuple(by_score), list(by_score.values())
         self._mixtures: dict[Measure, Mixture] = {}
+
+    @classmethod
+    def of(cls, cases: Iterable[Finals]) -> "FinalScores":
+        """Each case has a score once."""
+        return cls(_by_score(cases))
 
     def mean(self, weights: Sequence[float]) -> Finals:
         """The mean over the cases; weights are positive and sum to 1."""
@@ -207,7 +216,7 @@ def _by_score(cases: Iterable[Finals]) -> dict[Score, tuple[float, ...]]:
         every = found | columns
         found = {score: found.get(score, missing) + columns.get(score, none) for score in every}
         missing += none
-    return {score: column for score, column in found.items() if any(column)}
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ over the same walk, so that lines cannot contradict.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from operator import mul
+from operator import add, mul
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +16,7 @@ from app.domain.map_play import is_decided
 from app.domain.match import MapPlay, Match
 from app.trading import half_walk
 from app.trading.half_walk import Economies, Half, HalfRemainder, Results, economies
+from app.trading.kept import kept
 from app.trading.lines import Finals, Score
 from app.trading.model import half_of, side_logit, start_side, switched
 
@@ -46,6 +47,9 @@ class MapParameters(msgspec.Struct, frozen=True, gc=False):
     def position(self, home: int, away: int) -> tuple[int, int]:
         """(half, round within it), both from 0, of the round at this score."""
         return half_of(home + away, self.max_rounds, self.overtime_rounds)
+
+
+Sides = tuple[tuple[float, MapParameters], ...]  #: one, or one for each side that home may begin on
 
 
 @lru_cache(maxsize=8192)
@@ -91,12 +95,23 @@ def map_parameters(play: MapPlay, skill: float, home_starts_ct: bool) -> MapPara
     )
 
 
+@kept
 def home_starts_ct(play: MapPlay) -> bool | None:
     """None while sides are unknown."""
     side = start_side(play)
     return None if side is None else side == "CT"
 
 
+@kept
+def sides(play: MapPlay) -> Sides:
+    """The parameters of a map between even teams, with their probabilities: one, or one for each side that
+    home may begin on."""
+    starts = home_starts_ct(play)
+    each = [(0.5, True), (0.5, False)] if starts is None else [(1.0, starts)]
+    return tuple([(weight, map_parameters(play, 0.0, start)) for weight, start in each])
+
+
+@kept
 def map_state(play: MapPlay) -> MapState:
     """The map after the rounds that counted."""
     number, position = half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)
@@ -104,11 +119,12 @@ def map_state(play: MapPlay) -> MapState:
     return MapState(play.home_score, play.away_score, results)
 
 
-def half_results(play: MapPlay) -> Iterator[tuple[int, Results]]:
+@kept
+def half_results(play: MapPlay) -> tuple[tuple[int, Results], ...]:
     """The results of each half so far, with its number (from 0); None for rounds that were not seen."""
     ct_won = {played.number: played.winning_side == "CT" for played in play.counted}
-    for number, rounds in _halves(play.rounds_won, play.max_rounds, play.overtime_rounds):
-        yield number, tuple(map(ct_won.get, rounds))
+    halves = _halves(play.rounds_won, play.max_rounds, play.overtime_rounds)
+    return tuple([(number, tuple(map(ct_won.get, rounds))) for number, rounds in halves])
 
 
 @lru_cache(maxsize=1024)
@@ -311,27 +327,49 @@ def maps_won(match: Match) -> Score:
 
 def match_finals(home: int, away: int, best_of: int, chances: Sequence[float]) -> dict[Score, float]:
     """Final map scores from this score on; `chances` are home's for the maps yet to end, in order."""
-    level: dict[Score, float] = {(home, away): 1.0}
-    ended: dict[Score, float] = {}
-    for chance in chances:
-        following: dict[Score, float] = {}
-        for (won, lost), weight in level.items():
+    ends = match_finals_by_case((home, away), best_of, 1, [(chance,) for chance in chances])
+    return {score: chance for score, (chance,) in ends.items()}
+
+
+def match_finals_by_case(
+    score: Score, best_of: int, cases: int, chances: Iterable[Sequence[float]]
+) -> dict[Score, list[float]]:
+    """The same in each of so many cases: `chances` and what is found have a number for each case."""
+    level: dict[Score, list[float]] = {score: [1.0] * cases}
+    ended: dict[Score, list[float]] = {}
+    for wins in chances:
+        losses = [1 - chance for chance in wins]
+        following: dict[Score, list[float]] = {}
+        for (won, lost), weights in level.items():
             if max(won, lost) > best_of // 2:
-                ended[won, lost] = ended.get((won, lost), 0.0) + weight
-                continue
-            for score, part in (((won + 1, lost), chance), ((won, lost + 1), 1 - chance)):
-                following[score] = following.get(score, 0.0) + weight * part
+                _add(ended, (won, lost), weights)
+            else:
+                _add(following, (won + 1, lost), list(map(mul, weights, wins)))
+                _add(following, (won, lost + 1), list(map(mul, weights, losses)))
         level = following
-    return {score: ended.get(score, 0.0) + level.get(score, 0.0) for score in ended.keys() | level.keys()}
+    every = ended.keys() | level.keys()
+    for one, weights in level.items():
+        _add(ended, one, weights)
+    return {one: ended[one] for one in every}
 
 
-def goes_on(match: Match, chances: Sequence[float]) -> float:
-    """The chance that the match is not decided by its next maps, of which home's chances are these."""
+def _add(found: dict[Score, list[float]], score: Score, weights: list[float]) -> None:
+    known = found.get(score)
+    found[score] = weights if known is None else list(map(add, known, weights))
+
+
+def always_goes_on(match: Match, maps: int) -> bool:
+    """Whether so many more maps cannot decide the match."""
+    return maps + max(match.score_home, match.score_away) <= match.best_of // 2
+
+
+def goes_on(match: Match, cases: int, chances: Iterable[Sequence[float]]) -> list[float]:
+    """In each of so many cases the chance that the match is not decided by its next maps, of which home's
+    `chances` are these."""
+    ends = match_finals_by_case((match.score_home, match.score_away), match.best_of, cases, chances)
     most = match.best_of // 2
-    if len(chances) + max(match.score_home, match.score_away) <= most:
-        return 1.0
-    ends = match_finals(match.score_home, match.score_away, match.best_of, chances)
-    return sum([chance for score, chance in ends.items() if max(score) <= most])
+    level = [weights for score, weights in ends.items() if max(score) <= most]
+    return [sum(each) for each in zip(*level, strict=True)] if level else [0.0] * cases
 
 
 @lru_cache(maxsize=256)

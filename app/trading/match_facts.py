@@ -5,10 +5,8 @@ ended within the same batch come with the changes; those of older rounds are nee
 reinstated: what rests on them was settled when they ended.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
-from itertools import chain
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
@@ -26,13 +24,12 @@ from app.domain.changes import (
     RoundsVoided,
 )
 from app.domain.map_play import player_kills
-from app.domain.match import MapPlay, Match, PlayerKills, Round, Status, TimelineEvent
+from app.domain.match import MapPlay, Match, Round, Status, TimelineEvent
 from app.domain.settlement import LedgerEntry
+from app.trading.kept import kept, kept_by_key
 
 RoundKey = tuple[int, int]  #: map number, round number
 PlayerKey = tuple[int, int]  #: map number, account
-Key = TypeVar("Key")
-Found = TypeVar("Found")
 Subject = tuple[int, int, int]  #: what events are about: a map, and of it a round or a player's account
 _OVER = (Status.FINISHED, Status.CANCELLED)
 #: Changes that end nothing: of these only events can decide a market.
@@ -46,20 +43,6 @@ class Past(msgspec.Struct, frozen=True):
     events: Sequence[TimelineEvent] = ()
     voided: frozenset[int] = frozenset()
     ledger: Sequence[LedgerEntry] = ()
-
-
-def _kept(find: Callable[["MatchFacts", Key], Found]) -> Callable[["MatchFacts", Key], Found]:
-    """The method, whose result for each argument is kept with the facts: many markets rest on the same."""
-    name = f"_{find.__name__}"
-
-    @wraps(find)
-    def found(facts: "MatchFacts", key: Key) -> Found:
-        known: dict[Key, Found] = facts.__dict__.setdefault(name, {})
-        if key not in known:
-            known[key] = find(facts, key)
-        return known[key]
-
-    return found
 
 
 class MatchFacts(msgspec.Struct, frozen=True, dict=True):
@@ -82,15 +65,13 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
 
     def play(self, number: int) -> MapPlay:
         """The map with this number; an unplayed one in the match's format when there is none yet."""
-        return self.plays.get(number) or MapPlay(
-            number=number, max_rounds=self.match.max_rounds, overtime_rounds=self.match.overtime_rounds
-        )
+        return self.plays.get(number) or _unplayed(number, self.match.max_rounds, self.match.overtime_rounds)
 
     def counted(self, number: int) -> tuple[Round, ...]:
         """The map's counted rounds, in order."""
         return self.counted_rounds.get(number, ())
 
-    @_kept
+    @kept_by_key
     def complete(self, round_key: RoundKey) -> bool:
         """The round is over and all its recorded events are here."""
         played = self.rounds.get(round_key)
@@ -99,7 +80,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         known = {event.id for event in self.events.get(round_key, ())}
         return known.issuperset(played.events)
 
-    @_kept
+    @kept_by_key
     def counted_kills(self, round_key: RoundKey) -> tuple[TimelineEvent, ...]:
         """The known kills of a round that markets count, in order."""
         return tuple([event for event in self.events.get(round_key, ()) if event.counts_for_markets])
@@ -141,53 +122,32 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def kills(self) -> dict[PlayerKey, tuple[int, ...]]:
         """Each player's kills on a map, in order; none for those who were only killed."""
-        found: dict[PlayerKey, list[int]] = {}
-        for played in self.rounds.values():
-            _add(found, played.map, played.kills or ())
+        found = {
+            (number, account): ids
+            for number, play in self.plays.items()
+            for account, ids in _kills_of_rounds(play).items()
+        }
         current = self.match.current
         if current is not None and (current.map, current.number) not in self.rounds:
-            _add(found, current.map, player_kills(current.events))
-        return {key: tuple(ids) for key, ids in found.items()}
+            for one in player_kills(current.events):
+                key = current.map, one.account
+                found[key] = found.get(key, ()) + one.ids
+        return found
 
     def lasting_kills(self, player: PlayerKey) -> tuple[int, ...]:
         """Those of the player's `kills` in rounds that began before their map was decided by the rules: they
-        count however it ends. Counted player by player: a line of the log is about few."""
-        known = self._lasting_kills.get(player)
-        if known is None:
-            known = self._lasting_kills[player] = self._count_lasting_kills(player)
-        return known
-
-    @cached_property
-    def _lasting_kills(self) -> dict[PlayerKey, tuple[int, ...]]:
-        return {}
-
-    def _count_lasting_kills(self, player: PlayerKey) -> tuple[int, ...]:
+        count however it ends."""
         number, account = player
-        current, play = self.match.current, self.play(number)
-        found = [
-            of_player.ids
-            for played in self._rounds_through_decision(number)
-            for of_player in played.kills or ()
-            if of_player.account == account
-        ]
-        if (
-            current
-            and current.map == number
-            and not play.decided
-            and (number, current.number) not in self.rounds
-        ):
-            found += [one.ids for one in player_kills(current.events) if one.account == account]
-        return tuple(chain.from_iterable(found))
-
-    def _rounds_through_decision(self, number: int) -> tuple[Round, ...]:
-        known = self._through_decision.get(number)
-        if known is None:
-            known = self._through_decision[number] = self.play(number).rounds_through_decision
-        return known
+        found = _lasting_kills_of_rounds(self.play(number)).get(account, ())
+        return found + self._lasting_kills_in_progress.get(player, ())
 
     @cached_property
-    def _through_decision(self) -> dict[int, tuple[Round, ...]]:
-        return {}
+    def _lasting_kills_in_progress(self) -> dict[PlayerKey, tuple[int, ...]]:
+        """Those of the round in progress."""
+        current = self.match.current
+        if current is None or (current.map, current.number) in self.rounds or self.play(current.map).decided:
+            return {}
+        return {(current.map, one.account): one.ids for one in player_kills(current.events)}
 
     @cached_property
     def kills_in_round(self) -> int:
@@ -195,7 +155,7 @@ class MatchFacts(msgspec.Struct, frozen=True, dict=True):
         current = self.match.current
         return sum([event.counts_for_markets for event in current.events]) if current else 0
 
-    @_kept
+    @kept_by_key
     def kills_known(self, number: int) -> bool:
         """Whether no kill of the map's counted rounds may be missing."""
         play = self.play(number)
@@ -265,15 +225,48 @@ def facts_from_events(
         plays={play.number: play for play in match.maps},
         counted_rounds=rounds,
         confirmed={play.number: _confirmed(play, rounds[play.number]) for play in match.maps},
-        rounds={(number, played.number): played for number, counted in rounds.items() for played in counted},
+        rounds=_rounds(match),
         events={round_key: tuple(found) for round_key, found in events.items()},
         voided=voided,
     )
 
 
-def _add(found: dict[PlayerKey, list[int]], number: int, players: Iterable[PlayerKills]) -> None:
-    for one in players:
-        found.setdefault((number, one.account), []).extend(one.ids)
+@lru_cache(maxsize=256)
+def _unplayed(number: int, max_rounds: int, overtime_rounds: int) -> MapPlay:
+    return MapPlay(number=number, max_rounds=max_rounds, overtime_rounds=overtime_rounds)
+
+
+def _rounds(match: Match) -> dict[RoundKey, Round]:
+    found: dict[RoundKey, Round] = {}
+    for play in match.maps:
+        found.update(_rounds_of(play))
+    return found
+
+
+@kept
+def _rounds_of(play: MapPlay) -> dict[RoundKey, Round]:
+    """The counted rounds of a map."""
+    return {(play.number, played.number): played for played in play.counted}
+
+
+@kept
+def _kills_of_rounds(play: MapPlay) -> dict[int, tuple[int, ...]]:
+    """The kills in a map's counted rounds by account, in order."""
+    return _by_account(play.counted)
+
+
+@kept
+def _lasting_kills_of_rounds(play: MapPlay) -> dict[int, tuple[int, ...]]:
+    """The same in its rounds until it was decided by the rules, and in the one that decided it."""
+    return _by_account(play.rounds_through_decision)
+
+
+def _by_account(rounds: Iterable[Round]) -> dict[int, tuple[int, ...]]:
+    found: dict[int, list[int]] = {}
+    for played in rounds:
+        for one in played.kills or ():
+            found.setdefault(one.account, []).extend(one.ids)
+    return {account: tuple(ids) for account, ids in found.items()}
 
 
 def _confirmed(play: MapPlay, counted: tuple[Round, ...]) -> tuple[Round, ...]:

@@ -6,7 +6,7 @@ is left to do for a line is to look up chances and the book. `offer_plan` caches
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from app.domain.market import ACTIVE, CLOSED, HELD, OPEN, SUSPENDED, Book, Market, MarketKey
 from app.domain.match import Match
@@ -23,6 +23,10 @@ _NO_LINES: frozenset[float] = frozenset()
 _WITHDRAWN = (OFF_OFFER, LINE_WITHDRAWN)  #: why a line is no longer on offer although its match is
 
 
+#: What a market is about: a round, a player, or else a map or the match.
+Scope = Literal["round", "map", "player"]
+
+
 class PlannedMarket(NamedTuple):
     """A market that may be on offer, with the rule that prices it."""
 
@@ -30,14 +34,20 @@ class PlannedMarket(NamedTuple):
     rule: Rule
     specifiers: Specifiers
 
+    @property
+    def scope(self) -> Scope:
+        return "round" if self.specifiers.round else "player" if self.specifiers.player else "map"
+
 
 class PlannedGroup(NamedTuple):
-    """Markets of which exactly one wins. `pair`: two, of which the second wins where the first does not.
-    `of_round`: they are about one round. `ladder`: what it shares with the groups that differ by their line
-    alone; "" without a line."""
+    """Markets of which exactly one wins. `keys` are those of the `markets`, `scopes` what these are about.
+    `pair`: two, of which the second wins where the first does not. `of_round`: they are about one round.
+    `ladder`: what it shares with the groups that differ by their line alone; "" without a line."""
 
     name: str
     markets: tuple[PlannedMarket, ...]
+    keys: tuple[MarketKey, ...]
+    scopes: tuple[Scope, ...]
     pair: bool = False
     of_round: bool = False
     ladder: str = ""
@@ -114,11 +124,11 @@ class PlannedLadder(NamedTuple):
     def _standing(self, lines: LineSequence, book: Book) -> list[PricedGroup]:
         """The groups that are on offer and near enough to evens to stay."""
         found: list[PricedGroup] = []
-        groups = self.groups
+        groups, between, tails = self.groups, lines.between, lines.tails
         for place in places_near(lines, self.size):
-            group = groups[lines.between[place]]
-            if group.markets[0].key in book and _group_stands(group, book):
-                chance = lines.tails[place + 1]
+            group = groups[between[place]]
+            if group.keys[0] in book and _group_stands(group, book):
+                chance = tails[place + 1]
                 if stays(chance):
                     found.append((group, (chance, 1 - chance)))
         return found
@@ -142,19 +152,20 @@ class PlannedLadder(NamedTuple):
 def _group_stands(group: PlannedGroup, book: Book) -> bool | None:
     """Whether the group has been on offer until now, or is suspended with the whole match and returns with
     it. None when it cannot be on offer. Its markets open together."""
-    if book.get(group.markets[0].key) is None:
+    keys, stands = group.keys, False
+    if keys[0] not in book:
         return False
-    stands = False
-    for key, _, _ in group.markets:
+    for key in keys:
         market = book.get(key)
         if market is None:
             continue
-        if market.status is ACTIVE and market.settled_by != HELD:  # most of them
+        status = market.status
+        if status is ACTIVE and market.settled_by != HELD:  # most of them
             stands = True
+        elif status is SUSPENDED and market.settled_by != HELD:
+            stands = stands or market.reason not in _WITHDRAWN
         elif is_unavailable(market):
             return None
-        elif market.status is SUSPENDED and market.reason not in _WITHDRAWN:
-            stands = True
     return stands
 
 
@@ -168,13 +179,14 @@ def offer_plan(phase: MatchPhase) -> OfferPlan:
 
 def groups_on_offer(forecast: Forecast, book: Book) -> Iterator[PricedGroup]:
     """The groups that are on offer now, in order, without those of their markets that cannot be."""
+    known_market = book.get
     for entry in offer_plan(forecast.phase):
         if isinstance(entry, PlannedLadder):
             yield from entry.on_offer(forecast, book)
             continue
         group: PlannedGroup | None = entry
-        for market in entry.markets:
-            known = book.get(market.key)
+        for key in entry.keys:
+            known = known_market(key)
             if known is not None and (known.status is not ACTIVE or known.settled_by):
                 group = _available(entry, book)
                 break
@@ -187,7 +199,7 @@ def _available(group: PlannedGroup, book: Book) -> PlannedGroup | None:
     left = [one for one in group.markets if (known := book.get(one.key)) is None or not is_unavailable(known)]
     if len(left) == len(group.markets):
         return group
-    return group._replace(markets=tuple(left), pair=False) if left else None
+    return planned_group(group.name, tuple(left))._replace(pair=False) if left else None
 
 
 def possible_markets(rule: Rule, forecast: Forecast) -> Iterable[Specifiers]:
@@ -234,7 +246,9 @@ def planned_market(rule: Rule, specifiers: Specifiers) -> PlannedMarket:
 def planned_group(name: str, markets: tuple[PlannedMarket, ...]) -> PlannedGroup:
     rule = markets[0].rule
     pair = len(markets) == 2 and (rule.pairs or rule.ladder is not None)
-    return PlannedGroup(name, markets, pair, markets[0].specifiers.round > 0)
+    keys = tuple([market.key for market in markets])
+    scopes = tuple(dict.fromkeys([market.scope for market in markets]))
+    return PlannedGroup(name, markets, keys, scopes, pair, scopes[0] == "round")
 
 
 def is_unavailable(market: Market) -> bool:

@@ -15,10 +15,16 @@ from propcache.api import cached_property
 
 from app.trading import map_scores
 from app.trading.lines import Distribution, Finals, FinalScores, Measure, Score
-from app.trading.map_scores import MapParameters, MapState, finals, half_scores, reaches_first, wins_map
+from app.trading.map_scores import (
+    MapParameters,
+    MapState,
+    Sides,
+    finals,
+    half_scores,
+    reaches_first,
+    wins_map,
+)
 from app.trading.skill import Case
-
-Sides = tuple[tuple[float, MapParameters], ...]  #: one, or one for each side that home may begin on
 
 
 class MapOutlook:
@@ -43,7 +49,7 @@ class MapOutlook:
 
     @cached_property
     def _final_scores(self) -> FinalScores:
-        return FinalScores(finals(*one) for one in self._ahead)
+        return FinalScores.of(finals(*one) for one in self._ahead)
 
     @cached_property
     def wins(self) -> dict[float, float]:
@@ -75,19 +81,20 @@ class _MatchScores:
     """The final map scores of a match in each case, after a won map and, behind those, after a lost one."""
 
     def __init__(self, ahead: MapsAhead) -> None:
-        self._cases = [
-            tuple(map_scores.match_finals(*ahead.score, ahead.best_of, (won, *chances)).items())
-            for won in (1.0, 0.0)
-            for chances in ahead.following
-        ]
+        cases = len(ahead.following)
+        later = [2 * chances for chances in zip(*ahead.following, strict=True)]
+        self._ends = map_scores.match_finals_by_case(
+            ahead.score, ahead.best_of, 2 * cases, [[1.0] * cases + [0.0] * cases, *later]
+        )
 
     @cached_property
     def by_score(self) -> _Columns:
-        return _columns(self._cases)
+        scores = sorted(self._ends)
+        return scores, [tuple(self._ends[score]) for score in scores]
 
     @cached_property
     def final_scores(self) -> FinalScores:
-        return FinalScores(self._cases)
+        return FinalScores(self._ends)
 
 
 class RoundOutlook:
@@ -105,6 +112,7 @@ class RoundOutlook:
         self._races: dict[int, list[float]] = {}
         self._latest_of_match: tuple[Chances, list[float]] = {}, []
         self._matches: dict[MapsAhead, _MatchScores] = {}
+        self._latest_ahead: tuple[object, MapsAhead] | None = None
 
     def distribution(self, measure: Measure, chances: Chances) -> Distribution:
         """What `measure` of the map's final score may come to."""
@@ -122,6 +130,14 @@ class RoundOutlook:
         """What `measure` of the match's final map score may come to."""
         ends = self._match_scores(ahead).final_scores
         return ends.measured(measure).under(self._match_weights(chances))
+
+    def maps_ahead(self, score: Score, best_of: int, wins: Sequence[Mapping[float, float]]) -> MapsAhead:
+        """The maps after this one, of which `wins` are home's chances by skill; made once for the same."""
+        key = score, best_of, wins
+        if self._latest_ahead is None or self._latest_ahead[0] != key:
+            following = tuple([tuple([by_skill[level] for by_skill in wins]) for _, level in self._cases])
+            self._latest_ahead = key, MapsAhead(score, best_of, following)
+        return self._latest_ahead[1]
 
     def _match_scores(self, ahead: MapsAhead) -> _MatchScores:
         known = self._matches.get(ahead)
@@ -160,7 +176,7 @@ class RoundOutlook:
 
     @cached_property
     def _final_scores(self) -> FinalScores:
-        return FinalScores(finals(*one) for one in self._ahead)
+        return FinalScores.of(finals(*one) for one in self._ahead)
 
     def _weights(self, chances: Chances) -> list[float]:
         """The weights of the cases after a won round, then after a lost one; computed once for the same

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import prod
+from operator import itemgetter, mul
 from typing import NamedTuple
 
 from app.domain.match import PlayerForm
@@ -43,6 +44,7 @@ class KillModel:
         self.known = known
         self._mean = (known.won + known.lost) / 2
         self._prior = known.rounds * self._mean
+        self._tails = _TailsByStep(known.dispersion)
 
     def expected(self, won: float, lost: float) -> float:
         """A player's kills in so many rounds that the team won, and lost."""
@@ -69,13 +71,11 @@ class KillModel:
     def count(self, means: Means, seen: int = 0, factor: float = 1.0, further: float = 0.0) -> Distribution:
         """How many kills a player may have who has `seen` so far. `means`, times a factor and with a further
         mean, are those of what is to come; less than 0 counts as 0."""
-        dispersion, middle = self.known.dispersion, 0.0
-        cases = []
-        for mean, chance in means:
-            mean = factor * mean + further
-            middle += mean * chance
-            cases.append((chance, _tails(_place(mean), dispersion)))
-        return Distribution(_values(seen), _MeanTails(cases), int(middle))
+        tails_of, weights = self._tails, [chance for _, chance in means]
+        to_come = [factor * mean + further for mean, _ in means]
+        tails = _MeanTails(weights, [tails_of[_place(mean)] for mean in to_come])
+        middle = int(sum(map(mul, to_come, weights)))
+        return Distribution(_values(seen), tails, [middle - 1, middle + 1])
 
     def duel(self, mean: float, other: float, ahead: int) -> Duel:
         """Who of two players ends with more kills when these are the means of those to come and the first one
@@ -85,7 +85,7 @@ class KillModel:
     def most(self, means: Sequence[float]) -> list[float]:
         """For each of several players without kills, of whom these are the means, the chance to get more than
         every other one, the final score known."""
-        tails, found = [_tails(_place(mean), self.known.dispersion) for mean in means], [0.0] * len(means)
+        tails, found = [self._tails[_place(mean)] for mean in means], [0.0] * len(means)
         for kills in range(1, MOST + 1):
             fewer = [1 - one[kills] for one in tails]
             if all_fewer := prod(fewer):
@@ -102,15 +102,16 @@ def kill_model() -> KillModel:
 
 class _MeanTails(dict[int, float]):
     """The chance of at least so many kills to come, computed when it is first read: few lines are near to
-    evens. `cases` are tails with their probabilities."""
+    evens. `tails` are those of several cases, `weights` their probabilities."""
 
-    __slots__ = ("_cases",)
+    __slots__ = ("_tails", "_weights")
 
-    def __init__(self, cases: list[tuple[float, tuple[float, ...]]]) -> None:
-        self._cases = cases
+    def __init__(self, weights: Sequence[float], tails: Sequence[tuple[float, ...]]) -> None:
+        self._weights, self._tails = weights, tails
 
     def __missing__(self, index: int) -> float:
-        found = self[index] = sum([chance * tails[index] for chance, tails in self._cases])
+        found: float = sum(map(mul, self._weights, map(itemgetter(index), self._tails)))
+        self[index] = found
         return found
 
 
@@ -141,6 +142,20 @@ def _at_least(tails: Sequence[float], kills: int) -> float:
 @lru_cache(maxsize=MOST)
 def _values(seen: int) -> tuple[int, ...]:
     return tuple(range(seen, seen + MOST + 1))
+
+
+class _TailsByStep(dict[int, tuple[float, ...]]):
+    """`_tails` by the steps of the mean, of which there are `_STEPS` times `MOST`: read so often that a cache
+    of two arguments costs more."""
+
+    __slots__ = ("_dispersion",)
+
+    def __init__(self, dispersion: float) -> None:
+        self._dispersion = dispersion
+
+    def __missing__(self, steps: int) -> tuple[float, ...]:
+        found = self[steps] = _tails(steps, self._dispersion)
+        return found
 
 
 @lru_cache(maxsize=_STEPS * MOST + 1)

@@ -4,35 +4,34 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from app.domain.market import ACTIVE, Market
+from app.domain.market import Book, Market
 from app.trading.forecast import Forecast
-from app.trading.offer_plan import PlannedGroup, PlannedMarket, planned_group, planned_market
-from app.trading.offers import Certainty, differs_by, has_stepped, is_decided
+from app.trading.offer_plan import PlannedGroup
+from app.trading.offers import Certainty, Offer, differs_by, has_stepped, is_decided
 from app.trading.pricing import PricingConfig
-from app.trading.registry import RULES
 from app.trading.round_state import is_over
-from app.trading.rules import parse_specifiers
 
 #: Prices are looked at again after so many ms at the latest; how exactly that time is computed.
 HORIZON_MILLIS, _EXACT_MILLIS = 10_000, 500
 _ROUND_WINNER = 13
 
 
-def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingConfig) -> int | None:
-    """When (Unix ms) `markets`, priced by `forecast`, must be priced again if no line comes until then; None:
-    time changes nothing.
+def reprice_at(forecast: Forecast, offers: Iterable[Offer], book: Book, pricing: PricingConfig) -> int | None:
+    """When (Unix ms) the markets of these offers, priced by `forecast` and active in the `book`, must be
+    priced again if no line comes until then; None: time changes nothing.
 
     That is when a market of the round must be suspended, or when its odds, or the round's chance, have moved
     by the step that is published. While nothing happens a round's chance moves one way, so that bisection
     finds the first such moment.
     """
-    current = forecast.current_round
     held = {one.group for one in forecast.match.controls.held}
-    active = [one for one in markets if one.status is ACTIVE and one.group not in held]
-    if current is None or not active or not forecast.phase.live:
+    groups = [offer.group for offer in offers if offer.group.name not in held]
+    if forecast.current_round is None or not groups or not forecast.phase.live:
         return None
-    is_due = _due_by_chance(forecast, active, pricing)
-    others = _groups_beside_winner(active)
+    of_round = [group for group in groups if group.of_round]
+    winner = next((group for group in of_round if _is_winner(group)), None)
+    is_due = _due_by_chance(forecast, winner and _home_chance(winner, book), pricing)
+    others = [(group, [book[key] for key in group.keys]) for group in of_round if not _is_winner(group)]
 
     def is_due_by_others(millis: int) -> bool:
         after = forecast.later(millis)
@@ -47,11 +46,20 @@ def reprice_at(forecast: Forecast, markets: Iterable[Market], pricing: PricingCo
     return forecast.now + (moments[first] if first < len(moments) else HORIZON_MILLIS)
 
 
-def _due_by_chance(
-    forecast: Forecast, active: Sequence[Market], pricing: PricingConfig
-) -> Callable[[int], bool]:
+def _is_winner(group: PlannedGroup) -> bool:
+    return group.keys[0][0] == _ROUND_WINNER
+
+
+def _home_chance(winner: PlannedGroup, book: Book) -> float:
+    """Home's chance of the round by the prices in the book."""
+    key, _, specifiers = winner.markets[0]
+    chance = book[key].probability
+    return chance if specifiers.team == "home" else 1 - chance
+
+
+def _due_by_chance(forecast: Forecast, quoted: float | None, pricing: PricingConfig) -> Callable[[int], bool]:
     """Whether the chance of the round has moved by a step so many ms later, or bets accepted then are on a
-    round that is all but decided."""
+    round that is all but decided. `quoted`: that of home by the prices; None where there are none."""
     current = forecast.current_round
     assert current is not None
     key = current.map, current.number
@@ -65,32 +73,11 @@ def _due_by_chance(
         state = forecast.later(millis + delay).round_state
         return is_decided(chance(millis + delay)) or (state is not None and is_over(state))
 
-    base = next((_home_chance(one) for one in active if one.type_id == _ROUND_WINNER), chance(0))
+    base = chance(0) if quoted is None else quoted
     certain_now = is_certain(0)
     return lambda millis: (
         _moved_by(pricing.price_step, base, chance(millis)) or is_certain(millis) is not certain_now
     )
-
-
-def _home_chance(market: Market) -> float:
-    home = parse_specifiers(market.specifiers).team == "home"
-    return market.probability if home else 1 - market.probability
-
-
-def _groups_beside_winner(active: Sequence[Market]) -> list[tuple[PlannedGroup, list[Market]]]:
-    """The markets of the round but that of its winner, by group."""
-    by_group: dict[str, list[Market]] = {}
-    for market in active:
-        if market.type_id != _ROUND_WINNER and parse_specifiers(market.specifiers).round:
-            by_group.setdefault(market.group, []).append(market)
-    return [
-        (planned_group(name, tuple([_planned(one) for one in members])), members)
-        for name, members in by_group.items()
-    ]
-
-
-def _planned(market: Market) -> PlannedMarket:
-    return planned_market(RULES[market.type_id], parse_specifiers(market.specifiers))
 
 
 def _moved_by(step: float, chance: float, moved: float) -> bool:

@@ -16,6 +16,7 @@ from app.domain.match import BombWork, CurrentRound, MapPlay, Match, Side, Team
 from app.domain.presence import available_players
 from app.domain.sides import team_on
 from app.trading import model
+from app.trading.kept import kept_by_key
 from app.trading.map_scores import MapParameters, MapState
 from app.trading.round_state import (
     DEFUSE_SECONDS,
@@ -205,6 +206,7 @@ def _worth(items: tuple[str, ...]) -> tuple[int | None, int | None]:
     )
 
 
+@kept_by_key
 def _losses(play: MapPlay, team: Team) -> int | None:
     """The counter of the loss bonus: one more for each round lost in this half, one fewer for each won."""
     _, position = model.half_of(play.rounds_won, play.max_rounds, play.overtime_rounds)

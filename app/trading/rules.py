@@ -131,7 +131,8 @@ def nearest(lines: LineSequence, size: int) -> Iterator[Line]:
 
 def stays(chance: float) -> bool:
     """Whether a line with this chance to exceed it stays on offer while none comes on."""
-    return round(abs(chance - 0.5), 9) <= _LIMIT
+    distance = abs(chance - 0.5)
+    return distance < _LIMIT - _ROUNDED or round(distance, 9) <= _LIMIT
 
 
 def reach(chance: float) -> float:

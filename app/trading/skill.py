@@ -19,6 +19,7 @@ from app.domain.references import MarketAnchor
 from app.domain.strength import TeamRating
 from app.trading.coefficients import load
 from app.trading.half_walk import Results, log_likelihood
+from app.trading.kept import kept
 from app.trading.map_scores import (
     MapParameters,
     MapState,
@@ -31,6 +32,8 @@ from app.trading.map_scores import (
 from app.trading.market_anchor import anchored
 from app.trading.model import Skill, logit
 from app.trading.ratings import Normal, rating_model
+
+Points = tuple[float, float]  #: a team's strength and its standard deviation; 0 for a team without a rating
 
 
 class Format(NamedTuple):
@@ -53,11 +56,15 @@ def skill_prior(match: Match) -> Skill:
 
 def own_prior(match: Match) -> Skill:
     """The same by the ratings alone."""
-    if not (match.home_strength or match.away_strength):
+    home, away = (match.home_strength, match.home_strength_sd), (match.away_strength, match.away_strength_sd)
+    return _prior_of(home, away, match.max_rounds)
+
+
+@lru_cache(maxsize=1024)
+def _prior_of(home: Points, away: Points, max_rounds: int) -> Skill:
+    if not (home[0] or away[0]):
         return Skill(0.0, load().maps.skill_spread)
-    home = _rated(match.home_strength, match.home_strength_sd)
-    away = _rated(match.away_strength, match.away_strength_sd)
-    return _spread(rating_model().skill(home, away, match.max_rounds))
+    return _spread(rating_model().skill(_rated(*home), _rated(*away), max_rounds))
 
 
 def match_format(match: Match) -> Format:
@@ -137,12 +144,14 @@ def cases(match: Match) -> tuple[Case, ...]:
     expected = skill_prior(match)
     if match.controls.shifts:
         return _after_shifts(match, expected)
-    played = tuple(
-        (map_parameters(play, 0.0, starts_ct), tuple(half_results(play)))
-        for play in match.maps
-        if (starts_ct := home_starts_ct(play)) is not None
-    )
-    return _after(expected, played)
+    return _after(expected, tuple([found for play in match.maps if (found := _played(play)) is not None]))
+
+
+@kept
+def _played(play: MapPlay) -> tuple[MapParameters, Halves] | None:
+    """A map as an even match would go on, and its rounds so far; None while sides are unknown."""
+    starts_ct = home_starts_ct(play)
+    return None if starts_ct is None else (map_parameters(play, 0.0, starts_ct), half_results(play))
 
 
 def _after_shifts(match: Match, expected: Skill) -> tuple[Case, ...]:

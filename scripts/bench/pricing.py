@@ -161,7 +161,8 @@ def _play(
 def _quotes(match: Match, now: int) -> Iterator[Quote]:
     forecast = Forecast(collect_facts(match, ()), now)
     for offer in priced_offers(forecast, {}, PricingConfig()):
-        yield offer.type_id, offer.specifiers, offer.probability
+        for market, probability in zip(offer.group.markets, offer.probabilities, strict=True):
+            yield market.rule.id, market.specifiers, probability
 
 
 def _judge(

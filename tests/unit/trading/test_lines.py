@@ -70,7 +70,7 @@ def test_final_scores_are_the_mean_over_cases_however_many_they_share(
         for _, by_score, times in cases
         for _ in range(times)
     ]
-    found, expected = FinalScores(ends), mixture(zip(weights, ends, strict=True))
+    found, expected = FinalScores.of(ends), mixture(zip(weights, ends, strict=True))
     possible = {score: chance for score, chance in expected if chance}
     assert dict(found.mean(weights)) == pytest.approx(possible)
     for measure in (lead, total):
