@@ -81,7 +81,8 @@ def _tests(arguments: Sequence[str]) -> Outcome:
     print("== tests", flush=True)
     began = monotonic()
     try:
-        found = services.start(DIRECTORY, services.wanted())
+        # With fewer schedulers than cores the broker would wait for a core behind the tests' processes.
+        found = services.start(DIRECTORY, services.wanted(), schedulers=0)
         environment = _environment(MATCHFEED_SERVICES="running", **found.environment())
         status, closing = _pytest(arguments, environment)
     finally:

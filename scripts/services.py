@@ -76,21 +76,31 @@ class KeyStore(msgspec.Struct, frozen=True):
 
 
 def start(
-    directory: Path, wanted: Services, notify: Notify = print_line, *, keys: KeyStore | None = None
+    directory: Path,
+    wanted: Services,
+    notify: Notify = print_line,
+    *,
+    keys: KeyStore | None = None,
+    schedulers: int | None = None,
 ) -> Services:
     """The servers to use: the wanted ones where they answer, private ones under `directory` elsewhere.
 
     What an earlier call started there and still runs is used again. With `keys`, those may log in at a
-    private broker. Raises `ServiceError` with one clear line; then nothing that this call started is left
-    running.
+    private broker; `schedulers` are its own (0: Erlang's default; None: half of the cores). Raises
+    `ServiceError` with one clear line; then nothing that this call started is left running.
     """
-    with starting(directory, wanted, notify, keys=keys) as found:
+    with starting(directory, wanted, notify, keys=keys, schedulers=schedulers) as found:
         return found
 
 
 @contextmanager
 def starting(
-    directory: Path, wanted: Services, notify: Notify = print_line, *, keys: KeyStore | None = None
+    directory: Path,
+    wanted: Services,
+    notify: Notify = print_line,
+    *,
+    keys: KeyStore | None = None,
+    schedulers: int | None = None,
 ) -> Iterator[Services]:
     """As `start`, for a caller that has something to do which needs no broker: a private one boots during the
     block, and answers when it ends. A block that fails is a failed start."""
@@ -105,6 +115,8 @@ def starting(
             database_url = _postgresql(directory, wanted, state, notify)
             redis_url = _redis(directory, wanted, state, notify)
             options = rabbitmq.Options(certificate, keys.environment(database_url) if keys else {})
+            if schedulers is not None:
+                options = msgspec.structs.replace(options, schedulers=schedulers)
             broker = _rabbitmq(directory, wanted, state, options, notify)
             urls = broker.urls if isinstance(broker, rabbitmq.Booting) else broker
             yield Services(

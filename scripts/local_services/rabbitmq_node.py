@@ -48,8 +48,8 @@ class BrokerNode(msgspec.Struct, frozen=True):
     epmd, `authorisation` that of `matchfeed broker-authorisation` at the same address.
 
     `schedulers` is the number of Erlang's threads that do the broker's work, 0 for one a core. Threads that
-    wake each other for single messages cost a quarter of the broker's processor
-    (`python -m scripts.bench.broker`)."""
+    wake each other for single messages cost a sixth to a quarter of the broker's processor
+    (decision 0073)."""
 
     home: Path
     name: str

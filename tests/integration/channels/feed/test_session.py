@@ -282,15 +282,15 @@ async def test_cursors_are_saved_and_the_window_is_not_exceeded(rig: Rig, feed: 
         async with rig.store.autocommit() as tx:
             [standing] = await cursors.statuses(tx)
         assert standing.behind == 0 and standing.oldest is None
-        assert consumer.seqs == set(seqs)
+        await until("delivered", lambda: consumer.seqs == set(seqs))
 
 
 async def test_two_sessions_share_and_neither_repeats(rig: Rig, feed: Running) -> None:
     async with AsyncExitStack() as stack:
         consumers = [consumer for _, consumer in await listening(rig, stack, 4)]
-        one = await stack.enter_async_context(feed(lease_millis=600))
+        one = await stack.enter_async_context(feed(lease_millis=2000))
         await until("alive", lambda: all(each.alives for each in consumers))
-        two = await stack.enter_async_context(feed(lease_millis=600))
+        two = await stack.enter_async_context(feed(lease_millis=2000))
         await until("shared", lambda: len(one.relay.publishers) == len(two.relay.publishers) == 2)
         match = await rig.match()
         seqs = set(await rig.write_changes(match, 30))
