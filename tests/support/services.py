@@ -31,7 +31,7 @@ def running(shared: str | None) -> Iterator[Services]:
     directory = Path(tempfile.mkdtemp(prefix="matchfeed-test-"))
     directory.chmod(0o755)
     try:
-        yield _without_tls(services.start(directory, services.wanted()))
+        yield _without_tls(services.start(directory, services.wanted(), schedulers=0))
     finally:
         services.stop(directory)
         shutil.rmtree(directory)
