@@ -184,6 +184,7 @@ class FeedSession:
         """Three times a lease, and when one expires whose holder has died: renew, acquire what is free, drop
         what we no longer hold."""
         while True:
+            self._until_expiry = math.inf  # a renewal that fails is not tried again sooner
             try:
                 for tenant in await self._renew():
                     self._tasks[tenant.tenant_id] = group.create_task(self._serve(tenant, login))
