@@ -6,7 +6,7 @@ that is sent in endless pieces. These are checked here, and so is what earlier p
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -78,17 +78,20 @@ def find_violations(
     """What the tenants of these vhosts have and may not have, where the feed is published to `exchange`;
     `before` is the previous inventory, `own_user` as in `client_connections`."""
     found: list[Violation] = []
-    for vhost in sorted(vhosts):
-        found += _resources(vhost, now, exchange, limits)
-        found += _connections(vhost, client_connections(now, vhost, own_user), before, limits)
+    received = {each.name: each.recv_oct for each in before.connections}
+    present = now.by_vhost()
+    for vhost in sorted(present.keys() & set(vhosts)):
+        has = present[vhost]
+        found += _resources(vhost, has, exchange, limits)
+        found += _connections(vhost, client_connections(has, vhost, own_user), received, limits)
     return found
 
 
-def _resources(vhost: str, now: Inventory, exchange: str, limits: TenantLimits) -> Iterator[Violation]:
-    queues = [queue for queue in now.queues if queue.vhost == vhost and queue.name != LOST]
+def _resources(vhost: str, has: Inventory, exchange: str, limits: TenantLimits) -> Iterator[Violation]:
+    queues = [queue for queue in has.queues if queue.name != LOST]
     yield from (violation for queue in queues for violation in _queue(queue, limits))
-    yield from _exchanges(vhost, now, exchange)
-    yield from _bindings(vhost, now, limits)
+    yield from _exchanges(vhost, has, exchange)
+    yield from _bindings(vhost, has, limits)
     if (consumers := sum(queue.consumers for queue in queues)) > limits.consumers:
         yield Violation(vhost, "consumers", f"{consumers} consumers; {limits.consumers} at most")
 
@@ -118,19 +121,19 @@ def _allowed(name: str, value: Any) -> bool:
             return name in _ALLOWED_ARGUMENTS
 
 
-def _exchanges(vhost: str, now: Inventory, exchange: str) -> Iterator[Violation]:
-    for each in now.exchanges:
+def _exchanges(vhost: str, has: Inventory, exchange: str) -> Iterator[Violation]:
+    for each in has.exchanges:
         ours = each.name in ("", exchange, *CLIENT_EXCHANGES, LOST, RUNNING) or each.name.startswith("amq.")
-        if each.vhost == vhost and not ours:
+        if not ours:
             yield Violation(vhost, "exchange", f"there is an exchange {each.name}", exchange=each.name)
 
 
-def _bindings(vhost: str, now: Inventory, limits: TenantLimits) -> Iterator[Violation]:
+def _bindings(vhost: str, has: Inventory, limits: TenantLimits) -> Iterator[Violation]:
     """Names the queue with most bindings: deleting it costs the broker less than many unbinds."""
     bound = Counter(
         each.destination
-        for each in now.bindings
-        if each.vhost == vhost and each.source and each.destination not in (LOST, SDK_EXCHANGE)
+        for each in has.bindings
+        if each.source and each.destination not in (LOST, SDK_EXCHANGE)
     )
     if bound.total() > limits.bindings:
         [(queue, count)] = bound.most_common(1)
@@ -139,12 +142,11 @@ def _bindings(vhost: str, now: Inventory, limits: TenantLimits) -> Iterator[Viol
 
 
 def _connections(
-    vhost: str, clients: Collection[ListedConnection], before: Inventory, limits: TenantLimits
+    vhost: str, clients: Collection[ListedConnection], received: Mapping[str, int], limits: TenantLimits
 ) -> Iterator[Violation]:
-    known = {each.name: each.recv_oct for each in before.connections}
     by_key = 0
     for each in clients:
-        sent = each.recv_oct - known.get(each.name, 0)
+        sent = each.recv_oct - received.get(each.name, 0)
         if sent > limits.received:
             yield Violation(vhost, "sends", f"{sent} bytes came from {each.name} in a few seconds")
         if each.channels > limits.channels:
