@@ -1,6 +1,7 @@
 """The delivery of the feed to each tenant, for operators and for its own people: what the store and the
 broker know of it."""
 
+from collections import defaultdict
 from uuid import UUID
 
 import msgspec
@@ -161,10 +162,14 @@ async def tenant_statuses(store: Store, management: Management) -> list[TenantSt
         queues: list[QueueCounts] | None = await management.queues()
     except Unavailable:
         queues = None
-    return [_tenant_status(each, queues) for each in statuses]
+    of_vhosts: defaultdict[str, list[QueueCounts]] = defaultdict(list)
+    for queue in queues or ():
+        of_vhosts[queue.vhost].append(queue)
+    return [_tenant_status(each, None if queues is None else of_vhosts[each.vhost]) for each in statuses]
 
 
 def _tenant_status(status: CursorStatus, queues: list[QueueCounts] | None) -> TenantStatus:
+    """`queues` are those of its vhost."""
     held = status.holder is not None and status.remaining > 0
     return TenantStatus(
         tenant=status.slug,
@@ -175,14 +180,14 @@ def _tenant_status(status: CursorStatus, queues: list[QueueCounts] | None) -> Te
         behind_seconds=(status.oldest or 0) / 1000,
         alive_seconds_ago=status.silent / 1000,
         dropped=status.dropped,
-        queues=None if queues is None else queue_depths(queues, status.vhost),
+        queues=None if queues is None else _queue_depths(queues),
     )
 
 
-def queue_depths(queues: list[QueueCounts], vhost: str) -> tuple[QueueDepth, ...]:
-    """The tenant's own queues in its vhost."""
+def _queue_depths(queues: list[QueueCounts]) -> tuple[QueueDepth, ...]:
+    """The tenant's own queues, of all in its vhost."""
     return tuple(
         QueueDepth(each.name, each.ready, each.unacknowledged, each.consumers)
         for each in queues
-        if each.vhost == vhost and each.name != LOST
+        if each.name != LOST
     )
