@@ -193,7 +193,10 @@ async def _limit(counters: Counters, email: str, address: str, secret: str) -> N
 async def _checked(tx: Tx, seen: UserRecord, code: str | None, secret: str, now: int) -> UserRecord | None:
     """The user, locked, if they may sign in with that code, None otherwise; what was verified before may have
     changed meanwhile."""
-    record = await users.lock(tx, seen.user.id)
+    try:
+        record = await users.lock(tx, seen.user.id)
+    except NotFound:  # erased since
+        return None
     unchanged = record.password_hash == seen.password_hash
     if not (unchanged and record.user.active and record.tenant.active):
         return None

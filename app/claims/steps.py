@@ -39,7 +39,8 @@ async def record(
             await alerts.end(tx, alert_about(claim, kind), now)
     log.info("claim", step=step.value, claim=str(claim.id), match_id=str(claim.match_id), tenant=claim.tenant)
     key = changes.tenant_market_key(claim.tenant_id, str(claim.id))
-    return ChangeDraft(changes.CLAIM, key, "", "", _encode(ClaimChange(step, claim)))
+    nobody = msgspec.structs.replace(claim, opened_by="", taken_by=None, answered_by=None)
+    return ChangeDraft(changes.CLAIM, key, "", "", _encode(ClaimChange(step, nobody)))
 
 
 async def publish(tx: Tx, match: Match, *drafts: ChangeDraft, now: int) -> None:

@@ -4,6 +4,7 @@ import click
 import msgspec
 
 from app.access import users
+from app.access.erasure import erase_person
 from app.access.users import IssuedLink
 from app.cli.connections import command_store
 from app.cli.runtime import actor, async_command, load_settings, print_json
@@ -68,6 +69,21 @@ async def user_end(email: str) -> None:
     print_json(_user_view(ended))
 
 
+@user.command("forget")
+@click.argument("email")
+@click.option("--yes", is_flag=True, help="Erase without asking.")
+@async_command
+async def user_forget(email: str, yes: bool) -> None:
+    """Erase the user or operator EMAIL: password, sessions, links, name and address.
+
+    What they did stays recorded under a pseudonym.
+    """
+    if not yes:
+        click.confirm(f"Erase {email}? That cannot be undone.", abort=True)
+    async with command_store(load_settings()) as store:
+        print_json(msgspec.to_builtins(await erase_person(store, email, by=actor(), now=system_clock())))
+
+
 async def _by_email(tx: Tx, email: str) -> User:
     record = await stored.by_email(tx, users.normalized_email(email))
     if record is None:
@@ -116,6 +132,9 @@ _ROLES = click.Choice([role.value for role in OperatorRole])
 @click.group()
 def operator() -> None:
     """People who sign in to the trading console. A one-time link is printed once; pass it to its operator."""
+
+
+operator.add_command(user_forget)
 
 
 @operator.command("create")

@@ -115,4 +115,4 @@ async def _write(tx: Tx, after: Alert, command: AnyAlertCommand, by: str, now: i
     await alerts.save_handling(tx, after)
     await audit.add(tx, AuditRecord(now, by, action, about, None, details))
     if after.ended_at is not None:
-        log.info("alert ended", kind=after.kind.value, about=about, by=by)
+        log.info("alert ended", kind=after.kind.value, about=about)

@@ -108,7 +108,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ClaimChange(msgspec.Struct, frozen=True):
-    """A claim after a step: the body of its row in the change log."""
+    """A claim after a step, without its actors: the body of its row in the change log, from which no person
+    can be erased."""
 
     step: ClaimStep
     claim: Claim

@@ -168,6 +168,11 @@ class SignedIn(msgspec.Struct, frozen=True):
         return f"SignedIn(user={self.user.id}, session_id={self.session_id}, csrf_token=…)"
 
 
+def actors_of(address: str) -> list[str]:
+    """The names in the audit log of a user and of an operator with that address, or that pseudonym."""
+    return [kind + address for kind in (_ACTOR, _OPERATOR)]
+
+
 def is_user(actor: str) -> bool:
     """Whether that name in the audit log is a user's: not an operator's, a key's or the command line's."""
     return actor.startswith(_ACTOR)

@@ -1,21 +1,22 @@
 """The people of tenants: what is known of each, what is stored to verify their sign-in, and the one-time
 links by which they set a password."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import msgspec
 from piccolo.columns import Column
-from piccolo.query import Select, Update
+from piccolo.query import Delete, Select, Update
 from piccolo.querystring import QueryString
 
-from app.domain.tenant import LinkPurpose, Role, Tenant, User
+from app.domain.tenant import LinkPurpose, OperatorRole, Role, Tenant, User
 from app.kit.errors import Conflict, NotFound
 from app.store import tenants
 from app.store.prepared import prepared, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping
-from app.store.sql import NEWEST, holds
+from app.store.sql import NEWEST, any_of, holds
 from app.store.tables.tenant import PortalLink, PortalUser
 from app.store.tables.tenant import Tenant as TenantTable
 from app.store.transaction import Row, Tx
@@ -107,10 +108,21 @@ async def lock_in_tenant(tx: Tx, tenant_id: UUID, user_id: UUID) -> UserRecord:
     return _found(await tx.first(_lock_in_tenant(tenant_id, user_id)))
 
 
+@reading_rows(lambda row: _record(row))
+def with_address(email: str, /) -> Select[PortalUser]:
+    """The users with that address, those that have ended too."""
+    return _records().where(PortalUser.email == email)
+
+
+async def lock_with_address(tx: Tx, email: str) -> list[UserRecord]:
+    """`with_address`, and their rows locked until the transaction ends."""
+    return [_record(row) for row in await tx.run(_lock_with_address(email))]
+
+
 async def lock_owners(tx: Tx, tenant_id: UUID) -> set[UUID]:
-    """The tenant's active owners, their rows locked; before any other user of the tenant is locked, so that
-    two changes of owners wait for one another."""
-    return {row["id"] for row in await tx.run(_lock_owners(tenant_id, Role.OWNER.value))}
+    """The tenant's active owners, of operators' the admins, their rows locked; before any other user of the
+    tenant is locked, so that two changes of owners wait for one another."""
+    return {row["id"] for row in await tx.run(_lock_owners(tenant_id))}
 
 
 @reading_rows(read_user)
@@ -134,6 +146,12 @@ async def save(tx: Tx, record: UserRecord) -> None:
     name. `has_password` and `second_factor` follow from the rest."""
     changed = [getattr(record.user, name) for name in _CHANGEABLE]
     await tx.change(_save(record.user.id, *changed, *(getattr(record, name) for name in _CHECKS)))
+
+
+@writing
+def delete(user_ids: Collection[UUID], /) -> Delete:
+    """Delete these users, and with them their sessions and links."""
+    return PortalUser.delete().where(any_of(PortalUser.id, user_ids))
 
 
 async def insert_link(tx: Tx, link: Link, digest: bytes) -> None:
@@ -180,8 +198,15 @@ def _lock_in_tenant(tenant_id: UUID, user_id: UUID) -> Select[PortalUser]:
 
 
 @prepared
-def _lock_owners(tenant_id: UUID, role: str) -> Select[PortalUser]:
-    query = PortalUser.select(PortalUser.id).where(PortalUser.tenant_id == tenant_id, PortalUser.role == role)
+def _lock_with_address(email: str) -> Select[PortalUser]:
+    query = _records().where(PortalUser.email == email).order_by(PortalUser.id)
+    return query.lock_rows("UPDATE", of=(PortalUser,))
+
+
+@prepared
+def _lock_owners(tenant_id: UUID) -> Select[PortalUser]:
+    leads = (PortalUser.role == Role.OWNER) | (PortalUser.operator_role == OperatorRole.ADMIN)
+    query = PortalUser.select(PortalUser.id).where(PortalUser.tenant_id == tenant_id, leads)
     return query.where(holds(PortalUser.active)).order_by(PortalUser.id).lock_rows("UPDATE")
 
 

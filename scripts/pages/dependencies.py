@@ -119,6 +119,13 @@ with the headers of Debian's C library (LGPL-2.1), for the models (`docs/models`
 The client in TypeScript (`scripts/clients/typescript`) installs from npm, by its lock: amqplib (MIT) for
 AMQP, ws (MIT) for WebSocket, saxes (ISC) with xmlchars (MIT) for XML.
 
+## Bill of materials
+
+`.venv/bin/python -m scripts.bill_of_materials` writes what is deployed as CycloneDX 1.6: each package with
+its version, licence, dependencies and the hashes that are pinned, and the files of others in the wheel. A
+package that is missing or of another version is an error; with `--release /opt/matchfeed/current` also one
+that is installed there and not pinned. Servers, and packages of the operating system, are not in it.
+
 ## Servers
 
 PostgreSQL (PostgreSQL licence) 15 or later, Redis (BSD-3-Clause to 7.2) or Valkey (BSD-3-Clause), RabbitMQ

@@ -59,6 +59,21 @@ def test_a_user_is_invited_reset_and_ended(run: Run, settings: Settings) -> None
     ]
 
 
+def test_a_person_is_erased_when_that_is_confirmed(run: Run) -> None:
+    ok(run("tenant", "create", "delta"))
+    create(run, "boss@example.com")
+    create(run, "ann@example.com", "reader")
+    assert run("user", "forget", "ann@example.com").exit_code == 1
+    assert len(ok(run("user", "list", "--tenant", "delta"))) == 2
+    erased = ok(run("user", "forget", "Ann@example.com", "--yes"))
+    assert erased["users"] == 1
+    assert [each["email"] for each in ok(run("user", "list", "--tenant", "delta"))] == ["boss@example.com"]
+    audit = run("tenant", "audit", "delta").output
+    assert erased["pseudonym"] in audit and "ann@example.com" not in audit
+    again = run("operator", "forget", "ann@example.com", "--yes")
+    assert (again.exit_code, again.stderr) == (1, "Error: Nothing is stored of 'ann@example.com'.\n")
+
+
 def test_a_link_is_printed_once(run: Run) -> None:
     ok(run("tenant", "create", "delta"))
     token = create(run, "ann@example.com")["link"].rpartition("/")[2]

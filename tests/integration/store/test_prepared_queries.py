@@ -14,7 +14,7 @@ from piccolo.columns import Array
 import app.store
 from app.domain.recovery import RecoveryState
 from app.domain.scopes import Reach
-from app.store import claims, entrants, prepared, settlements, soccer_matches, users
+from app.store import claims, entrants, erasure, prepared, settlements, soccer_matches, users
 from app.store.connections import Store
 from app.store.log_state import ParkedBatch
 from app.store.matches import DEPENDENT_TABLES
@@ -60,6 +60,7 @@ _FORMS: dict[str, tuple[Any, ...]] = {
 _ANY_NUMBER = ("filters", "match_filters", "claim_filters", "conditions")
 #: Tables of a kind that several functions name `table`, by the function's module and name.
 _TABLES: dict[str, tuple[Any, ...]] = {
+    "erasure._replace": tuple(erasure.PLACES),
     "history._mark": (Round, TimelineEvent),
     "history._of_matches": (Round, TimelineEvent),
     "matches._delete_dependent": tuple(DEPENDENT_TABLES),
