@@ -149,6 +149,16 @@ async def test_a_body_that_is_encoded_is_refused(client: httpx.AsyncClient, oper
     assert (await post_log(client, url, **{"Content-Encoding": "identity"})).status_code == 200
 
 
+async def test_lines_of_no_stated_length_are_refused(client: httpx.AsyncClient, operator: Headers) -> None:
+    """They are not read, so OK would be wrong."""
+    url = (await create(client, operator))["log_sink_url"]
+    request = client.build_request("POST", url, content=b"a line\n")
+    del request.headers["Content-Length"]
+    answer = await client.send(request)
+    (refused,) = answer.json()["detail"]
+    assert (answer.status_code, refused["loc"]) == (422, ["header", "content-length"])
+
+
 async def test_the_sink_wants_the_token_of_its_match(client: httpx.AsyncClient, operator: Headers) -> None:
     first, second = await create(client, operator), await create(client, operator)
     path, token = first["log_sink_url"].split("?token=")
