@@ -9,8 +9,9 @@ is locked, the batch is ordered by its byte range in the sender's log (`batches`
 and are folded through the pure domain, then trading reacts and everything is written together or not at all
 (`app.commands.match_update`). A batch is acknowledged after the commit, so it is applied at least
 once. What the broker redelivers is recognised by its message id or its offsets, what a sender repeats by its
-offsets only: without offsets a repeated request is applied again, and the facts in it that do not fit the
-state (a second death in a round, a score already counted) change nothing. Missing data is never guessed: the
+offsets, or by the id if it sends none and repeats its last body: an earlier one is applied again, and the
+facts in it that do not fit the state (a second death in a round, a score already counted) change nothing. A
+body may end within a line, which is read with its rest (`cut_lines`). Missing data is never guessed: the
 match is suspended until a round begins of which nothing is missing. Facts applied long after their arrival
 score and settle, but suspend every active market and open none.
 

@@ -22,6 +22,7 @@ from app.ingest.cs2log.reader import split_timestamp
 from app.kit.logging import get_logger
 from app.store.log_state import LogRange, LogState
 
+BEGUN = -1  #: the offsets of the beginning of a line, which waits for its rest
 _SLACK_BYTES = 1024
 _MAX_BYTES = 200  #: of a sender's text in an AMQP header; all headers must fit into one frame
 _MAX_MAP = 120  #: characters of a map's name
@@ -163,19 +164,28 @@ def advance(state: LogState, log_range: LogRange) -> tuple[LogState, bytes]:
 
 def next_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
     """The pending range that is next, or None."""
-    ready = (each for each in pending if _same_run(state, each) and not is_early(state, each))
+    ready = (each for each in _ranges(state, pending) if not is_early(state, each))
     return min(ready, key=lambda each: each.begin, default=None)
 
 
 def first_pending(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
     """The earliest pending range of the present run: where to continue after a gap."""
-    present = (each for each in pending if _same_run(state, each))
-    return min(present, key=lambda each: each.begin, default=None)
+    return min(_ranges(state, pending), key=lambda each: each.begin, default=None)
+
+
+def begun_line(state: LogState, pending: Sequence[LogRange]) -> LogRange | None:
+    """The beginning of a line with which the last body of the present run ended, or None."""
+    return next((each for each in pending if each.begin == BEGUN and _same_run(state, each)), None)
 
 
 def obsolete(state: LogState, pending: Sequence[LogRange]) -> list[LogRange]:
     """Pending ranges of an earlier run, which will never be applied."""
     return [each for each in pending if not _same_run(state, each)]
+
+
+def _ranges(state: LogState, pending: Sequence[LogRange]) -> list[LogRange]:
+    """The pending ranges of the present run."""
+    return [each for each in pending if each.begin != BEGUN and _same_run(state, each)]
 
 
 def _first_line(log_range: LogRange) -> tuple[int | None, str]:

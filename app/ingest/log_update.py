@@ -17,7 +17,7 @@ from app.domain.doubts import LOG_GAP
 from app.domain.facts import DataLost, Fact, RivalSeen, SourceChanged
 from app.domain.match import Match
 from app.domain.transitions import fold
-from app.ingest import batches, cs2log, source_selection
+from app.ingest import batches, cs2log, cut_lines, source_selection
 from app.ingest.batches import Batch
 from app.ingest.log_facts import apply_facts, fit_between, with_ended_doubts
 from app.ingest.source_selection import SourceDecision
@@ -31,6 +31,7 @@ from app.store.transaction import Tx, Write
 from app.trading.pricing import PricingConfig
 
 _LOGGED = 5  #: unread lines of a body that are logged
+_CUT_MILLIS = 60_000  #: ms for which the beginning of a line that says nothing waits for its rest
 log = get_logger(__name__)
 
 
@@ -150,12 +151,16 @@ class LogUpdate:
         self.facts: list[Fact] = []  #: the lines'
         self.parts: list[Part] = []
         self.arrived_at = 0
+        self.begun: LogRange | None = None  #: the beginning of a line that waits for its rest
+        self._stored_begun: LogRange | None = None
+        self._knows_begun = False
 
     async def add(self, log_range: LogRange, *, has_offsets: bool = True) -> None:
         """Parse the next range; `has_offsets` when its sender sends them."""
         body = log_range.body
         if has_offsets:
             self.state, body = batches.advance(self.state, log_range)
+        body = await self._whole_lines(body, log_range.arrived_at)
         reading = cs2log.read(body, log_range.arrived_at)
         metrics.log_lines.labels("known").inc(reading.known)
         metrics.log_lines.labels("unknown").inc(reading.unknown - len(reading.unread))
@@ -168,6 +173,29 @@ class LogUpdate:
         self.facts += fit_between(reading.facts, before, log_range.arrived_at)
         self.parts.append(Part("\n".join(reading.said), before, log_range.arrived_at))
         self.arrived_at = max(self.arrived_at, log_range.arrived_at)
+
+    async def _whole_lines(self, body: bytes, arrived_at: int) -> bytes:
+        """The lines that the body completes; what begins another waits."""
+        if not self._knows_begun:
+            self.begun = self._stored_begun = batches.begun_line(self.state, await self._pending())
+            self._knows_begun = True
+        body, begun = cut_lines.whole_lines(self.begun.body if self.begun else b"", body)
+        place = (self.state.instance, batches.BEGUN, batches.BEGUN)
+        self.begun = LogRange(*place, begun, arrived_at) if begun else None
+        return body
+
+    async def end_line(self, begun: LogRange) -> None:
+        """Read the beginning of a line, whose rest has not come, as it is."""
+        await self.add(replace(begun, body=b"\n"), has_offsets=False)
+
+    async def _save_begun(self, now: int) -> None:
+        if self.begun == self._stored_begun:
+            return
+        if self._stored_begun is not None:
+            await log_state.delete_pending(self.tx, self.match.id, self._stored_begun)
+        if self.begun is not None:
+            later = 0 if cut_lines.says_something(self.begun.body) else _CUT_MILLIS
+            await log_state.save_pending(self.tx, self.match.id, self.begun, now + later)
 
     async def add_pending(self) -> None:
         """Add the pending ranges that are next now; drop those of an earlier run of the server."""
@@ -202,6 +230,7 @@ class LogUpdate:
 
     async def finish(self, now: int, config: IngestConfig) -> None:
         """Fold the facts, let trading react, and write everything."""
+        await self._save_begun(now)
         may_price = now - self.arrived_at <= config.fresh_millis
         had_gap, facts = self.state.has_gap, [*self.own, *self.facts]
         if may_price:

@@ -70,9 +70,14 @@ async def _close_gap(
     tx: Tx, match: Match, now: int, config: IngestConfig, *, with_pending: bool = True
 ) -> None:
     state = await log_state.get(tx, match.id)
-    first = batches.first_pending(state, await log_state.pending(tx, match.id))
+    waiting = await log_state.pending(tx, match.id)
+    begun, first = batches.begun_line(state, waiting), batches.first_pending(state, waiting)
+    if begun is not None and first is not None:  # its rest is among the missing bytes
+        await log_state.delete_pending(tx, match.id, begun)
     if first is None or not batches.is_early(state, first):
         update = LogUpdate(tx, match, state)
+        if begun is not None and first is None:
+            await update.end_line(begun)
     elif state.next_offset == 0 and match.map is None:
         # Before play nothing depends on the lines that a server wrote before it sent us its log.
         update = LogUpdate(tx, match, replace(state, next_offset=first.begin))

@@ -1,15 +1,18 @@
 """The log sink, to which game servers send their logs; on the public listener.
 
-Each request becomes a message with an id of its own, by which a redelivery of the broker is recognised. A
-sender that repeats a request (after a 503 the batch may be queued all the same) is recognised by its offsets
-only.
+Each request becomes a message with an id, by which a redelivery of the broker is recognised. A sender that
+repeats a request (after a 503 the batch may be queued all the same, or the address is registered twice) is
+recognised by its offsets; without them the id follows from the lines, and lines that come twice in a row are
+one batch.
 """
 
+from hashlib import blake2b
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 import msgspec
 from litestar import MediaType, Request, Response, post
+from litestar.datastructures import Headers
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
@@ -49,12 +52,12 @@ async def log_sink(
 ) -> str:
     """Receive lines of a game server's log; answered once they are stored in a durable queue."""
     number = log_tokens.check(sink.secret, match_id, token)
-    _refuse_encoded(request.headers.get("content-encoding", ""))
+    _refuse_unreadable(request.headers)
     body = await request.body()
     offsets = _offset(request.headers.get(_BEGIN)), _offset(request.headers.get(_END))
     begin, end = stated_range(*offsets, len(body))
     batch = Batch(
-        id=uuid4().hex,
+        id=_batch_id(match_id, body) if begin is None else uuid4().hex,
         match_id=match_id,
         number=number,
         arrived_at=sink.clock(),
@@ -71,11 +74,23 @@ async def log_sink(
     return "OK"
 
 
-def _refuse_encoded(encoding: str) -> None:
-    """Raise `Invalid` for a body that is not the log itself: none of its lines could be read."""
+def _batch_id(match_id: UUID, body: bytes) -> str:
+    """One id for lines that come twice. A single line may be written twice in a second."""
+    if b"\n" not in body.strip():
+        return uuid4().hex
+    return blake2b(match_id.bytes + body, digest_size=16).hexdigest()
+
+
+def _refuse_unreadable(headers: Headers) -> None:
+    """Raise `Invalid` for lines that cannot be read: encoded ones, and those of no stated length, as some
+    HTTP/1.0 clients send them, which end with the connection."""
+    encoding = headers.get("content-encoding", "")
     if encoding.strip().lower() not in ("", "identity"):
         what = "Send the log's lines as they are, without Content-Encoding."
         raise Invalid(Field(("header", "content-encoding"), what, "content_encoding", encoding[:100]))
+    if "content-length" not in headers and "transfer-encoding" not in headers:
+        what = "Send the number of bytes in Content-Length, or the lines in chunks."
+        raise Invalid(Field(("header", "content-length"), what, "content_length"))
 
 
 def _offset(text: str | None) -> int | None:

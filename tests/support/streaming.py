@@ -60,10 +60,11 @@ async def streaming(
 async def subscribed(
     host: str, raw: str, ref: str = "", since: int | None = None, **options: Any
 ) -> AsyncIterator[ClientConnection]:
-    """A connection to the stream of all matches, or of the one that `ref` names."""
+    """A connection to the stream of all matches, or of the one that `ref` names. As most clients do, it
+    offers compression."""
     query = f"api_key={raw}" + ("" if since is None else f"&since={since}")
     path = f"/cs2/v1/stream/{ref}" if ref else "/cs2/v1/stream"
-    async with connect(f"ws://{host}{path}?{query}", compression=None, max_size=None, **options) as client:
+    async with connect(f"ws://{host}{path}?{query}", max_size=None, **options) as client:
         yield client
 
 
@@ -112,7 +113,7 @@ async def shown_by_rest(host: str, raw: str, path: str) -> Any:
 async def refusal(host: str, path: str, **options: Any) -> websockets.Response:
     """The HTTP response to an upgrade that is refused."""
     try:
-        async with connect(f"ws://{host}{path}", compression=None, **options):
+        async with connect(f"ws://{host}{path}", **options):
             raise AssertionError("the upgrade was accepted")
     except websockets.InvalidStatus as error:
         return error.response

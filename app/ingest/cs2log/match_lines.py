@@ -21,11 +21,12 @@ _GAME_OVER = re.compile(r"Game Over:\s+(?:\S+\s+)*?(\S+) score (\d{1,4}):(\d{1,4
 _MATCH_START = re.compile(r'World triggered "Match_Start" on "([^"]*)"', re.ASCII)
 _MAP = re.compile(r'(?:Loading|Started) map "([^"]+)"', re.ASCII)
 _PAUSE = re.compile(r"Match (?:(un)?paused|(?:un)?pause is (enabled|disabled))(?: - (.*))?\Z", re.ASCII)
+#: A change of a setting, or its line in the list of all that a server writes when a log or a map begins.
 _CLOCK = re.compile(
-    r'server_cvar: "(mp_roundtime|mp_roundtime_defuse|mp_freezetime|mp_c4timer)" "([\d.]{1,9})"',
+    r'(?:server_cvar: )?"(mp_roundtime|mp_roundtime_defuse|mp_freezetime|mp_c4timer)" (?:= )?"([\d.]{1,9})"',
     re.ASCII,
 )
-_CVAR = re.compile(r'server_cvar: "(mp_maxrounds|mp_overtime_maxrounds)" "(\d{1,4})"', re.ASCII)
+_CVAR = re.compile(r'(?:server_cvar: )?"(mp_maxrounds|mp_overtime_maxrounds)" (?:= )?"(\d{1,4})"', re.ASCII)
 _RESTORE = re.compile(
     r'rcon from "[^"]*": command "mp_backup_restore_load_file "?\S*?round(\d{1,4})\S*"', re.ASCII
 )
@@ -48,8 +49,8 @@ _REASONS: dict[str, WinReason] = {
     "SFUI_Notice_Bomb_Defused": "defuse",
     "SFUI_Notice_Target_Saved": "time",
 }
-#: The reason names the team that gave up, the line the one that won.
-_SURRENDERS = ("SFUI_Notice_CTs_Surrender", "SFUI_Notice_Terrorists_Surrender")
+#: The side that gave up; the line names the one that won.
+_SURRENDERS: dict[str, Side] = {"SFUI_Notice_CTs_Surrender": "CT", "SFUI_Notice_Terrorists_Surrender": "T"}
 
 
 #: A drawn round has no winner: it is played again, and what happened in it does not count.
@@ -88,8 +89,8 @@ def team(message: str, at: int) -> ParsedLine:
     if found is None:
         return '" scored "' in message
     side, reason = side_named(found[1]), _REASONS.get(found[2])
-    if side and found[2] in _SURRENDERS:
-        return f.Surrendered(at=at, winner=side)
+    if side and (loser := _SURRENDERS.get(found[2])):
+        return f.Surrendered(at=at, winner=side) if side != loser else False
     if side is None or reason is None:
         return False
     return f.RoundWon(at=at, side=side, reason=reason, ct_score=int(found[3]), t_score=int(found[4]))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from app.domain import facts as f
 from app.domain.map_play import Coordinates
 from app.domain.match import MatchPlayer, Side
-from app.ingest.cs2log.match_lines import ParsedLine, side_named
+from app.ingest.cs2log.match_lines import ParsedLine, cvar, side_named
 
 _AFTER_NAME = r"<-?\d+><[\w\[\]:. ]*>"
 _NAME = r"[^<]*(?:<.*?)??"  # in most names there is no "<"
@@ -94,7 +94,7 @@ def is_pending(token: str) -> bool:
 
 
 def parse_player_line(message: str, at: int) -> ParsedLine:
-    """Parse a line that begins with a quote: a player's action, or a field of a `round_stats` block.
+    """Parse a line that begins with a quote: a player's action, a field of a `round_stats` block, a setting.
 
     A line that could be parsed in two ways, because a name contains what follows names, is unknown."""
     end = message.find('>"', 1)
@@ -103,6 +103,8 @@ def parse_player_line(message: str, at: int) -> ParsedLine:
             return round_stats_row(message, at)
         if message.startswith('"fields"'):
             return True if _COLUMNS.match(message) else f.ListBegun(at=at, columns_known=False)
+        if message.startswith('"mp_'):
+            return cvar(message, at)
         return '" : "' in message or '": "' in message or message.startswith('"players" : {')
     verb = _verb(message, end + 3)
     ends = message.count('>"')

@@ -27,6 +27,7 @@ _NAMES_PLAY = re.compile(
     rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) ?'
     r'|Team "(?:CT|TERRORIST)" triggered "|MatchStatus: Score: |Game Over: '
 )
+_STAMPED = re.compile(r"\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d(?:: |\.\d{3} - )", re.ASCII)
 _MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
 
@@ -103,6 +104,8 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
             early = newest - time
             at = arrived_at - (early if early < _MAX_SPREAD_MILLIS else _MAX_SPREAD_MILLIS)
             read_line = parse(message, at)
+            if read_line is True and _is_joined_to_another(message):
+                read_line = False
         else:
             read_line = False
         if read_line is False:
@@ -163,6 +166,14 @@ def _about(line: str) -> EventDoubt:
 def _timed(line: str) -> tuple[int, str] | None:
     """A line's source time (ms) and its message; None for a line that cannot be one of a log."""
     return split_timestamp(line) if len(line) <= _MAX_LINE else None
+
+
+def _is_joined_to_another(message: str) -> bool:
+    """Whether a line that says nothing is cut off by one that does, written into it. Anybody may write a
+    whole line into the chat."""
+    if " - " not in message or '>" say' in message:
+        return False
+    return any(not isinstance(parse(message[found.end() :], 0), bool) for found in _STAMPED.finditer(message))
 
 
 def parse(message: str, at: int) -> ParsedLine:

@@ -124,6 +124,21 @@ async def test_a_log_body_travels_unchanged(
     assert bare.id != full.id
 
 
+async def test_lines_that_come_twice_without_offsets_are_one_batch(
+    client: httpx.AsyncClient, operator: Headers, private: Settings
+) -> None:
+    """A relay repeats a request that was not answered in time; one line may be written twice in a second."""
+    url, other = [(await create(client, operator))["log_sink_url"] for _ in range(2)]
+    bodies = [b"one\ntwo\n", b"one\ntwo\n", b"one\nthree\n", b"one\n", b"one\n"]
+    for sink, body in [*((url, body) for body in bodies), (other, bodies[0])]:
+        assert (await post_log(client, sink, body)).status_code == 200
+    queues, seen = taking(private)
+    async with queues:
+        await eventually(lambda: len(seen), lambda number: number == 6)
+    ids = {(batch.match_id, batch.body, batch.id) for batch in seen}
+    assert len(ids) == 5 == len({batch.id for batch in seen})
+
+
 async def test_a_body_that_is_encoded_is_refused(client: httpx.AsyncClient, operator: Headers) -> None:
     """None of its lines could be read."""
     url = (await create(client, operator))["log_sink_url"]
@@ -132,6 +147,16 @@ async def test_a_body_that_is_encoded_is_refused(client: httpx.AsyncClient, oper
         (refused,) = answer.json()["detail"]
         assert (answer.status_code, refused["loc"]) == (422, ["header", "content-encoding"])
     assert (await post_log(client, url, **{"Content-Encoding": "identity"})).status_code == 200
+
+
+async def test_lines_of_no_stated_length_are_refused(client: httpx.AsyncClient, operator: Headers) -> None:
+    """They are not read, so OK would be wrong."""
+    url = (await create(client, operator))["log_sink_url"]
+    request = client.build_request("POST", url, content=b"a line\n")
+    del request.headers["Content-Length"]
+    answer = await client.send(request)
+    (refused,) = answer.json()["detail"]
+    assert (answer.status_code, refused["loc"]) == (422, ["header", "content-length"])
 
 
 async def test_the_sink_wants_the_token_of_its_match(client: httpx.AsyncClient, operator: Headers) -> None:

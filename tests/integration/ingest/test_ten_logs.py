@@ -1,5 +1,6 @@
 """Logs as real servers write them end with the right rounds, or suspended with an alert and its reason."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from tests.integration.ingest.conftest import CONFIG, Addressed, Server
 from tests.support import logs, stored
 
 RESTORE = 'rcon from "203.0.113.1:4000": command "mp_backup_restore_load_file backup_round{:02d}.txt"'
+SIDES = {"CT": "TERRORIST", "TERRORIST": "CT"}
 START = f'World triggered "Match_Start" on "{logs.MAP}"'
 
 
@@ -202,6 +204,37 @@ async def a_kill_that_is_missing_in_a_body_of_several_rounds(server: GameServer)
     return End((3, 0), (1, 2, 3), alerts=("statistics_contradiction",))
 
 
+async def a_backup_of_round_0_from_before_the_sides_were_swapped(server: GameServer) -> End:
+    """Who won the knife round has swapped sides, and the backup has everybody where they were before."""
+    await server.send(*logs.kick_off(), *logs.live(), logs.kill(logs.CT[0], logs.T[0]))
+    moves = [(who, "CT", "TERRORIST") for who in logs.CT] + [(who, "TERRORIST", "CT") for who in logs.T]
+    switched = [
+        f"{who.replace(f'<{old}>', '')} switched from team <{old}> to <{new}>" for who, old, new in moves
+    ]
+
+    def other_sides(line: str) -> str:
+        line = re.sub(
+            r'[<"](CT|TERRORIST)[>"]', lambda found: f"{found[0][0]}{SIDES[found[1]]}{found[0][-1]}", line
+        )
+        return re.sub(
+            r"(\d+):(\d+) on map", r"\2:\1 on map", line.replace("CTs_Win", "Terrorists_Win")
+        ).replace('(CT "1") (T "0")', '(CT "0") (T "1")')
+
+    await server.send(RESTORE.format(0), *switched)
+    server.edit = other_sides
+    await server.send(*logs.freeze(0, 0))
+    await server.rounds((1, 0))
+    return End((1, 0), (1,))
+
+
+async def a_surrender_of_the_side_that_won(server: GameServer) -> End:
+    """The line contradicts itself: no team is given the map."""
+    await server.plays(3)
+    await server.send(*logs.live(), 'Team "CT" triggered "SFUI_Notice_CTs_Surrender" (CT "3") (T "0")')
+    await server.send(f"Game Over: competitive {logs.MAP} score 3:0 after 9 min")
+    return End((3, 0), (1, 2, 3), suspended="?", alerts=("line_not_understood", "map_contradiction"))
+
+
 async def no_log_any_more(server: GameServer) -> End:
     """A plugin sends what happens in a form of its own."""
     await server.plays(2)
@@ -230,6 +263,8 @@ STORIES: tuple[Story, ...] = (
     another_log_of_the_same_run,
     a_kill_that_is_missing,
     a_kill_that_is_missing_in_a_body_of_several_rounds,
+    a_backup_of_round_0_from_before_the_sides_were_swapped,
+    a_surrender_of_the_side_that_won,
     no_log_any_more,
 )
 

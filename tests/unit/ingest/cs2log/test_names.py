@@ -73,6 +73,7 @@ def test_a_chat_message_is_never_an_event(name: str) -> None:
         ('Team "CT" triggered "SFUI_Notice_Something_New" (CT "1") (T "0")', True),
         ('MatchStatus: Score: one:0 on map "de_mirage" RoundsPlayed: 1', True),
         ("Game Over: competitive", True),
+        ('Team "CT" triggered "SFUI_Notice_CTs_Surrender" (CT "3") (T "8")', True),
         ('World triggered "Round_Suspended"', True),
         ('"fox<3><[U:1:77]><CT>" triggered "Bomb_Kicked_Away"', True),
         ('"fox<3><[U:1:77]><CT>" triggered "Waved"', False),
@@ -107,3 +108,26 @@ def test_a_line_without_a_timestamp_or_too_long_may_be_play(line: str, play: boo
 def test_a_kill_by_somebody_on_no_side_is_not_passed_over() -> None:
     line = LINES[0].format(PLAIN).replace("<CT>", "<Unassigned>", 1)
     assert [type(fact) for fact in read(STAMP + line, ARRIVED).facts] == [f.LineNotUnderstood]
+
+
+CUT_OFF = (
+    "Molotov projectile spawned at -1943.109 1620.291 94.2",
+    '"fox<3><[U:1:77]><CT>" blinded for 1.20 by "heron<4><[U:1:88]><TERRORIST>" from flashbang entind',
+    "ACCOLADE, FINAL: {3k},\tfox<",
+)
+
+
+@pytest.mark.parametrize("stamp", [STAMP, "01/19/2026 - 18:59:42.123 - "])
+@pytest.mark.parametrize("before", CUT_OFF)
+@pytest.mark.parametrize(
+    "line", [LINES[0].format(PLAIN), 'Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "1") (T "0")']
+)
+def test_a_line_written_into_another_one_is_not_passed_over(stamp: str, before: str, line: str) -> None:
+    reading = read(STAMP + before + stamp + line, ARRIVED)
+    assert [type(fact) for fact in reading.facts] == [f.LineNotUnderstood]
+    assert read(STAMP + before, ARRIVED).facts == ()
+
+
+def test_nobody_writes_a_line_into_the_log_by_chat() -> None:
+    said = STAMP + f'"fox<3><[U:1:77]><CT>" say "{STAMP}{LINES[0].format(PLAIN)}"'
+    assert (read(said, ARRIVED).facts, read(said, ARRIVED).known) == ((), 1)

@@ -259,6 +259,9 @@ def test_how_rounds_are_won(notice: str, reason: str) -> None:
         ('server_cvar: "mp_roundtime" "5.000000"', f.ClockSet(at=ARRIVED, name="round_time", seconds=300)),
         ('server_cvar: "mp_freezetime" "20"', f.ClockSet(at=ARRIVED, name="freeze_time", seconds=20)),
         ('server_cvar: "mp_c4timer" "35"', f.ClockSet(at=ARRIVED, name="fuse_time", seconds=35)),
+        ('"mp_maxrounds" = "30"', f.FormatSet(at=ARRIVED, max_rounds=30)),
+        ('"mp_overtime_maxrounds" = "10"', f.FormatSet(at=ARRIVED, overtime_rounds=10)),
+        ('"mp_freezetime" = "15.000000"', f.ClockSet(at=ARRIVED, name="freeze_time", seconds=15)),
         (f'{HERON} purchased "deagle"', f.ItemAcquired(at=ARRIVED, player=heron, side="T")),
         (
             '"fox<3><[U:1: 77]>" switched from team <CT> to <TERRORIST>',
