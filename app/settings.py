@@ -147,7 +147,7 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     consent_seconds: Annotated[int, Meta(ge=0)] = 0
     #: Within so many minutes a claim that a result is wrong should be answered or corrected (docs/claims.md).
     claim_deadline_minutes: Positive = 30
-    #: So many undecided claims a tenant may have.
+    #: So many undecided claims a tenant may have. One that is withdrawn counts until its deadline.
     claims_per_tenant: Positive = 20
     #: Margin of every book, as a fraction.
     margin: Annotated[float, Meta(ge=0, le=0.5)] = 0.06

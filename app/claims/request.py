@@ -34,7 +34,8 @@ class WantedClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 class ClaimService(msgspec.Struct, frozen=True):
     """Claims as tenants make them. A new one is due after `deadline_minutes`; a tenant may have
-    `per_tenant` that are undecided."""
+    `per_tenant` that are undecided. One that is withdrawn counts until it would have been due: each opens and
+    ends an alert, which is no way to wake the operators as often as one likes."""
 
     store: Store
     clock: Clock
@@ -119,13 +120,16 @@ class ClaimService(msgspec.Struct, frozen=True):
         return shown, following
 
     async def _check_number(self, tx: Tx, tenant: Tenant, match: Match, wanted: WantedClaim) -> None:
-        undecided = await claims.undecided_of(tx, tenant.id)
-        for each in undecided:
-            if (each.match_id, each.key) == (match.id, wanted.key):
+        counting = await claims.counting_of(tx, tenant.id, self.clock())
+        for each in counting:
+            if each.undecided and (each.match_id, each.key) == (match.id, wanted.key):
                 what = f"Claim {each.id} about this market is {each.state}: wait for it, or withdraw it."
                 raise Conflict(what, code="claim_exists", claim=str(each.id))
-        if len(undecided) >= self.per_tenant:
-            what = f"{len(undecided)} of your claims are undecided, as many as you may have: wait for one."
+        if len(counting) >= self.per_tenant:
+            what = (
+                f"{len(counting)} of your claims are undecided, or withdrawn before their deadline, as many"
+                " as you may have: wait for one."
+            )
             raise Conflict(what, code="too_many_claims", limit=self.per_tenant)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -17,6 +18,7 @@ import msgspec
 from app.cli.connections import broker_config
 from app.cli.runtime import async_command, load_settings, print_json
 from app.kit import logging
+from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
 from app.kit.version import VERSION
 from app.sandbox.certification import certificate, page
@@ -141,7 +143,7 @@ async def _run(wanted: Wanted, key_file: Path) -> None:
     if run.passed:
         (wanted.directory / "certificate.json").write_bytes(certificate.signed(run, key))
     count = sum(verdict.outcome == "passed" for verdict in run.verdicts)
-    click.echo(f"{run.client} {run.client_version}: {count} of {len(run.verdicts)} passed, seed {run.seed}")
+    _echo(f"{run.client} {run.client_version}: {count} of {len(run.verdicts)} passed, seed {run.seed}")
     click.echo(f"page, JSON{', certificate' if run.passed else ''} and logs: {wanted.directory}")
     if not run.passed:
         sys.exit(1)
@@ -167,7 +169,7 @@ def _verify(file: Path) -> None:
         raise click.ClickException(str(error)) from error
     client = f"{found['client']} {found['client_version']}".rstrip()
     passed = f"{'all' if found['complete'] else 'not all, but'} {len(found['accidents'])} accidents"
-    click.echo(f"valid: {client} has passed {passed} of {found['channel']}", err=True)
+    _echo(f"valid: {client} has passed {passed} of {found['channel']}", err=True)
     print_json(found | {"signed_by": public_key})
 
 
@@ -204,8 +206,13 @@ def _announce(environment: Mapping[str, str]) -> None:
 
 def _notify(verdict: Verdict, place: str = "") -> None:
     line = f"{place:>6} {verdict.outcome:12} {verdict.accident:26} {verdict.seconds:5.1f} s  {verdict.text}"
-    click.secho(line.rstrip(), fg=_COLOURS[verdict.outcome])
+    _echo(line.rstrip(), fg=_COLOURS[verdict.outcome])
     for wrong in verdict.wrong[:1]:
-        click.echo(f"  first wrong market: {wrong.market}: {wrong.yours}; right: {wrong.ours}")
+        _echo(f"  first wrong market: {wrong.market}: {wrong.yours}; right: {wrong.ours}")
         for message in wrong.messages:
-            click.echo(f"    {message[:200]}")
+            _echo(f"    {message[:200]}")
+
+
+def _echo(text: str, **style: Any) -> None:
+    """Print a line in which names and messages are that others chose."""
+    click.secho(escape_control_characters(text), **style)

@@ -1,6 +1,5 @@
 """Reference data from files, teams' ratings, and reference prices of matches."""
 
-import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,10 +14,12 @@ from app.commands.rating_import import Imported, ImportedResult, ImportedStrengt
 from app.commands.reference_import import ImportedPrice
 from app.commands.soccer_season import SeasonFile, read_season_file
 from app.kit.clock import iso_millis, system_clock
+from app.kit.compressed import decompressed
 from app.kit.csv_rows import csv_rows
 from app.kit.errors import Field, Invalid
 from app.store import ratings as stored_ratings
 
+_MAX_BYTES = 256 * 1024 * 1024  #: of what is compressed in a file
 _FIRST_LINE = 2  #: of a CSV file's rows: its header is the first
 _KINDS: dict[str, type[Imported]] = {"result": ImportedResult, "strength": ImportedStrength}
 
@@ -151,9 +152,10 @@ async def import_cs2(files: tuple[Path, ...]) -> None:
 def _body(file: Path) -> bytes:
     body = file.read_bytes()
     try:
-        return gzip.decompress(body) if file.suffix == ".gz" else body
-    except OSError as error:
-        raise Invalid(Field((file.name,), f"This is not what its name says: {error}", "file")) from error
+        return decompressed(body, _MAX_BYTES) if file.suffix == ".gz" else body
+    except ValueError as error:
+        what = f"This is not what its name says, or too large: {error}."
+        raise Invalid(Field((file.name,), what, "file")) from error
 
 
 async def _import(rows: list[Row], seasons: Sequence[SeasonFile] = ()) -> None:

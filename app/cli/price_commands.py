@@ -1,9 +1,7 @@
 """`matchfeed price`: the rounds, prices and results of a server's log, without a service."""
 
 import csv
-import gzip
 import io
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -15,6 +13,7 @@ import msgspec
 from app.domain.market import MAP_WINNER, MATCH_WINNER, Result, key_of_name, market_name
 from app.domain.settlement import LedgerStatus
 from app.kit import logging
+from app.kit.compressed import decompressed, is_gzip
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
 from app.recompute.log_prices import (
@@ -29,7 +28,6 @@ from app.trading.pricing import PricingConfig
 
 _MAX_BYTES = 256 * 1024 * 1024  #: of a log, unpacked; that of a match of five maps has some 5 MB
 _ROUND_WINNER = 13
-_GZIP = b"\x1f\x8b"
 _strength = click.FloatRange(min=1, max=100_000)
 
 
@@ -80,9 +78,9 @@ def _bytes_of(log: BinaryIO) -> bytes:
     """The log, unpacked; a file that is too large or damaged is refused."""
     try:
         found = log.read(_MAX_BYTES + 1)
-        if found.startswith(_GZIP):
-            found = gzip.GzipFile(fileobj=io.BytesIO(found)).read(_MAX_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
+        if is_gzip(found):
+            found = decompressed(found, _MAX_BYTES)
+    except (OSError, ValueError) as error:
         raise click.ClickException(f"The log cannot be read ({error}): give a whole file.") from error
     if len(found) > _MAX_BYTES:
         what = f"The log has more than {_MAX_BYTES >> 20} MiB: give that of one match."

@@ -9,6 +9,7 @@ import msgspec
 
 from app.commands.match_inputs import MatchInput, unpack
 from app.domain.settlement import LedgerEntry
+from app.kit.compressed import decompressed
 from app.kit.version import VERSION
 from app.store import changes, history, kept_changes, match_inputs, matches
 from app.store.connections import Store
@@ -16,6 +17,7 @@ from app.store.transaction import Tx
 
 FORMAT = "matchfeed-match/1"
 _LEVEL = 6
+_MAX_BYTES = 1024 * 1024 * 1024  #: of a file, decompressed; a match of five maps has some 100 MB
 
 
 class PublishedRow(msgspec.Struct, frozen=True):
@@ -76,8 +78,8 @@ def write_export(export: MatchExport) -> bytes:
 def read_export(body: bytes) -> MatchExport:
     """The content of a file; raises `NoExport`."""
     try:
-        found = msgspec.json.decode(gzip.decompress(body), type=MatchExport)
-    except (OSError, EOFError, msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+        found = msgspec.json.decode(decompressed(body, _MAX_BYTES), type=MatchExport)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise NoExport(f"That is no file of `matchfeed match export`: {error}.") from error
     if found.format != FORMAT:
         raise NoExport(f"The file has the format {found.format!r}, this version reads {FORMAT!r}.")

@@ -6,10 +6,8 @@ and the others are imported.
 """
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any
@@ -22,6 +20,7 @@ from app.commands.entrant_import import NAMES_OF_LINKS, TABLES, Row, RowKind, ro
 from app.commands.match_commands import BestOf, Moment, Name, Number
 from app.commands.soccer_season import SeasonFile, season_faults
 from app.domain.reference_reports import Fixture, RefusedRow
+from app.kit.compressed import decompressed
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
 from app.store.entrants import folded
@@ -124,7 +123,11 @@ def parse_file(name: str, body: bytes, source: str | None = None) -> Parsed:
     """What a file holds, by the ending of its name (`SUFFIXES`); raises `Invalid` if it cannot be read at
     all. `source` is for fixtures that name none."""
     plain = name.removesuffix(".gz")
-    body = _decompressed(body) if plain != name else body
+    if plain != name:
+        try:
+            body = decompressed(body, MAX_BYTES)
+        except ValueError as error:
+            raise _unreadable(f"This is not what its name says, or too large: {error}.") from error
     if plain.endswith(".csv"):
         return parse_rows(_csv_rows(body), source, strict=False)
     if plain.endswith(".jsonl"):
@@ -139,17 +142,6 @@ def parse_file(name: str, body: bytes, source: str | None = None) -> Parsed:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _unreadable(str(error)) from error
     return parse_document(document if document.source else replace(document, source=source))
-
-
-def _decompressed(body: bytes) -> bytes:
-    try:
-        with gzip.open(io.BytesIO(body)) as file:
-            plain = file.read(MAX_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(f"This is not what its name says: {error}") from error
-    if len(plain) > MAX_BYTES:
-        raise _unreadable(f"Decompressed, it has more than {MAX_BYTES} bytes: divide it.")
-    return plain
 
 
 def _add_season(parsed: Parsed, file: str, season: SeasonFile) -> None:

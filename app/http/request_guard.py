@@ -12,8 +12,8 @@
 Routes with `open` need no key: only 5 and 7 apply to them. WebSockets bypass it; `stream` guards its own
 upgrades.
 
-A route is expensive if its `opt` has `concurrency_limited`: a few of its requests are handled at a time of
-one key, and a few in total, so that they do not delay others. A request above the limit is refused at once
+A route is expensive if its `opt` has `concurrency_limited`: a few of such requests are handled at a time of
+one tenant, and a few in total, so that they do not delay others. A request above the limit is refused at once
 (429), before its body is read.
 
 It is a middleware that reads the ASGI scope, and none of the framework's guards and authentication: those
@@ -53,7 +53,7 @@ from app.kit.errors import TooManyRequests
 from app.kit.logging import bind
 from app.store.counters import Counters
 
-PER_KEY, IN_TOTAL = 2, 4
+PER_TENANT, IN_TOTAL = 2, 4
 _MORE_FORMATS = {"csv_response": Format.CSV, "event_stream": Format.EVENTS}  #: by what a route's `opt` has
 _RETRY_SECONDS = 1
 
@@ -62,24 +62,24 @@ class ConcurrencyLimiter:
     """Counts the expensive requests that this process is handling."""
 
     def __init__(self) -> None:
-        self._per_key: Counter[UUID] = Counter()
+        self._per_tenant: Counter[UUID] = Counter()
 
     @contextmanager
-    def counted(self, key_id: UUID) -> Iterator[None]:
-        """Count one request of this key for as long as the context lasts; raises `TooManyRequests`."""
-        if self._per_key[key_id] >= PER_KEY:
-            what = f"{PER_KEY} such requests of this key are being answered already; wait for one of them."
+    def counted(self, tenant_id: UUID) -> Iterator[None]:
+        """Count one request of this tenant for as long as the context lasts; raises `TooManyRequests`."""
+        if self._per_tenant[tenant_id] >= PER_TENANT:
+            what = f"{PER_TENANT} such requests of yours are being answered already; wait for one of them."
             raise TooManyRequests(what, retry_after=_RETRY_SECONDS)
-        if self._per_key.total() >= IN_TOTAL:
+        if self._per_tenant.total() >= IN_TOTAL:
             what = "Too many such requests are being answered at this moment; try again."
             raise TooManyRequests(what, retry_after=_RETRY_SECONDS)
-        self._per_key[key_id] += 1
+        self._per_tenant[tenant_id] += 1
         try:
             yield
         finally:
-            self._per_key[key_id] -= 1
-            if not self._per_key[key_id]:
-                del self._per_key[key_id]
+            self._per_tenant[tenant_id] -= 1
+            if not self._per_tenant[tenant_id]:
+                del self._per_tenant[tenant_id]
 
 
 _UNAUTHENTICATED = (400, 401, 403)  #: how an open route refuses a client that it does not know
@@ -120,7 +120,7 @@ class RequestGuard(ASGIMiddleware):
                 return
             check_query(scope, opt)
             if opt.get("concurrency_limited"):
-                with self._concurrency.counted(grant.key_id):
+                with self._concurrency.counted(grant.tenant.id):
                     await next_app(scope, receive, send)
             else:
                 await next_app(scope, receive, send)

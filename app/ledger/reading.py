@@ -107,23 +107,23 @@ def _prices_known(grant: Grant, leaf: StoredLeaf, type_id: int) -> bool:
     return not then.profiles and all(one.type_id != type_id for one in then.types_off)
 
 
-async def inclusion_proof(tx: Tx, day: str, index: int, size: int) -> InclusionProofView:
+async def inclusion_proof(store: Store, day: str, index: int, size: int) -> InclusionProofView:
     """Raises `Invalid` for an index that is not below the size, `NotFound` for more leaves than there
     are."""
     if index >= size:
         raise Invalid(Field(("query", "index"), "index: below the size.", "index", str(index)))
-    hashes = await _hashes(tx, day, size)
+    hashes = await _hashes(store, day, size)
     path, top = await run_in_thread(lambda: (inclusion_path(hashes, index), root(hashes)))
     return InclusionProofView(
         day=day, index=index, size=size, leaf_hash=hashes[index].hex(), root=top.hex(), path=_hex(path)
     )
 
 
-async def consistency_proof(tx: Tx, day: str, first: int, second: int) -> ConsistencyProofView:
+async def consistency_proof(store: Store, day: str, first: int, second: int) -> ConsistencyProofView:
     """Raises as `inclusion_proof`."""
     if first > second:
         raise Invalid(Field(("query", "first"), "first: not above second.", "first", str(first)))
-    hashes = await _hashes(tx, day, second)
+    hashes = await _hashes(store, day, second)
     path, tops = await run_in_thread(
         lambda: (consistency_path(hashes, first), (root(hashes[:first]), root(hashes)))
     )
@@ -137,8 +137,10 @@ async def consistency_proof(tx: Tx, day: str, first: int, second: int) -> Consis
     )
 
 
-async def _hashes(tx: Tx, day: str, size: int) -> list[bytes]:
-    hashes = await ledger.hashes(tx, day, size)
+async def _hashes(store: Store, day: str, size: int) -> list[bytes]:
+    """The leaves' hashes. The connection is free again before a proof is computed, which may have to wait."""
+    async with store.autocommit() as tx:
+        hashes = await ledger.hashes(tx, day, size)
     if len(hashes) < size:
         raise NotFound(f"{day} has {len(hashes)} leaves.", code="no_leaf", day=day)
     return hashes

@@ -14,6 +14,7 @@ from app.store.transaction import Tx
 
 MAX_TEXT = 500
 Words = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
+_LARGEST = 2**31 - 1  #: the largest number that the database gives them
 _MAX_MILLIS = 7 * 86_400_000  #: a longer one is a mistake
 
 
@@ -41,7 +42,7 @@ async def announce(
 async def cancel(tx: Tx, maintenance_id: int, *, by: str, now: int) -> Maintenance:
     """Cancel announced maintenance, or end it before its time. Raises `NotFound`, and `Conflict` once it is
     over."""
-    found = await incidents.maintenance(tx, maintenance_id)
+    found = await incidents.maintenance(tx, maintenance_id) if 0 < maintenance_id <= _LARGEST else None
     if found is None:
         raise NotFound(f"There is no maintenance {maintenance_id}.")
     if found.cancelled_at is not None or found.ends_at <= now:
@@ -59,7 +60,7 @@ async def note(tx: Tx, incident_id: int, text: str, *, by: str, now: int) -> Inc
     if wrong:
         raise Invalid(*wrong)
     await incidents.lock(tx)
-    found = await incidents.incident(tx, incident_id)
+    found = await incidents.incident(tx, incident_id) if 0 < incident_id <= _LARGEST else None
     if found is None:
         raise NotFound(f"There is no incident {incident_id}.")
     update = IncidentUpdate(now, text.strip(), None, by)

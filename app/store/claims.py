@@ -64,10 +64,12 @@ def by_request(tenant_id: UUID, request_id: str, /) -> Select[Any]:
 
 
 @reading_rows(_ROWS.read)
-def undecided_of(tenant_id: UUID, /) -> Select[Any]:
-    """The tenant's claims that somebody must still decide, oldest first."""
-    query = ClaimTable.select(*_ROWS.columns).where(ClaimTable.tenant_id == tenant_id, _UNDECIDED)
-    return query.order_by(*_PLACE)
+def counting_of(tenant_id: UUID, now: int, /) -> Select[Any]:
+    """The tenant's claims that count towards its limit at `now` (Unix ms), oldest first: those that somebody
+    must still decide, and those withdrawn whose deadline is still to come."""
+    withdrawn = (ClaimTable.state == ClaimState.WITHDRAWN) & (ClaimTable.deadline_at > now)
+    query = ClaimTable.select(*_ROWS.columns).where(ClaimTable.tenant_id == tenant_id)
+    return query.where(_UNDECIDED | withdrawn).order_by(*_PLACE)
 
 
 @reading_rows(_ROWS.read)

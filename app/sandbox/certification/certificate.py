@@ -25,6 +25,16 @@ from app.kit.errors import Conflict
 from app.sandbox.certification.verdicts import Run
 
 
+class Certified(msgspec.Struct, frozen=True):
+    """What every certificate says, beside more."""
+
+    client: str
+    client_version: str
+    channel: str
+    accidents: tuple[str, ...]
+    complete: bool
+
+
 def signing_key(file: Path) -> Ed25519PrivateKey:
     """The key in a PEM file, made there (mode 600) if there is none. Raises `Conflict` for another kind."""
     if not file.exists():
@@ -73,9 +83,10 @@ def verified(raw: bytes) -> tuple[dict[str, Any], str]:
         certificate, public = document["certificate"], base64.b64decode(document["public_key"], validate=True)
         signature = base64.b64decode(document["signature"], validate=True)
         Ed25519PublicKey.from_public_bytes(public).verify(signature, _canonical(certificate))
+        msgspec.convert(certificate, Certified)  # who signs with a key of their own may sign anything
     except InvalidSignature:
         raise Conflict("the signature is not of this certificate: it was altered", code="signature") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, msgspec.ValidationError) as error:
         raise Conflict(f"this is no certificate: {error!r}", code="no_certificate") from error
     return certificate, document["public_key"]
 

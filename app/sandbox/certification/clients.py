@@ -7,7 +7,7 @@ import shlex
 import shutil
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +30,19 @@ class Received:
 
 
 class Clients:
-    """Processes of the client by number, from 1 on. `environment` gives what each is started with; without a
-    command they are started by others, and cannot be restarted."""
+    """Processes of the client by number, from 1 on. `environment` gives what each is started with, beside the
+    variables of this process but those `withheld`: the settings of the installation, secrets among them.
+    Without a command they are started by others, and cannot be restarted."""
 
     def __init__(
-        self, command: str, directory: Path, environment: Callable[[int], Mapping[str, str]]
+        self,
+        command: str,
+        directory: Path,
+        environment: Callable[[int], Mapping[str, str]],
+        withheld: Collection[str] = (),
     ) -> None:
         self.command, self._directory, self._environment = command, directory, environment
+        self._withheld = withheld
         self._processes: dict[int, asyncio.subprocess.Process] = {}
         self.received: dict[int, Received] = {}
         self._read: dict[int, bytes] = {}
@@ -96,10 +102,11 @@ class Clients:
             await undisturbed(self._start(number))
 
     async def _start(self, number: int) -> None:
+        given = {name: value for name, value in os.environ.items() if name not in self._withheld}
         with (self._directory / f"client-{number}.log").open("ab") as log:
             self._processes[number] = await asyncio.create_subprocess_exec(
                 *shlex.split(self.command),
-                env={**os.environ, **self._environment(number)},
+                env={**given, **self._environment(number)},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

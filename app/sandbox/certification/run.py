@@ -114,7 +114,7 @@ async def staged(service: CertifiedService, operator_key: str, wanted: Wanted) -
             "CERTIFY_STATE": str(clients.state(number)),
         }
 
-    clients = Clients(wanted.command, wanted.directory, environment)
+    clients = Clients(wanted.command, wanted.directory, environment, service.config.environment)
     ports = service.port, service.sdk_port
     http = HttpProxy(_HOST, ports, evidence, clients.take, clients.take_digest)
     async with (

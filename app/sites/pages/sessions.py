@@ -17,7 +17,7 @@ import hmac
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 from litestar import Request
@@ -109,7 +109,7 @@ def _refuse_other_sites(scope: Scope) -> None:
     headers themselves, and no page can change them; a client without either is not a browser."""
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
-    foreign = site != "same-origin" if site else origin and urlsplit(origin).netloc != headers.get(b"host")
+    foreign = site != "same-origin" if site else origin and origin.partition("://")[2] != headers.get(b"host")
     if foreign:
         what = "This request comes from a page of another site. Open ours and try again there."
         raise Forbidden(what, code="other_site")

@@ -8,7 +8,6 @@ from gzip import compress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Self
-from urllib.parse import urlsplit
 
 from litestar import Request, Response
 from litestar.types import Scope
@@ -166,11 +165,8 @@ class Site:
 
     def local_path(self, path: str) -> str:
         """`path` if it is one of the site's, to be redirected to; else the site's first page."""
-        parts = urlsplit(path)
-        ours = parts.path == self.path or parts.path.startswith(f"{self.path}/")
-        if parts.scheme or parts.netloc or not ours or not path.isascii() or "\\" in path:
-            return self.path
-        return path
+        ours = f"{path.partition('?')[0]}/".startswith(f"{self.path}/")
+        return path if ours and path.isascii() and path.isprintable() and "\\" not in path else self.path
 
     def _is_current(self, page: str, path: str) -> bool:
         return path == page or (page != self.path and path.startswith(f"{page}/"))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from app.domain.service_status import KIND_TITLES, IncidentKind
+from app.wire.text import permitted
 from app.wire.views.status import IncidentView, MaintenanceView, StatusView
 
 MEDIA_TYPE = "application/atom+xml"
@@ -69,7 +70,7 @@ def _entry(address: str, title: str, times: tuple[str, str], content: str) -> ET
 
 
 def _add(parent: ET.Element, name: str, text: str) -> None:
-    ET.SubElement(parent, _name(name)).text = text
+    ET.SubElement(parent, _name(name)).text = permitted(text)  # which ElementTree does not check
 
 
 def _name(name: str) -> str:

@@ -86,6 +86,8 @@ async def test_a_tenant_may_have_so_many_undecided_claims(dispute: Dispute) -> N
     assert [each.status_code for each in answers] == [201] * limit + [409]
     assert "as many as you may have" in answers[-1].json()["detail"]
     await dispute.withdraw()
+    assert (await dispute.make(market_offer_id=markets[-1])).status_code == 409, "until its deadline"
+    dispute.clock.now += 30 * 60_000
     assert (await dispute.make(market_offer_id=markets[-1])).status_code == 201
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from app.kit.control_characters import has_control_characters
 from app.sandbox.certification import certificate
 from app.sandbox.certification.accidents import ACCIDENTS
 from app.sandbox.certification.verdicts import Run as Certified
@@ -29,6 +30,15 @@ def test_it_verifies_a_certificate(run: Run, tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes().replace(b"acme", b"evil"))
     refused = run("certify", "--verify", str(file))
     assert refused.exit_code == 1 and "altered" in refused.output
+
+
+def test_what_a_client_is_called_does_not_steer_the_terminal(run: Run, tmp_path: Path) -> None:
+    named = Certified("\x1b[2J\u202eacme", "2", "amqp", 7, "x", "x", "x", (Verdict("gap", "passed"),))
+    file = tmp_path / "certificate.json"
+    file.write_bytes(certificate.signed(named, certificate.signing_key(tmp_path / "key.pem")))
+    verified = run("certify", "--verify", str(file))
+    assert "valid: \\u001b[2J\\u202eacme 2" in verified.stderr
+    assert not has_control_characters(verified.output)
 
 
 def test_a_client_that_cannot_be_started_is_refused_at_once(run: Run) -> None:

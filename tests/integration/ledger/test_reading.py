@@ -1,6 +1,7 @@
 """What tenants see of the ledger: their own leaves, the hashes of all, and proofs that hold."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from io import BytesIO
@@ -10,8 +11,10 @@ from urllib.request import Request
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from app.domain.ledger_tree import leaf_hash
+from app.ledger import reading
 from app.ledger.reading import PublicKeys
 from app.ledger.writer import LedgerWriter, rotate
 from app.settings import Settings
@@ -25,7 +28,7 @@ from tests.support.clocks import ManualClock, ManualTime
 from tests.support.ledgers import parsed
 from tests.support.story import Story, offer
 from tests.support.tenants import give_profile, switch
-from tests.support.web import Headers, IssueKey
+from tests.support.web import Headers, IssueKey, serving
 
 Read = Callable[..., Awaitable[Any]]
 
@@ -139,6 +142,35 @@ async def test_wrong_requests(
     await writer.catch_up()
     answer = await client.get(f"/v1/ledger/{path}", headers=basic)
     assert (answer.status_code, detail in answer.text) == (status, True), answer.text
+
+
+async def test_proofs_of_a_tenant_hold_up_nobody_else(
+    story: Story,
+    writer: LedgerWriter,
+    settings: Settings,
+    times: ManualClock,
+    issue: IssueKey,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two of its requests are answered at a time, whichever keys they have, and while a proof is computed it
+    has no connection to the database."""
+    await writer.catch_up()
+    await settle(story, 1, 2)
+    await writer.catch_up()
+    acme = [{"X-API-Key": await issue(bundles=("cs2.odds.basic",))} for _ in range(3)]
+    other = {"X-API-Key": await issue("other", bundles=("cs2.odds.basic",))}
+    may_end = threading.Event()
+    monkeypatch.setattr(reading, "inclusion_path", lambda hashes, index: may_end.wait() and [])
+    path = f"/v1/ledger/inclusion?day={DAY}&index=0&size=2"
+    async with serving(replace(settings, database_pool_size=2), times) as client:
+        try:
+            proofs = [asyncio.create_task(client.get(path, headers=key)) for key in acme]
+            [refused], held = await asyncio.wait(proofs, return_when=asyncio.FIRST_COMPLETED)
+            assert refused.result().status_code == 429
+            assert (await client.get("/v1/ledger/heads", headers=other)).status_code == 200
+        finally:
+            may_end.set()
+        assert [each.status_code for each in await asyncio.gather(*held)] == [200, 200]
 
 
 async def test_pages(

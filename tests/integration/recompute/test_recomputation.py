@@ -211,8 +211,13 @@ async def beginning(store: Store) -> Match:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"hello", gzip.compress(b"{}"), gzip.compress(b"x")[:-4], b"\x1f\x8b" + b"x" * 40],
-    ids=["empty", "no gzip", "an object", "cut", "no gzip after its mark"],
+    [
+        *(b"", b"hello", gzip.compress(b"{}"), gzip.compress(b"x")[:-4], b"\x1f\x8b" + b"x" * 40),
+        gzip.compress(b"x" * 99)[:10] + b"\xff" * 40,
+        gzip.compress(b'{"rows":' + b"[" * 100_000),
+        gzip.compress(b'{"x":' * 100_000),
+    ],
+    ids=["empty", "no gzip", "an object", "cut", "no gzip after its mark", "damaged", "deep", "deeper"],
 )
 def test_what_is_no_file_of_a_match_is_refused(body: bytes) -> None:
     with pytest.raises(NoExport, match="matchfeed match export"):

@@ -235,10 +235,11 @@ async def test_the_largest_book_fits_and_no_more(client: httpx.AsyncClient, basi
     assert larger.status_code == 413
 
 
-async def test_a_key_has_a_few_checks_at_once(
+async def test_a_tenant_has_a_few_checks_at_once(
     client: httpx.AsyncClient, basic: Headers, issue: IssueKey
 ) -> None:
-    """Further checks of the key are refused before their bodies are read; those of other keys are not."""
+    """Further checks, by any of its keys, are refused before their bodies are read; those of others are
+    not."""
     ended, being_read = asyncio.Event(), asyncio.Semaphore(0)
 
     async def slow() -> AsyncIterator[bytes]:
@@ -257,7 +258,7 @@ async def test_a_key_has_a_few_checks_at_once(
         ]
         for _ in held:
             await being_read.acquire()
-        refused = await check_empty_book(basic)
+        refused = await check_empty_book({"X-API-Key": await issue(bundles=("cs2.odds.basic",))})
         assert refused.status_code == 429
         assert int(refused.headers["Retry-After"]) > 0 and "Retry" not in refused.json()["detail"]
         other = {"X-API-Key": await issue("other", bundles=("cs2.odds.basic",))}

@@ -1,21 +1,28 @@
 """The parts of certification that need no service: the certificate, the order, what is compared."""
 
+import base64
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app import settings
+from app.cli.certify_commands import service_config
 from app.kit.errors import Conflict
 from app.sandbox.certification import certificate
 from app.sandbox.certification.accidents import ACCIDENTS
+from app.sandbox.certification.clients import Clients
 from app.sandbox.certification.page import rendered
 from app.sandbox.certification.run import chosen
 from app.sandbox.certification.stage import CHANNELS
 from app.sandbox.certification.verdicts import Run, Verdict, Wrong
 from tests.certification.mutants import MUTANTS
 from tests.certification.runs import wanted
+from tests.support.eventually import eventually
 
 VERDICTS = (Verdict("gap", "passed", 7.8), Verdict("void", "passed", 3.1))
 RUN = Run("acme", "2.4", "amqp", 7, "matchfeed 0.3", "2026-11-29T18:00:00", "2026-11-29T18:09:00", VERDICTS)
@@ -45,10 +52,38 @@ def test_an_altered_certificate_is_refused(field: str, tmp_path: Path) -> None:
         certificate.verified(json.dumps(document).encode())
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b'{"certificate": {}}', b"\xff"])
+@pytest.mark.parametrize("raw", [b"", b"[]", b'{"certificate": {}}', b"\xff", b"[" * 100_000])
 def test_what_is_no_certificate_is_refused(raw: bytes) -> None:
     with pytest.raises(Conflict, match="no certificate"):
         certificate.verified(raw)
+
+
+@pytest.mark.parametrize("signed", ["acme", {}, {"client": 7}])
+def test_what_somebody_signs_who_is_no_certifier_is_no_certificate(signed: object, tmp_path: Path) -> None:
+    key = certificate.signing_key(tmp_path / "key.pem")
+    raw = json.dumps(signed, separators=(",", ":")).encode()
+    document = json.loads(certificate.signed(RUN, key))
+    document |= {"certificate": signed, "signature": base64.b64encode(key.sign(raw)).decode()}
+    with pytest.raises(Conflict, match="no certificate"):
+        certificate.verified(json.dumps(document).encode())
+
+
+async def test_a_client_is_not_started_with_the_installations_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SECRET_KEY", "DATABASE_URL", "RABBITMQ_URL", "OF_THE_CLIENT"):
+        monkeypatch.setenv(name, "given")
+    code = "import json, os; json.dump(dict(os.environ), open('environment', 'w'))"
+    monkeypatch.chdir(tmp_path)
+    withheld = service_config(settings.load({"DATABASE_URL": "postgresql://x"})).environment
+    clients = Clients(
+        shlex.join((sys.executable, "-c", code)), tmp_path, lambda _: {"CERTIFY": "1"}, withheld
+    )
+    await clients.start()
+    await eventually(lambda: clients.ended(1) == 0)
+    given = json.loads((tmp_path / "environment").read_text())
+    assert given["OF_THE_CLIENT"] == "given" and given["CERTIFY"] == "1"
+    assert not given.keys() & withheld.keys()
 
 
 @given(st.integers(), st.sampled_from(CHANNELS))

@@ -102,8 +102,10 @@ async def test_words_on_an_incident_are_read_by_anybody_without_who_wrote_them(
     async with store.autocommit() as tx:
         [record] = await audit.about(tx, str(ended), limit=9)
     assert (record.action, record.details) == ("incident.note", words)
-    missing = await client.post("/ops/v1/incidents/999/notes", json=words, headers=operator)
-    assert missing.status_code == 404
+    for number in (999, 2**31, 2**63):
+        for path in (f"incidents/{number}/notes", f"maintenance/{number}/cancel"):
+            missing = await client.post(f"/ops/v1/{path}", json=words, headers=operator)
+            assert missing.status_code == 404, path
 
 
 def test_the_command_line_does_the_same(run: Run, ended: int) -> None:

@@ -105,6 +105,7 @@ async def test_a_change_needs_the_csrf_token_of_its_own_session(sign_in: SignIn,
         {"Sec-Fetch-Site": "same-site"},
         {"Origin": "https://evil.test"},
         {"Origin": "null"},
+        {"Origin": "https://["},
     ],
 )
 async def test_no_other_site_may_submit_a_form(person: Person, headers: dict[str, str]) -> None:
@@ -125,7 +126,8 @@ async def test_only_owners_manage_people(sign_in: SignIn, role: Role) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["https://evil.test/portal", "//evil.test/portal", "/other", "/portal\\..\\x"]
+    "path",
+    ["https://evil.test/portal", "//evil.test/portal", "/other", "/portal\\..\\x", "//[", "/portal\r\nX: y"],
 )
 async def test_signing_in_leads_to_no_other_site(
     client: httpx.AsyncClient, store: Store, settings: Settings, path: str

@@ -27,7 +27,7 @@ async def written(store: Store) -> None:
     now = system_clock()
     updates = (
         IncidentUpdate(now - 60_000, "Nobody publishes.", PartState.DOWN),
-        IncidentUpdate(now - 50_000, UNSAFE, None, "cli:ann"),
+        IncidentUpdate(now - 50_000, UNSAFE + "\uffff", None, "cli:ann"),
         IncidentUpdate(now - 40_000, "Over.", PartState.OK),
     )
     async with store.transaction() as tx:
@@ -108,7 +108,8 @@ async def test_the_page_works_without_scripts_and_escapes(client: httpx.AsyncCli
 
 @pytest.mark.usefixtures("written")
 async def test_the_feed_is_atom(client: httpx.AsyncClient) -> None:
-    """As RFC 4287 demands: what an entry and a feed have, unique ids that are IRIs, times as of RFC 3339."""
+    """As RFC 4287 demands: what an entry and a feed have, unique ids that are IRIs, times as of RFC 3339; and
+    XML, whatever words were written."""
     answer = await client.get("/status.atom")
     assert answer.headers["content-type"].startswith("application/atom+xml")
     feed = etree.fromstring(answer.content)
