@@ -1,6 +1,8 @@
 """One RabbitMQ node of our own, alone or in a cluster: its configuration and its environment."""
 
 import os
+import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,6 +66,7 @@ class BrokerNode(msgspec.Struct, frozen=True):
 
     def configure(self, password: str, certificate: Certificate | None, cluster: Sequence[str] = ()) -> None:
         """Write its configuration; `cluster` has the names of all nodes, if there are several."""
+        self._discard_interrupted_start()
         for part in ("mnesia", "log", "generated"):
             (self.home / part).mkdir(parents=True, exist_ok=True)
         self.home.chmod(0o700)
@@ -86,6 +89,14 @@ class BrokerNode(msgspec.Struct, frozen=True):
             "log.file = false\n"
         )
         configuration.chmod(0o600)
+
+    def _discard_interrupted_start(self) -> None:
+        """A node enables its features, and creates its user, in its first start only. Where that one was
+        interrupted, it would lack them in every later one."""
+        enabled = self.home / "mnesia" / f"{self.name}-feature_flags"
+        known = re.findall(r"\w+", enabled.read_text()) if enabled.exists() else FEATURES
+        if not set(FEATURES) <= set(known):
+            shutil.rmtree(self.home / "mnesia")
 
     def _tls(self, certificate: Certificate) -> str:
         return (

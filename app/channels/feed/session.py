@@ -182,15 +182,17 @@ class FeedSession:
 
     async def _renew_leases(self, group: asyncio.TaskGroup, login: PublisherLogin) -> None:
         """Three times a lease, and when one expires whose holder has died: renew, acquire what is free, drop
-        what we no longer hold."""
+        what we no longer hold. A renewal that took long is followed by the next one at once: the lease counts
+        from its beginning."""
         while True:
+            due = self._lease.now() + self._lease.millis / 3000
             self._until_expiry = math.inf  # a renewal that fails is not tried again sooner
             try:
                 for tenant in await self._renew():
                     self._tasks[tenant.tenant_id] = group.create_task(self._serve(tenant, login))
             except Unavailable as error:
                 log.warning("renewing leases failed", error=error.detail)
-            await asyncio.sleep(min(self._lease.millis / 3000, self._until_expiry))
+            await asyncio.sleep(min(due - self._lease.now(), self._until_expiry))
 
     async def _renew(self) -> list[LeasedTenant]:
         """The tenants that were acquired."""

@@ -26,6 +26,10 @@ _PLACE = r" \[(-?\d+ -?\d+ -?\d+)\]"
 _KILLED = re.compile(
     rf'{_WRITTEN}{_PLACE} killed {_WRITTEN}{_PLACE} with "(\w*)"(?: \(([a-z ]*)\))?\s*\Z', re.ASCII
 )
+_KILLED_OTHER = re.compile(
+    rf'{_WRITTEN}{_AT} killed other "[^"<]*<\d+>"{_AT} with "\w*"(?: \([a-z ]*\))?\s*\Z', re.ASCII
+)
+_BLINDED = re.compile(rf"{_WRITTEN} blinded for [\d.]+ by {_WRITTEN} from flashbang ", re.ASCII)
 _COORDINATES = re.compile(r"(-?\d{1,6}) (-?\d{1,6}) (-?\d{1,6})", re.ASCII)
 _ASSISTED = re.compile(rf"{_WRITTEN} (flash-)?assisted killing {_WRITTEN}\s*\Z", re.ASCII)
 _SUICIDE = re.compile(rf"{_WRITTEN}{_AT} committed suicide with ", re.ASCII)
@@ -52,7 +56,7 @@ _ROW = re.compile(
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 #: What hurts without its owner doing anything at that moment.
 _NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
-_ON_ANOTHER = frozenset(("killed", "assisted", "flash-assisted", "attacked"))
+_ON_ANOTHER = frozenset(("killed", "assisted", "flash-assisted", "attacked", "blinded"))
 #: What a player triggers that no result rests on.
 _TRIGGERED_NO_FACT = frozenset(
     (
@@ -60,10 +64,10 @@ _TRIGGERED_NO_FACT = frozenset(
         *("Touched_A_Hostage", "Rescued_A_Hostage", "Killed_A_Hostage"),
     )
 )
+_CHAT = frozenset(("say", "say_team"))  #: followed by whatever was written
 _NO_FACT = frozenset(
     (
-        "blinded",
-        *("connected,", "entered", "STEAM", "joined", "changed", "say", "say_team"),
+        *("connected,", "entered", "STEAM", "joined", "changed"),
         *(f"sv_throw_{grenade}" for grenade in _THROWS),
     )
 )
@@ -111,8 +115,10 @@ def parse_player_line(message: str, at: int) -> ParsedLine:
     if ends != _players(verb):
         found = [match.end() for match in _END.finditer(message)]
         verb, ends = _verb(message, found[0] + 1) if found else "", len(found)
-    if verb in _NO_FACT or (verb == "killed" and " killed other " in message):
+    if verb in _CHAT or (verb == "killed" and _KILLED_OTHER.match(message)):
         return True
+    if verb in _NO_FACT:
+        return ends == _players(verb)
     handler = _VERBS.get(verb)
     return handler(message, at) if handler and ends == _players(verb) else False
 
@@ -225,6 +231,10 @@ def round_stats_row(message: str, at: int) -> ParsedLine:
     )
 
 
+def blinded(message: str, at: int) -> ParsedLine:
+    return _BLINDED.match(message) is not None
+
+
 def died(message: str, at: int) -> ParsedLine:
     found = _SUICIDE.match(message) or _BOMBED.match(message)
     victim = _in_play(found[1]) if found else None
@@ -286,6 +296,7 @@ _VERBS: dict[str, Callable[[str, int], ParsedLine]] = {
     "picked": item_acquired,
     "purchased": item_acquired,
     "attacked": attacked,
+    "blinded": blinded,
     "left": left_buyzone,
     "threw": item_lost,
     "dropped": item_lost,

@@ -10,8 +10,9 @@ import pytest
 from lxml import etree
 
 from app.amqp.envelope import ALIVE_KEY
-from app.amqp.lease import LeaseLost, LoginRefused
+from app.amqp.lease import LeaseDeadline, LeaseLost, LoginRefused, PublisherLogin
 from app.broker import broker_users
+from app.broker.address import parse
 from app.broker.management import Management
 from app.channels.feed.session import FeedSession
 from app.kit.background import retry_while_unavailable
@@ -313,6 +314,31 @@ async def test_a_dead_process_is_taken_over_from_as_soon_as_its_lease_expires(
         await stack.enter_async_context(feed(lease_millis=30_000))
         await until("alive", lambda: bool(consumer.alives))
         assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("took", "pause"), [(0.4, 0.6), (2.5, -1.5)])
+async def test_a_lease_is_renewed_a_third_of_it_after_the_last_renewal_began(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, took: float, pause: float
+) -> None:
+    """A slow renewal has used up most of its lease of three seconds: the next one follows at once."""
+    session, now, pauses = new_session(rig), [100.0], list[float]()
+    session._lease = LeaseDeadline(3000, lambda: now[0])
+
+    async def renewing(_: FeedSession) -> list[LeasedTenant]:
+        now[0] += took
+        return []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        raise LeaseLost("enough")
+
+    monkeypatch.setattr(FeedSession, "_renew", renewing)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    with pytest.raises(LeaseLost, match="enough"):
+        await session._renew_leases(
+            asyncio.TaskGroup(), PublisherLogin(parse(rig.settings.rabbitmq_url), "", "")
+        )
+    assert pauses == pytest.approx([pause])
 
 
 async def test_changes_are_published_though_the_database_disconnects(

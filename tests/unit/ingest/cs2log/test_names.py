@@ -30,7 +30,10 @@ LINES = (
     '(damage_armor "0") (health "99") (armor "100") (hitgroup "chest")',
     '"{}<3><[U:1:77]><CT>" say "hello"',
 )
-PIECES = ('"', "<", ">", "[1 2 3]", ' killed "', '" [1 2 3] killed "y', ' say "', "<3>", "<CT>", "|", "\\")
+PIECES = (
+    *('"', "<", ">", "[1 2 3]", ' killed "', '" [1 2 3] killed "y', ' say "', "<3>", "<CT>", "|", "\\"),
+    *(" killed other ", '" [1 2 3] killed other "y'),
+)
 LETTERS = st.text(st.characters(exclude_categories=("C", "Z")), max_size=4)
 #: Without what ends a name: a line with that has two readings.
 names = (
@@ -53,9 +56,10 @@ def test_a_name_changes_no_fact(line: str, name: str) -> None:
     assert [repr(fact) for fact in facts(line, name)] == [renamed(fact, name) for fact in facts(line, PLAIN)]
 
 
+@pytest.mark.parametrize("verb", ["[1 2 3] killed", "[1 2 3] killed other", "blinded", "changed name to"])
 @pytest.mark.parametrize("line", LINES[:-1])
-def test_a_line_with_two_readings_is_unknown(line: str) -> None:
-    reading = read(STAMP + line.format(f'x{END} [1 2 3] killed "y'), ARRIVED)
+def test_a_line_with_two_readings_is_unknown(line: str, verb: str) -> None:
+    reading = read(STAMP + line.format(f'x{END} {verb} "y'), ARRIVED)
     assert all(isinstance(fact, f.LineNotUnderstood) for fact in reading.facts)
     assert reading.unknown == 1
 
