@@ -134,7 +134,7 @@ def _with_unseen(presence: Presence, team: Team, more: int) -> Presence:
     return replace(presence, unseen=(home + more * (team == "home"), away + more * (team == "away")))
 
 
-def list_begun(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
+def list_begun(match: Match) -> Match:
     return replace(match, shown=replace(match.shown, listed=(0, 0)))
 
 
@@ -148,7 +148,7 @@ def count_listed(match: Match, fact: f.PlayerListed) -> Match:
     return replace(match, shown=replace(match.shown, listed=count))
 
 
-def list_ended(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
+def list_ended(match: Match) -> Match:
     """The list is complete. If it has players of both teams, each team has as many players as it shows."""
     listed = match.shown.listed
     if listed is None:

@@ -53,7 +53,7 @@ def _graver(played: CurrentRound | Round, about: EventDoubt) -> EventDoubt:
     return "bomb_line" if "bomb_line" in (played.doubted_by, about) else about
 
 
-def begin_block(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
+def begin_block(match: Match, fact: f.ListBegun) -> Match:
     block = match.statistics or StatisticsBlock()
     return replace(match, statistics=replace(block, reading=() if fact.columns_known else None))
 
@@ -92,7 +92,7 @@ def _tally(current: CurrentRound, last: Round) -> RoundTally:
     )
 
 
-def end_block(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
+def end_block(match: Match, changes: MatchChanges) -> Match:
     """The block is complete: compare it with the one before and the events of the round in between."""
     block, play = match.statistics, match.map
     if block is None or block.reading is None:

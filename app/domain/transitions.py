@@ -110,11 +110,11 @@ def player_listed(match: Match, fact: f.PlayerListed, changes: MatchChanges) -> 
 
 
 def list_begun(match: Match, fact: f.ListBegun, changes: MatchChanges) -> Match:
-    return round_totals.begin_block(presence.list_begun(match, fact, changes), fact, changes)
+    return round_totals.begin_block(presence.list_begun(match), fact)
 
 
 def list_ended(match: Match, fact: f.ListEnded, changes: MatchChanges) -> Match:
-    return round_totals.end_block(presence.list_ended(match, fact, changes), fact, changes)
+    return round_totals.end_block(presence.list_ended(match), changes)
 
 
 def clock_set(match: Match, fact: f.ClockSet, changes: MatchChanges) -> Match:

@@ -62,7 +62,7 @@ def main() -> None:
     _print_scores(model, data)
     if options.refit:
         _print_unseen(data)
-    found = _best_of_threes(model, data)
+    found = _best_of_threes(data)
     if options.plot:
         draw(found, options.plot)
 
@@ -101,7 +101,7 @@ def _print_unseen(data: Path) -> None:
         print(f"  {_interval(ours, matches)}   less Elo {_interval(_less(ours, elo), matches)}")
 
 
-def _best_of_threes(model: RatingModel, data: Path) -> list[BestOfThree]:
+def _best_of_threes(data: Path) -> list[BestOfThree]:
     found = []
     for name in (NEW, LATER, LATEST):
         of_file = list(best_of_threes(list(team_maps.read(data / name)), rated_maps.by_rank))

@@ -90,7 +90,6 @@ class Report(msgspec.Struct):
     at: int = 0
     active: int = 0
     suspended: int = 0
-    alive_at: int = 0
     subscribed: bool = True
     envelopes: list[ReceivedEnvelope] = []
     latency: Latency = msgspec.field(default_factory=Latency)

@@ -74,7 +74,7 @@ class WatchedBook(Book):
             self.report.state = "following"
         if not subscribed:
             self.add_line("alive", 'alive subscribed="0": something was missed, a recovery is due')
-        self.report.alive_at, self.report.subscribed = now(), subscribed
+        self.report.subscribed = subscribed
 
     def _note(self, message: AbstractIncomingMessage, root: ET.Element, seq: int) -> None:
         name = message.message_id or ""

@@ -68,9 +68,9 @@ async def subscribed(
         yield client
 
 
-async def next_frame(client: ClientConnection, seconds: float = 60) -> Message:
+async def next_frame(client: ClientConnection) -> Message:
     """The next frame."""
-    async with asyncio.timeout(seconds):
+    async with asyncio.timeout(60):
         return msgspec.json.decode(await client.recv())
 
 

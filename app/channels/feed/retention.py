@@ -12,7 +12,7 @@ import msgspec
 
 from app.domain.recovery import LATE_MILLIS
 from app.kit.background import retry_while_unavailable
-from app.kit.clock import Clock, system_clock
+from app.kit.clock import system_clock
 from app.store import alerts, changes, delivery_minutes, kept_changes, tenants
 from app.store.connections import Store
 
@@ -31,10 +31,10 @@ class RetentionConfig(msgspec.Struct, frozen=True):
     kept_millis: int
 
 
-async def prune_regularly(store: Store, config: RetentionConfig, clock: Clock = system_clock) -> None:
+async def prune_regularly(store: Store, config: RetentionConfig) -> None:
     """Delete what is too old, each minute, until cancelled."""
     while True:
-        await retry_while_unavailable("pruning the change log", lambda: prune(store, config, clock()))
+        await retry_while_unavailable("pruning the change log", lambda: prune(store, config, system_clock()))
         await asyncio.sleep(_EVERY_SECONDS)
 
 

@@ -166,9 +166,9 @@ async def test_a_key_read_before_a_change_is_not_cached_after_it(
     assert await seconds_until_refused(grants, issued.raw) < 1
 
 
-@pytest.mark.parametrize(
-    ("address", "welcome"),
-    [
+async def test_a_key_may_be_limited_to_networks(grants: Grants, issue: Issue) -> None:
+    issued: IssuedKey = await issue(networks=("192.0.2.0/24", "2001:db8::/32"))
+    for address, welcome in [
         ("192.0.2.7", True),
         ("::ffff:192.0.2.7", True),
         ("2001:db8::1", True),
@@ -176,13 +176,8 @@ async def test_a_key_read_before_a_change_is_not_cached_after_it(
         ("2001:db9::1", False),
         ("not an address", False),
         (None, False),
-    ],
-)
-async def test_a_key_may_be_limited_to_networks(
-    grants: Grants, issue: Issue, address: str | None, welcome: bool
-) -> None:
-    issued: IssuedKey = await issue(networks=("192.0.2.0/24", "2001:db8::/32"))
-    assert (await refused(grants, issued.raw, address) is None) == welcome
+    ]:
+        assert (await refused(grants, issued.raw, address) is None) == welcome, address
 
 
 async def test_without_the_database_an_uncached_key_is_unavailable(store: Store, issue: Issue) -> None:

@@ -135,9 +135,9 @@ async def test_what_is_stored_opens_no_session(store: Store, counters: Counters)
     assert await sign_in.session_of(store, issued.token, secret="another" * 8, now=NOW) is None
 
 
-@pytest.mark.parametrize("token", ["", "x", "A" * 44, "é" * 43, "\ud800" * 43, "A" * 42 + "\n"])
-async def test_a_malformed_token_is_no_session(store: Store, token: str) -> None:
-    assert not await valid(store, token)
+async def test_a_malformed_token_is_no_session(store: Store) -> None:
+    for token in ["", "x", "A" * 44, "é" * 43, "\ud800" * 43, "A" * 42 + "\n"]:
+        assert not await valid(store, token), token
 
 
 async def test_an_unused_session_expires(store: Store, counters: Counters) -> None:

@@ -118,9 +118,12 @@ async def test_only_matches_that_are_over_booked_and_whole(
     assert listed.json()["data"] == []
 
 
-@pytest.mark.parametrize(
-    ("params", "where"),
-    [
+async def test_what_does_not_fit_is_named(
+    client: httpx.AsyncClient, provisioned: Headers, matches: list[Match]
+) -> None:
+    sdk = Sdk(client, provisioned)
+    await sdk.done("PUT", event(matches[0]))
+    for params, where in [
         ({"speed": "0"}, "speed"),
         ({"speed": "fast"}, "speed"),
         ({"speed": "2000"}, "speed"),
@@ -131,17 +134,11 @@ async def test_only_matches_that_are_over_booked_and_whole(
         ({"node_id": "a"}, "node_id"),
         ({"node_id": ""}, "node_id"),
         ({"product": "prematch"}, "product"),
-    ],
-)
-async def test_what_does_not_fit_is_named(
-    client: httpx.AsyncClient, provisioned: Headers, matches: list[Match], params: dict[str, str], where: str
-) -> None:
-    sdk = Sdk(client, provisioned)
-    await sdk.done("PUT", event(matches[0]))
-    answer = await sdk.send("POST", PLAY, **params)
-    assert answer.status_code == 422
-    assert [field["loc"][1] for field in answer.json()["detail"]] == [where]
-    assert await sdk.status() == "stopped"
+    ]:
+        answer = await sdk.send("POST", PLAY, **params)
+        assert answer.status_code == 422, params
+        assert [field["loc"][1] for field in answer.json()["detail"]] == [where], params
+        assert await sdk.status() == "stopped", params
 
 
 async def test_limits_and_an_empty_list(

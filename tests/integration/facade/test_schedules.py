@@ -130,10 +130,10 @@ async def test_a_day_is_one_of_utc(client: httpx.AsyncClient, basic: Headers, st
     assert await listed(client, OF_DAY, basic) == urns(*found[1:3])
 
 
-@pytest.mark.parametrize("day", ["2031-02-29", "20310402", "2031-4-2", "today", "0000-01-01", "2031-W14-3"])
-async def test_an_invalid_day_is_422(client: httpx.AsyncClient, basic: Headers, day: str) -> None:
-    (field,) = detail(await client.get(f"/v1/sports/en/schedules/{day}/schedule", headers=basic), 422)
-    assert field["loc"] == ["path", "day"] and field["input"] == day
+async def test_an_invalid_day_is_422(client: httpx.AsyncClient, basic: Headers) -> None:
+    for day in ["2031-02-29", "20310402", "2031-4-2", "today", "0000-01-01", "2031-W14-3"]:
+        (field,) = detail(await client.get(f"/v1/sports/en/schedules/{day}/schedule", headers=basic), 422)
+        assert field["loc"] == ["path", "day"] and field["input"] == day, day
 
 
 async def test_a_match_that_a_tenant_unbooked_is_missing_for_it_alone(

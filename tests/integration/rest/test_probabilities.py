@@ -190,9 +190,8 @@ async def test_a_bet_of_a_void_window_is_worth_its_stake(
     assert "result" not in await worth(client, match, market, fair, placed_at=inside)
 
 
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [
+async def test_what_is_no_bet_is_refused(client: httpx.AsyncClient, live: Match, fair: Headers) -> None:
+    for query, field in [
         *(({"odds": odds}, "odds") for odds in ("1", "1.000", "0.5", "-2", "10000", "2.1055", "1e3", "٢")),
         *(({"odds": odds}, "odds") for odds in ("NaN", "Infinity", "", "2,1", " 2.1", "02.1")),
         *(
@@ -202,15 +201,11 @@ async def test_a_bet_of_a_void_window_is_worth_its_stake(
         ({"market": "0"}, "market"),
         ({"market": "x"}, "market"),
         ({"placed_at": "yesterday"}, "placed_at"),
-    ],
-)
-async def test_what_is_no_bet_is_refused(
-    client: httpx.AsyncClient, live: Match, fair: Headers, query: dict[str, str], field: str
-) -> None:
-    answer = await ask(client, live, offer(1), fair, **query)
-    assert answer.status_code == 422, answer.text
-    (wrong,) = answer.json()["detail"]
-    assert wrong["loc"] == ["query", field] and wrong["msg"]
+    ]:
+        answer = await ask(client, live, offer(1), fair, **query)
+        assert answer.status_code == 422, answer.text
+        (wrong,) = answer.json()["detail"]
+        assert wrong["loc"] == ["query", field] and wrong["msg"], query
 
 
 async def test_everything_that_is_wrong_is_said_at_once(

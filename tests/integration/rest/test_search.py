@@ -126,13 +126,9 @@ async def test_keys_for_finished_matches_find_nothing_of_others(
     assert (await search("harbour", headers))["data"] == []
 
 
-@pytest.mark.parametrize(
-    "query", ["q=a", "q=%20%20a%20", "q=", "", f"q={'x' * 101}", "q=abc&types=x", "q=abc&limit=51"]
-)
-async def test_what_does_not_fit_is_refused(
-    client: httpx.AsyncClient, basic: dict[str, str], query: str
-) -> None:
-    refused = await client.get(f"/cs2/v1/search?{query}", headers=basic)
-    assert refused.status_code == 422
-    named = {"types": "types", "limit": "limit"}
-    assert refused.json()["detail"][0]["loc"][-1] == next((n for n in named if f"{n}=" in query), "q")
+async def test_what_does_not_fit_is_refused(client: httpx.AsyncClient, basic: dict[str, str]) -> None:
+    for query in ["q=a", "q=%20%20a%20", "q=", "", f"q={'x' * 101}", "q=abc&types=x", "q=abc&limit=51"]:
+        refused = await client.get(f"/cs2/v1/search?{query}", headers=basic)
+        assert refused.status_code == 422, query
+        expected = next((name for name in ("types", "limit") if f"{name}=" in query), "q")
+        assert refused.json()["detail"][0]["loc"][-1] == expected, query

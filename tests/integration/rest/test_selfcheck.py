@@ -159,9 +159,8 @@ async def test_a_key_for_finished_matches_learns_nothing_of_others(
 MATCH = "od:match:1"
 
 
-@pytest.mark.parametrize(
-    ("body", "where"),
-    [
+async def test_what_does_not_fit_is_named(client: httpx.AsyncClient, basic: Headers) -> None:
+    for body, where in [
         ({}, ["matches"]),
         ({"matches": [], "also": 1}, ["also"]),
         ({"matches": [{"match": "7", "markets": []}]}, ["matches", 0, "match"]),
@@ -174,14 +173,10 @@ MATCH = "od:match:1"
             {"matches": [{"match": MATCH, "markets": [[1, str(n), -1] for n in range(MARKETS + 1)]}]},
             ["matches"],
         ),
-    ],
-)
-async def test_what_does_not_fit_is_named(
-    client: httpx.AsyncClient, basic: Headers, body: Any, where: list[Any]
-) -> None:
-    answer = await client.post("/cs2/v1/selfcheck", json=body, headers=basic)
-    assert answer.status_code == 422, answer.text
-    assert [each["loc"] for each in answer.json()["detail"]] == [["body", *where]]
+    ]:
+        answer = await client.post("/cs2/v1/selfcheck", json=body, headers=basic)
+        assert answer.status_code == 422, answer.text
+        assert [each["loc"] for each in answer.json()["detail"]] == [["body", *where]], body
 
 
 async def test_one_match_under_both_names_is_refused(

@@ -186,15 +186,11 @@ async def test_keys_for_finished_matches_see_theirs_and_miss_none(
     assert [entry for entry in whole if entry["match_id"] != str(off.id)] == [first, *rest]
 
 
-@pytest.mark.parametrize(
-    "query", ["since_id=-1", "since_id=x", f"since_id={2**63}", "limit=0", "limit=201", "x=1"]
-)
-async def test_what_does_not_fit_is_refused(
-    client: httpx.AsyncClient, basic: dict[str, str], query: str
-) -> None:
-    answer = await client.get(f"/cs2/v1/settlements?{query}", headers=basic)
-    assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"] == ["query", query.split("=")[0]]
+async def test_what_does_not_fit_is_refused(client: httpx.AsyncClient, basic: dict[str, str]) -> None:
+    for query in ["since_id=-1", "since_id=x", f"since_id={2**63}", "limit=0", "limit=201", "x=1"]:
+        answer = await client.get(f"/cs2/v1/settlements?{query}", headers=basic)
+        assert answer.status_code == 422, query
+        assert answer.json()["detail"][0]["loc"] == ["query", query.split("=")[0]], query
 
 
 async def test_the_largest_id_has_none_after_it(read: Read) -> None:

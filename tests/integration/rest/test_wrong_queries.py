@@ -33,10 +33,8 @@ async def fields(
     return found
 
 
-@pytest.mark.parametrize("also", [{}, {"nonsense": "1"}, {"nonsense": "1", "other": "null"}])
-@pytest.mark.parametrize(
-    ("path", "sound", "wrong"),
-    [
+async def test_everything_wrong_is_named_at_once(client: httpx.AsyncClient, key: Headers) -> None:
+    for path, sound, wrong in [
         ("/cs2/v1/matches", {}, {"status": "x", "limit": "0", "cursor": "x", "from": "7", "to": "x"}),
         ("/cs2/v1/settlements", {}, {"since_id": "-1", "limit": "1e2"}),
         ("/cs2/v1/search", {"q": "nor"}, {"q": "  ", "types": "x", "limit": "51"}),
@@ -49,25 +47,16 @@ async def fields(
         (RECOVERY, {"request_id": "7"}, {"request_id": "0", "node_id": "x", "after": "x"}),
         (RECOVERY, {"request_id": "7"}, {"node_id": "0", "after": TOO_OLD}),
         (RECOVERY, {"request_id": "7"}, {"request_id": "x", "after": FUTURE}),
-    ],
-)
-async def test_everything_wrong_is_named_at_once(
-    client: httpx.AsyncClient,
-    key: Headers,
-    path: str,
-    sound: dict[str, str],
-    wrong: dict[str, str],
-    also: dict[str, str],
-) -> None:
-    alone = [await fields(client, key, path, sound | {name: value}) for name, value in wrong.items()]
-    if also:
-        alone.append(await fields(client, key, path, sound | also))
-    assert [len(one) for one in alone] == [*(1 for _ in wrong), *([len(also)] if also else [])]
-    together = await fields(client, key, path, sound | wrong | also)
-    expected = [field for one in alone for field in one]
-    assert sorted(together, key=lambda field: field["loc"]) == sorted(
-        expected, key=lambda field: field["loc"]
-    )
+    ]:
+        for also in [{}, {"nonsense": "1"}, {"nonsense": "1", "other": "null"}]:
+            alone = [await fields(client, key, path, sound | {name: value}) for name, value in wrong.items()]
+            if also:
+                alone.append(await fields(client, key, path, sound | also))
+            named = [len(one) for one in alone]
+            assert named == [*(1 for _ in wrong), *([len(also)] if also else [])], (path, also)
+            together = await fields(client, key, path, sound | wrong | also)
+            expected = sorted((field for one in alone for field in one), key=lambda field: field["loc"])
+            assert sorted(together, key=lambda field: field["loc"]) == expected, (path, also)
 
 
 async def test_an_absent_parameter_hides_no_wrong_one(client: httpx.AsyncClient, key: Headers) -> None:
@@ -76,9 +65,8 @@ async def test_an_absent_parameter_hides_no_wrong_one(client: httpx.AsyncClient,
         assert sorted(named) == sorted({"q", *query})
 
 
-@pytest.mark.parametrize(
-    ("path", "query", "expected"),
-    [
+async def test_a_refusal_says_what_to_send(client: httpx.AsyncClient, key: Headers) -> None:
+    for path, query, expected in [
         (
             "/cs2/v1/matches",
             {"status": "discovered"},
@@ -91,10 +79,6 @@ async def test_an_absent_parameter_hides_no_wrong_one(client: httpx.AsyncClient,
             {"cursor": "-"},
             "This does not fit. Expected: The `next_cursor` of the page before, unchanged.",
         ),
-    ],
-)
-async def test_a_refusal_says_what_to_send(
-    client: httpx.AsyncClient, key: Headers, path: str, query: dict[str, str], expected: str
-) -> None:
-    (field,) = await fields(client, key, path, query)
-    assert field["msg"] == expected
+    ]:
+        (field,) = await fields(client, key, path, query)
+        assert field["msg"] == expected, path

@@ -44,10 +44,10 @@ async def test_the_whole_state_comes_back(store: Store, new_match: NewMatch) -> 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
-@pytest.mark.parametrize("ref", ["", "od:match:0", "od:match:99999", "mf:match:1", "x' OR 1=1", UNKNOWN])
-async def test_what_names_no_match_finds_none(store: Store, ref: str) -> None:
-    async with store.autocommit() as tx:
-        assert await matches.find(tx, ref) is None
+async def test_what_names_no_match_finds_none(store: Store) -> None:
+    for ref in ["", "od:match:0", "od:match:99999", "mf:match:1", "x' OR 1=1", UNKNOWN]:
+        async with store.autocommit() as tx:
+            assert await matches.find(tx, ref) is None, ref
 
 
 async def test_an_id_is_used_once(store: Store, new_match: NewMatch, match: Match) -> None:

@@ -184,7 +184,7 @@ async def test_a_client_that_sends_too_much_is_closed(host: str, raw: str) -> No
 UNREACHABLE = "redis://127.0.0.1:1/0"
 
 
-@pytest.mark.parametrize("times", short_then_long([20, 100]))
+@pytest.mark.parametrize("times", short_then_long([8, 100]))
 @pytest.mark.parametrize("redis", ["with Redis", "without Redis"])
 @pytest.mark.parametrize("ending", ["revoke", "rotate"])
 async def test_an_ended_key_ends_its_streams_within_a_second(

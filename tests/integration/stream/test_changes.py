@@ -41,25 +41,23 @@ def by_name(frames: list[Message]) -> list[Message]:
     return sorted(bare(frames), key=lambda frame: msgspec.json.encode(frame, order="sorted"))
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 1000])
-@pytest.mark.parametrize("one", [False, True])
-async def test_a_snapshot_in_parts_is_that_of_the_stream(
-    host: str, raw: str, story: Story, limit: int, one: bool
-) -> None:
+async def test_a_snapshot_in_parts_is_that_of_the_stream(host: str, raw: str, story: Story) -> None:
     match = await story.match(offer(1), offer(2))
     await story.match(offer(1), offer(3))
     await story.match(offer(4), status=Status.UPCOMING)
-    ref = str(match.id) if one else ""
-    async with subscribed(host, raw, ref) as client:
-        *shown, _ = await until_alive(client)
-    async with requesting(host, raw) as client:
-        found, since = await pages(client, limit=limit, **({"match": ref} if one else {}))
-    frames = [frame for part in found for frame in part]
-    assert by_name(frames) == by_name(shown)
-    assert all(frame["meta"]["snapshot"] for frame in frames)
-    assert [frame["type"] for frame in frames].index("alive") == len(frames) - 1
-    assert frames[-1]["meta"]["seq"] == since
-    assert all(len(bare(part)) <= limit for part in found)
+    for one in [False, True]:
+        for limit in [1, 2, 3, 1000]:
+            ref = str(match.id) if one else ""
+            async with subscribed(host, raw, ref) as client:
+                *shown, _ = await until_alive(client)
+            async with requesting(host, raw) as client:
+                found, since = await pages(client, limit=limit, **({"match": ref} if one else {}))
+            frames = [frame for part in found for frame in part]
+            assert by_name(frames) == by_name(shown), (one, limit)
+            assert all(frame["meta"]["snapshot"] for frame in frames), (one, limit)
+            assert [frame["type"] for frame in frames].index("alive") == len(frames) - 1, (one, limit)
+            assert frames[-1]["meta"]["seq"] == since, (one, limit)
+            assert all(len(bare(part)) <= limit for part in found), (one, limit)
 
 
 async def test_what_changes_while_a_snapshot_is_sent_in_parts_is_not_lost(
@@ -106,11 +104,7 @@ async def until_present_by_pages(client: httpx.AsyncClient, since: int, head: in
     return found
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-@pytest.mark.parametrize("limit", [1, 3, 1000])
-async def test_pages_of_what_was_missed_leave_nothing_out(
-    settings: Settings, raw: str, story: Story, elsewhere: bool, limit: int
-) -> None:
+async def test_pages_of_what_was_missed_leave_nothing_out(settings: Settings, raw: str, story: Story) -> None:
     """From the process that sent it already, and from one that reads it from the database."""
     match = await story.match()
     async with streaming(settings) as host, streaming(settings) as other, subscribed(host, raw) as present:
@@ -120,8 +114,16 @@ async def test_pages_of_what_was_missed_leave_nothing_out(
         await story.take_back(match, offer(1))
         await story.settle(match, offer(1))
         seen = bare(await until_present(present, story.store))
-        async with requesting(other if elsewhere else host, raw) as client:
-            found, reached = await pages(client, limit=limit, since_seq=begun)
+        for process in (host, other):
+            for limit in (1, 3, 1000):
+                async with requesting(process, raw) as client:
+                    found, reached = await pages(client, limit=limit, since_seq=begun)
+                check_missed(found, seen, limit, begun, reached)
+
+
+def check_missed(
+    found: list[list[Message]], seen: list[Message], limit: int, begun: int, reached: int
+) -> None:
     frames = [frame for part in found for frame in part]
     seqs = [frame["meta"]["seq"] for frame in frames[:-1]]
     assert seqs == sorted(set(seqs)) and all(begun < seq <= reached for seq in seqs)

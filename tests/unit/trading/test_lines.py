@@ -12,6 +12,7 @@ from app.trading.lines import Distribution, Finals, FinalScores, Score, lead, me
 from app.trading.map_scores import mixture
 from app.trading.registry import RULES
 from app.trading.rules import choose, nearest, parse_specifiers
+from tests.support.lengths import short_then_long
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import new_match
 from tests.unit.trading.test_engine import TradedServer
@@ -135,7 +136,7 @@ def test_no_line_repeats_the_winner() -> None:
     assert handicaps == {-3.5, -2.5, 2.5, 3.5}
 
 
-@pytest.mark.parametrize("seed", [3, 8])
+@pytest.mark.parametrize("seed", short_then_long([3, 8]))
 def test_lines_follow_the_score_and_all_that_were_opened_are_settled(seed: int) -> None:
     moves = rounds = 0
     on_offer: set[tuple[int, str]] = set()

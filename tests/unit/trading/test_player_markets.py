@@ -10,13 +10,13 @@ from app.domain.entrants import account_of, player_number
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.sandbox.simulator.match_simulation import new_truth
-from app.sandbox.simulator.truth import SeriesTruth
+from app.sandbox.simulator.truth import MapTruth, SeriesTruth
 from app.trading.rules import parse_specifiers
 from tests.support.simulated import plan_between
 from tests.unit.domain.play import TEAMS, new_match
 from tests.unit.domain.test_properties import end_map
 from tests.unit.trading.test_engine import TradedServer
-from tests.unit.trading.trader import Trader, trade, traded
+from tests.unit.trading.trader import Trader, trade
 
 OVER, UNDER, MORE, MOST, SHARED = 36, 37, 38, 39, 40
 FOX0 = TEAMS["home"][0]
@@ -123,27 +123,6 @@ def test_a_hole_in_the_log_takes_the_map_off_offer_and_voids_what_is_not_exceede
     assert (result(server, line), result(server, line, UNDER)) == (Result.VOID, Result.VOID)
 
 
-def test_simulated_maps_settle_as_the_truth_says() -> None:
-    trader, truth = traded(plan_between(4, 11, 21, brief=True), seconds=5.0)
-    kills = Counter(
-        kill.killer
-        for played in truth.maps[0].rounds
-        for kill in played.kills
-        if kill.side != kill.victim_side
-    )
-    seen = 0
-    for market in trader.book.values():
-        if market.type_id not in (OVER, UNDER):
-            continue
-        specifiers = parse_specifiers(market.specifiers)
-        account = account_of(int(specifiers.player.rpartition(":")[2]))
-        assert account
-        over = kills[account] > specifiers.threshold
-        assert market.result is (Result.WON if over is (market.type_id == OVER) else Result.LOST), market
-        seen += 1
-    assert seen > 40
-
-
 def account_named(player: str) -> int:
     return account_of(int(player.rpartition(":")[2])) or 0
 
@@ -161,19 +140,34 @@ def series() -> Series:
     plan = plan_between(4, 11, 23, best_of=3, brief=True)
     truth = new_truth(plan)
     offers = []
-    for trader in trade(plan, truth, checking=True, seconds=5.0):
+    for trader in trade(plan, truth, seconds=5.0):
         active = [one for one in trader.active() if one.type_id in (MOST, SHARED)]
         offers.append((trader.match, active))
     return Series(trader, truth, offers)
+
+
+def kills_of(played: MapTruth) -> Counter[int]:
+    """How many each account got."""
+    return Counter(
+        kill.killer for one in played.rounds for kill in one.kills if kill.side != kill.victim_side
+    )
+
+
+def test_kills_of_a_player_settle_as_the_truth_says(series: Series) -> None:
+    kills = [kills_of(played) for played in series.truth.maps]
+    markets = [one for one in series.trader.book.values() if one.type_id in (OVER, UNDER)]
+    for market in markets:
+        named = parse_specifiers(market.specifiers)
+        over = kills[named.map - 1][account_named(named.player)] > named.threshold
+        assert market.result is (Result.WON if over is (market.type_id == OVER) else Result.LOST), market
+    assert len(markets) > 80
 
 
 def test_duels_and_the_most_kills_settle_as_the_truth_says(series: Series) -> None:
     trader, truth, _ = series
     seen = Counter[tuple[int, Result | None]]()
     for number, played in enumerate(truth.maps, start=1):
-        kills = Counter(
-            kill.killer for one in played.rounds for kill in one.kills if kill.side != kill.victim_side
-        )
+        kills = kills_of(played)
         best = [who for who, count in kills.items() if count == max(kills.values())]
         for market in trader.book.values():
             named = parse_specifiers(market.specifiers)

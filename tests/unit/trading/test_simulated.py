@@ -1,11 +1,9 @@
 """Simulated matches, read from their log lines: the book agrees with the simulator's ground truth."""
 
-from itertools import chain
-
 import pytest
 
-from app.domain.market import MarketStatus, Result
-from app.domain.match import Status
+from app.domain.market import Market, Result
+from app.domain.match import CurrentRound, Status
 from app.sandbox.simulator.truth import MapTruth, RoundTruth, SeriesTruth
 from app.trading.pricing import MIN_ODDS
 from app.trading.rules import parse_specifiers
@@ -91,20 +89,28 @@ def test_results_agree_with_the_truth(seed: int, best_of: int, seconds: float) -
         assert len(winner.rests_on) == len(truth.maps)
 
 
+@pytest.fixture(scope="module")
+def in_play() -> list[tuple[CurrentRound, list[Market]]]:
+    """What is on offer after each second of the rounds of two maps."""
+    return [
+        (current, trader.active())
+        for seed in (11, 12)
+        for trader in trade(plan_between(5, 6, seed, brief=True, knife=False))
+        if (current := trader.match.current) is not None and current.phase == "live"
+    ]
+
+
 def _lead(counts: tuple[int, int, int]) -> int:
     return counts[1] - counts[2]
 
 
-def test_kills_move_the_price_of_their_round() -> None:
-    plans = [plan_between(5, 6, seed, brief=True, knife=False) for seed in (11, 12)]
+def test_kills_move_the_price_of_their_round(in_play: list[tuple[CurrentRound, list[Market]]]) -> None:
     moves: list[bool] = []
     before: tuple[tuple[int, int, int], float] = ((0, 0, 0), 0.0)
-    for trader in chain.from_iterable(map(trade, plans)):
-        current = trader.match.current
-        if current is None or current.phase != "live":
-            continue
-        market = trader.of(13, f"map=1|round={current.number}|team=home")
-        if market.status is not MarketStatus.ACTIVE:
+    for current, active in in_play:
+        key = 13, f"map=1|round={current.number}|team=home"
+        market = next((one for one in active if one.key == key), None)
+        if market is None:
             continue
         after = ((current.number, current.alive_home, current.alive_away), market.probability)
         if before[0][0] == after[0][0] and _lead(before[0]) != _lead(after[0]):
@@ -114,12 +120,8 @@ def test_kills_move_the_price_of_their_round() -> None:
     assert len(moves) > 40 and sum(moves) > 0.97 * len(moves)
 
 
-def test_what_is_on_offer_in_play_can_move() -> None:
+def test_what_is_on_offer_in_play_can_move(in_play: list[tuple[CurrentRound, list[Market]]]) -> None:
     """A favourite at the lowest odds would hold its opponent's odds where they are."""
-    live = 0
-    for trader in trade(plan_between(5, 6, 11, brief=True, knife=False)):
-        if trader.match.current is not None and trader.match.current.phase == "live":
-            active = trader.active()
-            live += bool(active)
-            assert all(float(market.odds) > MIN_ODDS for market in active)
-    assert live > 100
+    offers = [active for _, active in in_play if active]
+    assert len(offers) > 100
+    assert all(float(market.odds) > MIN_ODDS for active in offers for market in active)

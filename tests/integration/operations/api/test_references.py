@@ -118,29 +118,23 @@ async def test_odds_of_nobody_are_stored_shown_and_refused(
     assert found["sources"][0]["refused"] == "inverse odds sum to 2.000"
 
 
-@pytest.mark.parametrize(
-    ("change", "place"),
-    [
+async def test_what_is_wrong_is_named(client: httpx.AsyncClient, operator: Headers, urn: str) -> None:
+    for change, place in [
         ({"odds": 1.0}, ["body", 1, "odds"]),
         ({"at": NOW + 1}, ["body", 1, "at"]),
         ({"match": "od:match:999999"}, ["body", 1, "match"]),
         ({"specifiers": "team=home"}, ["body", 1]),
-    ],
-)
-async def test_what_is_wrong_is_named(
-    client: httpx.AsyncClient, operator: Headers, urn: str, change: dict[str, Any], place: list[str | int]
-) -> None:
-    rows = of(urn, HOME, AWAY)
-    rows[1] |= change
-    answer = await client.post(PATH, headers=operator, json=rows)
-    assert answer.status_code == 422
-    assert [error["loc"] for error in answer.json()["detail"]] == [place]
-    assert (await shown(client, operator, urn))["markets"] == []
+    ]:
+        rows = of(urn, HOME, AWAY)
+        rows[1] |= change
+        answer = await client.post(PATH, headers=operator, json=rows)
+        assert answer.status_code == 422, change
+        assert [error["loc"] for error in answer.json()["detail"]] == [place], change
+        assert (await shown(client, operator, urn))["markets"] == [], change
 
 
-@pytest.mark.parametrize(
-    ("body", "places"),
-    [
+async def test_csv_that_is_wrong_is_named(client: httpx.AsyncClient, operator: Headers, urn: str) -> None:
+    for body, places in [
         ("source,match,odds,at\none,{},x,1\none,{},2.0,y\n", [["body", 0], ["body", 1]]),
         ("source,match,odds,at\none,{},2.0\n", [["body", 0]]),
         ("source,match,odds,at\none,{},2.0,1,2\n", [["body", 0]]),
@@ -148,15 +142,11 @@ async def test_what_is_wrong_is_named(
         ("source,source\n", [["body"]]),
         ("", [["body"]]),
         ("source\n\xff", [["body"]]),
-    ],
-)
-async def test_csv_that_is_wrong_is_named(
-    client: httpx.AsyncClient, operator: Headers, urn: str, body: str, places: list[list[str | int]]
-) -> None:
-    sent = body.replace("{}", urn).encode("latin-1")
-    answer = await client.post(PATH, headers=operator | CSV, content=sent)
-    assert answer.status_code == 422, answer.text
-    assert [error["loc"] for error in answer.json()["detail"]] == places
+    ]:
+        sent = body.replace("{}", urn).encode("latin-1")
+        answer = await client.post(PATH, headers=operator | CSV, content=sent)
+        assert answer.status_code == 422, answer.text
+        assert [error["loc"] for error in answer.json()["detail"]] == places, body
 
 
 async def test_no_more_than_a_thousand_prices_at_a_time(

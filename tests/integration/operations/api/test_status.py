@@ -47,9 +47,8 @@ async def test_maintenance_is_announced_read_by_anybody_and_cancelled(
     assert [each.action for each in records] == ["maintenance.cancel", "maintenance.announce"]
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
+async def test_what_cannot_be_announced_is_refused(client: httpx.AsyncClient, operator: Headers) -> None:
+    for changed in [
         {"ends_at": SOON},
         {"ends_at": SOON + timedelta(days=8)},
         {"begins_at": SOON - timedelta(days=2), "ends_at": SOON - timedelta(days=1)},
@@ -60,15 +59,11 @@ async def test_maintenance_is_announced_read_by_anybody_and_cancelled(
         {"text": "two\nlines"},
         {"text": "x" * 501},
         {"begins_at": "2031-04-02T03:00:00"},
-    ],
-)
-async def test_what_cannot_be_announced_is_refused(
-    client: httpx.AsyncClient, operator: Headers, changed: dict[str, Any]
-) -> None:
-    answer = await client.post("/ops/v1/maintenance", json=announcement(**changed), headers=operator)
-    assert answer.status_code == 422
-    [field] = changed if len(changed) == 1 else ["ends_at"]
-    assert field in str(answer.json()["detail"])
+    ]:
+        answer = await client.post("/ops/v1/maintenance", json=announcement(**changed), headers=operator)
+        assert answer.status_code == 422, changed
+        [field] = changed if len(changed) == 1 else ["ends_at"]
+        assert field in str(answer.json()["detail"]), changed
 
 
 async def test_only_operators_announce(client: httpx.AsyncClient, basic: Headers) -> None:

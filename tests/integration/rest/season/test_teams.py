@@ -54,19 +54,18 @@ def shown(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize(("window", "lately"), [("3months", True), ("6months", False), ("all", False)])
-@pytest.mark.parametrize("team", [A, B])
-async def test_a_team_has_what_it_played(
-    season: Season, get: Get, team: FictionalTeam, window: str, lately: bool
-) -> None:
-    seen = (await get(f"teams/{team_id(season, team)}", time_filter=window))["data"]
-    assert shown(seen["map_stats"]) == counted(season, team, lately=lately)
-    assert (seen["name"], seen["time_filter"]) == (team.name, window)
-    assert {player["name"] for player in seen["players"]} == {gamer.name for gamer in team.players}
-    row = seen["map_stats"][0]
-    assert row["map_name"] == "all"
-    assert row["wins"] + row["losses"] == row["maps_played"]
-    assert row["win_rate"] == round(row["wins"] / row["maps_played"], 4)
+async def test_a_team_has_what_it_played(season: Season, get: Get) -> None:
+    for team in [A, B]:
+        for window, lately in [("3months", True), ("6months", False), ("all", False)]:
+            seen = (await get(f"teams/{team_id(season, team)}", time_filter=window))["data"]
+            assert shown(seen["map_stats"]) == counted(season, team, lately=lately), (team, window)
+            assert (seen["name"], seen["time_filter"]) == (team.name, window), (team, window)
+            players = {player["name"] for player in seen["players"]}
+            assert players == {gamer.name for gamer in team.players}, (team, window)
+            row = seen["map_stats"][0]
+            assert row["map_name"] == "all", (team, window)
+            assert row["wins"] + row["losses"] == row["maps_played"], (team, window)
+            assert row["win_rate"] == round(row["wins"] / row["maps_played"], 4), (team, window)
 
 
 async def test_every_form_of_an_id_names_the_team(season: Season, get: Get) -> None:
@@ -77,22 +76,23 @@ async def test_every_form_of_an_id_names_the_team(season: Season, get: Get) -> N
     assert {(one["id"], one["external_id"], one["name"]) for one in seen} == {(urn, number, A.name)}
 
 
-@pytest.mark.parametrize("ref", ["9" * 18, "77", "mf:map:1", "x:y:77"])
-async def test_unknown_teams_are_not_found(outsider: Get, ref: str) -> None:
-    for path in (f"teams/{ref}", f"teams/{ref}/extras", f"teams/{ref}/h2h/5", f"players/{ref}"):
-        assert (await outsider(path)).status_code == 404
+async def test_unknown_teams_are_not_found(outsider: Get) -> None:
+    for ref in ["9" * 18, "77", "mf:map:1", "x:y:77"]:
+        for path in (f"teams/{ref}", f"teams/{ref}/extras", f"teams/{ref}/h2h/5", f"players/{ref}"):
+            assert (await outsider(path)).status_code == 404, ref
 
 
-@pytest.mark.parametrize("ref", ["0", "-1", "x", "1" * 30, "mf:competitor:"])
-async def test_an_invalid_reference_is_refused_with_the_field(outsider: Get, ref: str) -> None:
-    for path, parameter in (
-        *((f"teams/{ref}", "team_id"), (f"teams/{ref}/extras", "team_id"), (f"players/{ref}", "player_id")),
-        *((f"teams/{ref}/h2h/5", "team_id"), (f"tournaments/{ref}", "tournament_id")),
-    ):
-        answer = await outsider(path)
-        assert answer.status_code == 422, path
-        (field,) = answer.json()["detail"]
-        assert field["loc"] == ["path", parameter] and field["input"] == ref
+async def test_an_invalid_reference_is_refused_with_the_field(outsider: Get) -> None:
+    for ref in ["0", "-1", "x", "1" * 30, "mf:competitor:"]:
+        for path, parameter in (
+            *((f"teams/{ref}", "team_id"), (f"teams/{ref}/extras", "team_id")),
+            *((f"teams/{ref}/h2h/5", "team_id"), (f"players/{ref}", "player_id")),
+            (f"tournaments/{ref}", "tournament_id"),
+        ):
+            answer = await outsider(path)
+            assert answer.status_code == 422, path
+            (field,) = answer.json()["detail"]
+            assert field["loc"] == ["path", parameter] and field["input"] == ref, ref
 
 
 @pytest.mark.parametrize("opponent", ["x", "mf:competitor:{itself}"])

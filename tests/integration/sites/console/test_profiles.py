@@ -169,9 +169,11 @@ async def test_what_was_published_since_is_shown_before_it_is_replaced(
     assert (await newest(store)).margins == (MarginRule(0.03),)
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
+async def test_what_does_not_fit_is_said_beside_the_form(admin_person: Person, store: Store) -> None:
+    await with_profile(store, "there")
+    page = await admin_person.get("/console/new-profile")
+    form = fields_of(page.text, "/console/profile-form/check") | {"name": ["tight"]}
+    for changed, said in [
         ({"margin": "0.9"}, "margin: 0.9 is not between 0 and 0.5"),
         ({"margin": ""}, "A field is missing"),
         ({"margin": "much"}, "margin: much is no number"),
@@ -181,20 +183,12 @@ async def test_what_was_published_since_is_shown_before_it_is_replaced(
         ({"margin_long_shots": ["0.1", "", ""]}, "A field is missing"),
         ({"stake_delay_seconds": ["1.5", "", ""]}, "whole number"),
         ({"stake_factor": ["11", "", ""]}, "factor: 11.0 is not between 0 and 10"),
-    ],
-)
-async def test_what_does_not_fit_is_said_beside_the_form(
-    admin_person: Person, store: Store, changed: dict[str, Any], said: str
-) -> None:
-    await with_profile(store, "there")
-    page = await admin_person.get("/console/new-profile")
-    form = fields_of(page.text, "/console/profile-form/check") | {"name": ["tight"]}
-    for where in ("check", "publish"):
-        refused = await step(admin_person, f"profile-form/{where}", form, **changed)
-        assert refused.status_code == 422 and said in unescape(refused.text)
-        assert fields_of(refused.text, "/console/profile-form/check")["max_odds"] == [
-            changed.get("max_odds", "50")
-        ]
+    ]:
+        for where in ("check", "publish"):
+            refused = await step(admin_person, f"profile-form/{where}", form, **changed)
+            assert refused.status_code == 422 and said in unescape(refused.text), changed
+            shown = fields_of(refused.text, "/console/profile-form/check")
+            assert shown["max_odds"] == [changed.get("max_odds", "50")], changed
     async with store.autocommit() as tx:
         assert [one.newest.profile.name for one in await profiles.overview(tx)] == ["there"]
 

@@ -109,22 +109,17 @@ async def test_another_tenants_claim_is_not_there(sign_in: SignIn, store: Store,
         assert answered.status_code == 404 and "VOD" not in answered.text
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
+async def test_a_form_that_does_not_fit_is_shown_again(sign_in: SignIn, store: Store, match: Match) -> None:
+    trader = await sign_in(Role.TRADER)
+    for fields, words in [
         ({"reason": ""}, "Say why the result is wrong"),
         ({"expected": "won"}, "The result is that already"),
         ({"expected": "refund"}, "Choose one of"),
         ({"evidence": "x" * 4_001}, "4000"),
-    ],
-)
-async def test_a_form_that_does_not_fit_is_shown_again(
-    sign_in: SignIn, store: Store, match: Match, fields: dict[str, str], words: str
-) -> None:
-    trader = await sign_in(Role.TRADER)
-    refused = await made(trader, match, **fields)
-    assert refused.status_code == 422 and words in refused.text
-    assert await of(store) == []
+    ]:
+        refused = await made(trader, match, **fields)
+        assert refused.status_code == 422 and words in refused.text, fields
+        assert await of(store) == [], fields
 
 
 async def test_without_the_scope_of_settlements_there_is_nothing_to_claim(

@@ -161,13 +161,21 @@ async def test_names_are_no_markup(sign_in: SignIn, store: Store) -> None:
     assert echoed.status_code == 422 and "<script>" not in echoed.text.replace("<script src", "")
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["match=x", "message=alive", "type=0", "type=x", "from=x", "to=2031-02-30T10:00", "before=x", "y=1"],
-)
-async def test_what_cannot_be_searched_is_refused_with_a_sentence(sign_in: SignIn, query: str) -> None:
-    page = await (await sign_in()).get(f"{PAGE}?{query}")
-    assert page.status_code == 422 and 'role="alert"' in page.text
+async def test_what_cannot_be_searched_is_refused_with_a_sentence(sign_in: SignIn) -> None:
+    person = await sign_in()
+    wrong = [
+        "match=x",
+        "message=alive",
+        "type=0",
+        "type=x",
+        "from=x",
+        "to=2031-02-30T10:00",
+        "before=x",
+        "y=1",
+    ]
+    for query in wrong:
+        page = await person.get(f"{PAGE}?{query}")
+        assert page.status_code == 422 and 'role="alert"' in page.text, query
 
 
 async def names(person: Person, query: str = "") -> list[tuple[int, str]]:

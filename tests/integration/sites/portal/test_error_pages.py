@@ -4,7 +4,6 @@ import re
 from uuid import uuid4
 
 import httpx
-import pytest
 
 from tests.support.portal import Person, is_error_page, read_routes
 
@@ -27,22 +26,17 @@ async def test_an_unknown_parameter_is_refused_on_every_page(
         assert '<html lang="ru" ' in russian.text and "нет параметра nonsense" in russian.text
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+async def test_a_page_that_does_not_exist_is_a_page(person: Person, client: httpx.AsyncClient) -> None:
+    for path in [
         *("nothing", "keys/nothing/more", "settlements/x", "envelopes/7/body/more", "matches"),
         *("feed/events/7", "people/x/role/y", "%F0%9F%8E%BE", "recoveries/0x7/progress", "offer/list"),
         "people/nobody",
-    ],
-)
-async def test_a_page_that_does_not_exist_is_a_page(
-    person: Person, client: httpx.AsyncClient, path: str
-) -> None:
-    for reader in (person.client, client):
-        response = await reader.get(f"/portal/{path}")
-        assert response.status_code == 404 and is_error_page(response)
-    russian = await person.get(f"/portal/{path}", headers={"Accept-Language": "ru"})
-    assert "По этому адресу ничего нет" in russian.text
+    ]:
+        for reader in (person.client, client):
+            response = await reader.get(f"/portal/{path}")
+            assert response.status_code == 404 and is_error_page(response), path
+        russian = await person.get(f"/portal/{path}", headers={"Accept-Language": "ru"})
+        assert "По этому адресу ничего нет" in russian.text, path
 
 
 async def test_another_method_is_refused_with_a_page(person: Person) -> None:

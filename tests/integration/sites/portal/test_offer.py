@@ -68,18 +68,15 @@ async def test_others_only_see_the_offer(sign_in: SignIn, store: Store, role: Ro
     assert (await person.post("/portal/market-types", change="off", type="13")).status_code == 403
 
 
-@pytest.mark.parametrize(
-    ("fields", "status"),
-    [
+async def test_what_cannot_be_booked_is_said(person: Person) -> None:
+    for fields, status in [
         ({"change": "book"}, 422),
         ({"change": "sell", "match": "od:match:1"}, 422),
         ({"change": "book", "match": "od:match:999999999"}, 404),
         ({"change": "book", "match": "nothing"}, 422),
-    ],
-)
-async def test_what_cannot_be_booked_is_said(person: Person, fields: dict[str, str], status: int) -> None:
-    response = await person.post(UPCOMING, **fields)
-    assert response.status_code == status and 'role="alert"' in response.text
+    ]:
+        response = await person.post(UPCOMING, **fields)
+        assert response.status_code == status and 'role="alert"' in response.text, fields
 
 
 async def test_tenants_see_no_more_matches_than_their_keys(

@@ -70,26 +70,22 @@ async def test_matches_are_chosen_replayed_watched_and_stopped(
     assert (await jobs(store, acme))[0].options.max_delay == 0
 
 
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
+async def test_what_does_not_fit_is_said(sign_in: SignIn, store: Store, acme: Any, over: list[Match]) -> None:
+    trader = await sign_in(Role.TRADER)
+    for fields, says in [
         ({}, "Choose a match at least"),
         ({"match": "od:match:4711"}, "no match"),
         ({"match": "0", "pace": "fast"}, "Choose one of"),
         ({"match": "0", "pause": "0"}, "from 1 to 3600"),
         ({"match": "0", "node_id": "x"}, "positive whole number"),
-    ],
-)
-async def test_what_does_not_fit_is_said(
-    sign_in: SignIn, store: Store, acme: Any, over: list[Match], fields: dict[str, str], says: str
-) -> None:
-    trader = await sign_in(Role.TRADER)
-    fields = {
-        name: str(over[0].id) if value == "0" and name == "match" else value for name, value in fields.items()
-    }
-    answer = await trader.post(PAGE, **FORM | fields)
-    assert answer.status_code in (404, 422) and says in answer.text
-    assert await jobs(store, acme) == []
+    ]:
+        fields = {
+            name: str(over[0].id) if value == "0" and name == "match" else value
+            for name, value in fields.items()
+        }
+        answer = await trader.post(PAGE, **FORM | fields)
+        assert answer.status_code in (404, 422) and says in answer.text, fields
+        assert await jobs(store, acme) == [], fields
 
 
 async def test_who_may(sign_in: SignIn, store: Store, acme: Any, over: list[Match]) -> None:
