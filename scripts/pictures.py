@@ -33,8 +33,6 @@ _OPEN_A_PROOF = """
 _SHOTS = {
     "board-light": (1440, 1060, False),
     "board-dark": (1440, 1060, True),
-    "board-phone-light": (390, 844, False),
-    "board-phone-dark": (390, 844, True),
 }
 _A_MATCH = "[data-rows=matches] a"
 #: Pages of the portal, as a bookmaker's owner sees them.

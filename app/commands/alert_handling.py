@@ -18,9 +18,17 @@ from app.store.connections import Store
 from app.store.transaction import Tx
 
 log = get_logger(__name__)
-#: Alerts about something that has happened, of which nothing shows whether it is dealt with. All others state
-#: what still is so, and end when it is not.
-ENDED_BY_HAND = frozenset({AlertKind.PARKED_BATCH, AlertKind.TENANT_RIGHTS, AlertKind.DATABASE_FAILOVER})
+#: Alerts of which nothing may ever show that they are dealt with: about something that has happened, about a
+#: file that does not come again, about the end of a map whose match is over. All others end with their cause.
+ENDED_BY_HAND = frozenset(
+    {
+        AlertKind.PARKED_BATCH,
+        AlertKind.TENANT_RIGHTS,
+        AlertKind.DATABASE_FAILOVER,
+        AlertKind.REFERENCE_REFUSED,
+        AlertKind.MAP_CONTRADICTION,
+    }
+)
 _LARGEST = 2**63 - 1  #: the largest number that the database has
 Actor = Annotated[str, Meta(max_length=400)]
 

@@ -16,6 +16,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _PLACES = re.compile(r"^(?:app|scripts|tests|docs|schemas|codegen)/[\w./-]*[\w/]$")
+_FILE = re.compile(r"^\w+\.py$")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _MODULE = re.compile(r"python3? -m ([\w.]+)")
 _SESSION = re.compile(r"\bnox -s ([\w-]+)")
@@ -124,3 +125,14 @@ def test_every_test_that_a_page_names_exists() -> None:
     for page in PAGES:
         named = set(_NAMED_TEST.findall(page.read_text()))
         assert named <= known, f"{page.name}: {named - known}"
+
+
+def test_every_file_that_a_page_names_exists() -> None:
+    """Without its directory, too. Decisions and the changelog may name what there was then; one page has its
+    reader write a file."""
+    folders = ("app", "codegen", "scripts", "tests")
+    known = {each.name for folder in folders for each in (ROOT / folder).rglob("*.py")} | {"mybook.py"}
+    for page in PAGES:
+        if page.parent.name != "decisions" and page.name != "CHANGELOG.md":
+            gone = {piece for piece in pieces(page) if _FILE.match(piece)} - known
+            assert gone == set(), page.name

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from app.commands import alert_handling
-from app.commands.alert_handling import ENDED_BY_HAND, AnyAlertCommand, End, HandBack, See, Take
+from app.commands.alert_handling import AnyAlertCommand, End, HandBack, See, Take
 from app.kit.errors import Conflict, NotFound
 from app.store import alerts
 from app.store.alerts import Alert, AlertKind, AlertSubject
@@ -16,6 +16,7 @@ from tests.support import stored
 
 MATCH = uuid4()
 NOW = 1_900_000_000_000
+BY_HAND = {"parked_batch", "tenant_rights", "database_failover", "reference_refused", "map_contradiction"}
 PARKED = AlertSubject(AlertKind.PARKED_BATCH, match_id=MATCH)
 
 
@@ -93,7 +94,7 @@ async def test_only_what_does_not_end_with_its_cause_is_ended_by_hand(
     store: Store, handle: Any, kind: AlertKind
 ) -> None:
     alert = await begin(store, AlertSubject(kind, match_id=MATCH, subject="x"))
-    if kind in ENDED_BY_HAND:
+    if kind in BY_HAND:
         assert (await handle(alert, End())).ended_at is not None
         return
     with pytest.raises(Conflict, match="ends with its cause"):
