@@ -232,7 +232,9 @@ async def a_surrender_of_the_side_that_won(server: GameServer) -> End:
     await server.plays(3)
     await server.send(*logs.live(), 'Team "CT" triggered "SFUI_Notice_CTs_Surrender" (CT "3") (T "0")')
     await server.send(f"Game Over: competitive {logs.MAP} score 3:0 after 9 min")
-    return End((3, 0), (1, 2, 3), suspended="?", alerts=("line_not_understood", "map_contradiction"))
+    return End(
+        (3, 0), (1, 2, 3), suspended="was not understood", alerts=("map_contradiction", "line_not_understood")
+    )
 
 
 async def no_log_any_more(server: GameServer) -> End:
