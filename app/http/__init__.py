@@ -9,10 +9,11 @@ them), `query` (the known parameters, where the handler does not declare them) o
 (expensive), `remembered_when_refused` (a recovery, see `access.rate_limit`), `csv` (the type of a row, if the
 body may be CSV), `csv_response` (the response may be CSV), `file_response` (the media types of the files that
 the module of that name sends as they are); for the OpenAPI document alone `takes` (the media type of a raw
-body), `example` (of that body), `response_headers`, `required` (parameters) and `accepted` (the type of a
-response 202). `app.sites` has further keys for its pages. `handlers` declares and collects handlers. What a
-handler returns is rendered and cached by `response`, in the format that `representation` chose, which also
-compresses and sends it; `cached_response` sends what is cached.
+body), `example` (of that body), `response_headers`, `required` (parameters), `may_be_absent` (404 where the
+installation lacks it) and `accepted` (the type of a response 202). `app.sites` has further keys for its
+pages. `handlers` declares and collects handlers. What a handler returns is rendered and cached by `response`,
+in the format that `representation` chose, which also compresses and sends it; `cached_response` sends what is
+cached.
 
 Every error is JSON `{detail}`: ours and the framework's are rendered in `errors`, those of WebSocket upgrades
 in `listeners`, those of unreadable requests in `server`, below everything else. `headers` adds the request id

@@ -29,7 +29,7 @@ _DAY = "Only the files of this day (UTC)."
 _HEADERS = ("ETag", "Accept-Ranges")
 
 
-@get("/v1/files", opt=options(*_SCOPES))
+@get("/v1/files", opt=options(*_SCOPES) | {"may_be_absent": True})
 async def list_files(
     request: AuthenticatedRequest,
     rest: NamedDependency[RestDependencies],

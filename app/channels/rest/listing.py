@@ -93,23 +93,22 @@ async def list_matches(
 ) -> RenderedResponse[Many[MatchView]]:
     """Matches in their basic shape: live ones, then upcoming ones, each by when they begin, then finished
     ones, the newest first; or one state only. What was called off or ended without having been played is
-    left out. `total` counts all pages; `next_cursor` leads to the next one and is absent on the last."""
+    left out. `total` counts all pages; `next_cursor` leads to the next one and is absent on the last. In XML
+    both are attributes of the root."""
     buckets: tuple[str, ...] = _UNFILTERED if status is None else (status,)
     if request.auth.finished_only:
         buckets = tuple(one for one in buckets if one == "finished")
     window = _window(begins_from, begins_to)
     async with rest.store.snapshot() as tx:
         found = await _page(tx, buckets, window, Cursor.read(cursor) if cursor else None, limit)
+        total = await listings.total(tx, [one for bucket in buckets for one in _BUCKETS[bucket]], window)
+        following = str(found.following) if found.following else None
         if response_format(request.scope) is Format.XML:
-            schedule = sport_events.schedule(
-                await visible_sport_events(tx, request.auth, found.matches, _BASIC)
-            )
+            events = await visible_sport_events(tx, request.auth, found.matches, _BASIC)
+            schedule = sport_events.schedule(events, total=total, next_cursor=following)
             return response.as_xml(schedule, invalidated_by=MATCH_LISTS)
-        statuses = [one for bucket in buckets for one in _BUCKETS[bucket]]
         logos = await match_entrants.logos_of(tx, found.matches)
-        total = await listings.total(tx, statuses, window)
-    following = str(found.following) if found.following else UNSET
-    meta = ListMeta(len(found.matches), limit, total, following)
+    meta = ListMeta(len(found.matches), limit, total, following or UNSET)
     rows = tuple(basic_view(match, logos[match.id]) for match in found.matches)
     return response.as_json(Many(rows, meta), invalidated_by=MATCH_LISTS)
 

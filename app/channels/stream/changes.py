@@ -69,7 +69,7 @@ async def list_changes(
     raw_key, grant = read_api_key(request.scope["headers"]), request.auth
     presented = PresentedKey(grant, client_address(request.scope))
     since = _last_event_id(request.headers.getall("last-event-id", []), since_seq)
-    match_id = await subscriptions.find_match(grant, match)
+    match_id = await subscriptions.find_match(grant, match, ("query", "match"))
     if response_format(request.scope) is Format.EVENTS:
         return EventStream(subscriptions, StreamRequest(presented, raw_key, match_id, since))
     async with subscriptions.polling(match_id) as poller:

@@ -121,7 +121,7 @@ class StreamServer:
         check_origin(scope, self._subscriptions.config.origins)
         presented = await authenticate(scope, self._subscriptions.grants, self._limiter)
         since = resume_seq(scope)
-        match_id = await self._subscriptions.find_match(presented.grant, ref)
+        match_id = await self._subscriptions.find_match(presented.grant, ref, ("path", "match_id"))
         with bind(tenant=presented.grant.tenant.slug):
             request = StreamRequest(presented, api_key(scope), match_id, since)
             await self._stream(scope, receive, send, request)

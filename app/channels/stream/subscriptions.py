@@ -128,12 +128,14 @@ class Subscriptions:
         finally:
             self._release_poller(match_id, running)
 
-    async def find_match(self, grant: Grant, ref: str | None) -> UUID | None:
-        """The match that `ref` names, if this key may see it; else `NotFound`, as on REST. None for None."""
+    async def find_match(self, grant: Grant, ref: str | None, parameter: tuple[str, str]) -> UUID | None:
+        """The match that the parameter's value `ref` names, if this key may see it; else `NotFound`, as on
+        REST. None for None."""
         if ref is None:
             return None
         async with self._store.autocommit() as tx:
-            return (await matches.by_ref(tx, ref, finished_only=grant.finished_only)).id
+            found = await matches.by_ref(tx, ref, finished_only=grant.finished_only, parameter=parameter)
+            return found.id
 
     async def run(self) -> None:
         """Close the clients of keys that have ended, until cancelled."""

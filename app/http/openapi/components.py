@@ -379,9 +379,8 @@ def refusal_statuses(route: Route) -> Iterator[int]:
         yield from (400, 401, 403, 429)
     elif route.method != "get":
         yield 403
-    if "{" in route.path or any(
-        one["name"] in _NAMING for one in route.draft.get("parameters", ())
-    ):  # what it names may not exist
+    named = "{" in route.path or any(one["name"] in _NAMING for one in route.draft.get("parameters", ()))
+    if named or route.opt.get("may_be_absent"):
         yield 404
     if len(route.media) > 1 and not route.sends_files:
         yield 406

@@ -1950,20 +1950,26 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         generated_at: When this content was made. (Unix ms)
+        total: Matches on all pages of a list that a cursor leads through.
+        next_cursor: The cursor of that list's next page; absent on the last.
         sport_event: One match.
     """
 
     generated_at: int | None = None
+    total: int | None = None
+    next_cursor: str | None = None
     sport_event: tuple[SportEvent, ...] = ()
 
 
 def write_schedule(node: Schedule) -> bytes:
     """The document `<schedule>`."""
     x_generated_at = "" if node.generated_at is None else f' generated_at="{utc(node.generated_at)}"'
+    x_total = "" if node.total is None else f' total="{node.total}"'
+    x_next_cursor = "" if node.next_cursor is None else f' next_cursor="{escaped[node.next_cursor]}"'
     x_sport_event = "".join([render_sport_event(item) for item in node.sport_event])
     content = f"{x_sport_event}"
     end = f">{content}</schedule>" if content else "/>"
-    return (f"<schedule{x_generated_at}{end}").encode()
+    return (f"<schedule{x_generated_at}{x_total}{x_next_cursor}{end}").encode()
 
 
 class SportTournaments(msgspec.Struct, frozen=True, kw_only=True):

@@ -98,11 +98,17 @@ def match_summary(found: SportEvent, locale: Locale = "en", dialect: Dialect = S
     )
 
 
-def schedule(found: Sequence[SportEvent], locale: Locale = "en", dialect: Dialect = SPECIFICATION) -> bytes:
-    """Matches, in the order of `found`."""
-    return facade.write_schedule(
-        facade.Schedule(sport_event=tuple([_sport_event(item, locale, dialect) for item in found]))
-    )
+def schedule(
+    found: Sequence[SportEvent],
+    locale: Locale = "en",
+    dialect: Dialect = SPECIFICATION,
+    *,
+    total: int | None = None,
+    next_cursor: str | None = None,
+) -> bytes:
+    """Matches, in the order of `found`; of a list in pages `total`, and `next_cursor` if a page follows."""
+    events = tuple([_sport_event(item, locale, dialect) for item in found])
+    return facade.write_schedule(facade.Schedule(sport_event=events, total=total, next_cursor=next_cursor))
 
 
 def fixture_changes(found: Sequence[FixtureChanged]) -> bytes:

@@ -109,6 +109,8 @@ async def test_without_a_directory_there_are_none(settings: Settings, key: Heade
         for path in ("/v1/files", PATH):
             answer = await client.get(path, headers=key)
             assert answer.status_code == 404 and "FILES_DIRECTORY" in answer.json()["detail"]
+        document = (await client.get("/v1/openapi.json", headers=key)).json()
+        assert "404" in document["paths"]["/v1/files"]["get"]["responses"]
 
 
 async def test_parts_of_a_file(client: httpx.AsyncClient, key: Headers) -> None:

@@ -132,8 +132,10 @@ async def test_xml_lists_the_same_matches(
     for wanted in ({}, {"limit": 2}, {"status": "finished"}, {"status": "live", "limit": 1}):
         page = await listed(client, basic, **wanted)
         schedule = await client.get(f"{PATH}.xml", params=wanted, headers=basic)
-        rows = etree.fromstring(schedule.content).findall("sport_event")
-        assert [row.get("id") for row in rows] == [row["urn"] for row in page["data"]]
+        root = etree.fromstring(schedule.content)
+        assert [row.get("id") for row in root] == [row["urn"] for row in page["data"]]
+        assert root.get("total") == str(page["meta"]["total"])
+        assert root.get("next_cursor") == page["meta"].get("next_cursor")
 
 
 async def test_what_does_not_fit_is_named(client: httpx.AsyncClient, basic: Headers) -> None:

@@ -48,7 +48,7 @@ async def test_a_refused_upgrade_is_an_http_answer(host: str, issue: IssueKey, s
         f"{stream}?api_key={good}&api_key={new_key()}": (400, "api_key"),
         f"{stream}?api_key={soccer}": (403, "cs2"),
         f"{stream}/od:match:404404?api_key={good}": (404, "od:match:404404"),
-        f"{stream}/nonsense?api_key={good}": (422, "nonsense"),
+        f"{stream}/nonsense?api_key={good}": (422, '"loc":["path","match_id"]'),
         f"{one}?api_key={over}": (404, str(match.id)),
         f"{stream}?api_key={good}&since=x": (422, "since"),
         f"{stream}?api_key={good}&since=-1": (422, "since"),

@@ -251,7 +251,7 @@ async def test_what_is_refused_is_refused_in_words(host: str, raw: str, issue: I
         (new_key(), {}, {}, 403, "not valid"),
         (soccer, {}, {}, 403, "cs2"),
         (raw, {"match": "od:match:404404"}, {}, 404, "od:match:404404"),
-        (raw, {"match": "nonsense"}, {}, 422, "nonsense"),
+        (raw, {"match": "nonsense"}, {}, 422, '"loc":["query","match"]'),
         (raw, {"since_seq": "x"}, {}, 422, "since_seq"),
         (raw, {"since_seq": -1}, {}, 422, "since_seq"),
         (raw, {"limit": 0}, {}, 422, "limit"),
