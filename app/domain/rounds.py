@@ -59,7 +59,7 @@ def count_result(match: Match, changes: MatchChanges) -> Match:
     if current is None or current.pending_result is None or play is None or _may_be_knife_round(current):
         return match
     won = current.pending_result
-    match = _infer_sides_from_result(match, play, won)
+    match = _infer_sides_from_result(match, won)
     play = match.map or play
     if play.home_side is None:
         return raise_doubt(match, "sides", "which team plays which side is not known yet")
@@ -72,10 +72,10 @@ def _may_be_knife_round(current: CurrentRound) -> bool:
     return current.knife and not current.break_over
 
 
-def _infer_sides_from_result(match: Match, play: MapPlay, won: RoundResult) -> Match:
+def _infer_sides_from_result(match: Match, won: RoundResult) -> Match:
     """While sides are unknown, the score before this round may show them."""
     ct_before, t_before = won.ct_score - (won.side == "CT"), won.t_score - (won.side == "T")
-    return infer_sides_from_score(match, ct_before, t_before) if play.home_side is None else match
+    return infer_sides_from_score(match, ct_before, t_before)
 
 
 def _score_after(play: MapPlay, won: RoundResult) -> tuple[int, int]:

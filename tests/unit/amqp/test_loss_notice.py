@@ -42,7 +42,11 @@ def test_losses_that_follow_closely_share_the_next_notice(time: ManualTime) -> N
     notice.record_loss()
     notice.record_loss()
     assert notice.pending and not notice.is_due(None)
+    assert notice.holdoff == 3 * SECONDS
+    time.now += SECONDS
+    assert notice.holdoff == 2 * SECONDS and not notice.is_due(None)
     time.now += notice.holdoff
+    assert notice.holdoff == 0 and notice.is_due(None)
     notice.alive_published(subscribed=True, lost=3, dead_heartbeat=None)
     assert notice.must_notify_first, "subscribed, it tells of no loss"
     notice.alive_published(subscribed=False, lost=3, dead_heartbeat=None)

@@ -60,6 +60,14 @@ def test_a_format_that_would_decide_the_series_is_refused() -> None:
     assert fixture.set_format(won, best_of=5)[0].best_of == 5
 
 
+def test_a_format_that_would_decide_the_map_in_play_is_refused() -> None:
+    server = Server.started()
+    server.rounds(*["home"] * 9)
+    with pytest.raises(Conflict, match="map 1 stands 9:0, decided in a format of 16"):
+        fixture.set_format(server.match, max_rounds=16)
+    assert fixture.set_format(server.match, max_rounds=18)[0].max_rounds == 18
+
+
 def test_a_format_reaches_the_map_in_play_and_those_to_come() -> None:
     match, _ = fixture.set_maps(live().match, (Veto("pick", "de_mirage"), *CHOSEN[2:]))
     match, _ = fixture.set_format(match, max_rounds=30, overtime_rounds=0)

@@ -38,3 +38,9 @@ def test_numbers_fit_where_they_are_stored_and_shown() -> None:
     assert seq_at(late) < 2**53
     assert number_in_match_at(late) < 2**31
     assert entrants.FIRST_STAND_IN + 2 * match_number_at(late) < 2**53
+
+
+def test_numbers_rise_once_in_their_time() -> None:
+    """As `app.domain.ids` says: one each microsecond, each second, every ten seconds."""
+    in_a_year = [each(NOW + YEAR) - each(NOW) for each in (seq_at, number_in_match_at, match_number_at)]
+    assert in_a_year == [YEAR * 1000, YEAR // 1000, YEAR // 10_000]

@@ -119,3 +119,12 @@ def test_nothing_can_be_decided_without_a_doubt(server: Server) -> None:
     for decide in (accept_restart, keep_branch):
         with pytest.raises(Conflict, match="no restart of match 7"):
             decide(server.match)
+
+
+def test_a_restart_announced_before_anything_was_played_stops_nothing() -> None:
+    server = Server.started()
+    server.report(f.RestartAnnounced(at=server.later()))
+    assert not server.match.suspended
+    server.go_live()
+    server.report(f.RestartAnnounced(at=server.later()))
+    assert server.match.suspended == "a restart was announced"

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from app.domain import facts as f
 from app.domain.analytics import tallies
 from app.domain.changes import EventAdded, EventAmended, RoundsVoided
@@ -64,6 +66,18 @@ def test_hits_and_deaths_show_until_the_next_freeze(server: Server) -> None:
     server.freeze()
     assert (sheet(server, FOX).health, sheet(server, FOX).weapons) == (100, ("ak47",))
     assert sheet(server, HERON).health == 100
+
+
+def test_who_shoots_plants_and_defuses_no_more(server: Server) -> None:
+    server.go_live()
+    server.report(f.PlantBegun(at=server.later(), player=HERON), f.DefuseBegun(at=server.now, player=FOX))
+    hit = f.Hurt(at=server.now, victim=TEAMS["home"][1], side="CT", health=40, armour=60)
+    server.report(hit)
+    assert server.match.shown.plant and server.match.shown.defuse
+    server.report(replace(hit, shooter=HERON))
+    assert server.match.shown.plant is None and server.match.shown.defuse
+    server.report(replace(hit, shooter=FOX))
+    assert server.match.shown.defuse is None
 
 
 def test_equipment_is_reset_at_half_time_and_deleted_with_the_map(server: Server) -> None:

@@ -133,6 +133,16 @@ def test_a_score_from_before_that_the_map_never_had_takes_nothing_back(
     assert not server.changes_of(c.RoundsVoided)
 
 
+def test_a_kill_right_after_the_freeze_began_is_of_the_round_before(server: Server) -> None:
+    def killed(victim: int, after: int) -> bool:
+        assert server.match.current
+        server.report(replace(server.kill_fact("home", 0, victim), at=server.match.current.opened_at + after))
+        return server.match.current.phase == "live"
+
+    server.rounds("home")
+    assert [killed(0, 1_000), killed(1, 1_999), killed(2, 2_000)] == [False, False, True]
+
+
 def test_a_freeze_in_the_middle_of_a_round_voids_its_events(server: Server) -> None:
     server.rounds("home")
     server.opening_kill("home")
@@ -160,12 +170,13 @@ def test_repeated_lines_change_nothing(server: Server) -> None:
 
 
 def test_kills_after_the_decision_are_late(server: Server) -> None:
+    server.rounds("away")
     server.opening_kill("home")
     server.win("home")
     server.kill("away", 1, 1)
     late = server.changes_of(c.EventAdded)[-1].event
-    assert late.late and not late.counts_for_markets and late.round == 1
-    assert server.map.rounds[0].events[-1] == late.id
+    assert late.late and not late.counts_for_markets and late.round == 2
+    assert [late.id in played.events for played in server.map.rounds] == [False, True]
 
 
 def test_team_kills_are_reported_and_do_not_count(server: Server) -> None:

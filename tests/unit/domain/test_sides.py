@@ -40,6 +40,17 @@ def test_an_uneven_score_shows_the_swap_before_the_team_lines_do() -> None:
     assert not server.match.suspended
 
 
+def test_a_result_shows_the_swap_by_the_score_before_it() -> None:
+    server = to_half_time(8)
+    server.report(f.FreezeStarted(at=server.later(7)))
+    assert server.map.home_side is None
+    server.swap()
+    server.go_live()
+    server.report(server.won_fact("away", "time"))
+    assert server.map.home_side == "T" and not server.match.suspended
+    assert server.changes_of(RoundFinished)[-1].round.winner == "away"
+
+
 def test_players_moved_show_the_swap_at_a_level_score() -> None:
     server = to_half_time(6)
     for player in TEAMS["home"]:

@@ -196,6 +196,7 @@ def before_play() -> State:
 def test_legs_that_exclude_each_other_are_named() -> None:
     (problem,) = refused(before_play(), [(1, "team=home"), (3, "threshold=2.5"), (1, "team=away")])
     assert (problem.leg, problem.code, problem.with_legs) == (2, "impossible", (0,))
+    assert problem.message == "it cannot win together with leg 1"
 
 
 def test_a_leg_that_follows_from_another_is_named() -> None:
