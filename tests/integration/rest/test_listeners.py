@@ -91,7 +91,8 @@ async def served(settings: Settings) -> AsyncIterator[Served]:
 
 
 async def send_request(port: int, target: str, key: str, method: str = "GET") -> httpx.Response:
-    lines = [f"{method} {target} HTTP/1.1", "Host: x", f"X-API-Key: {key}", "X-Request-Id: same", "", ""]
+    headers = ["Host: x", f"X-API-Key: {key}", "X-Request-Id: same", "Content-Length: 0"]
+    lines = [f"{method} {target} HTTP/1.1", *headers, "", ""]
     return await send(port, "\r\n".join(lines).encode())
 
 
