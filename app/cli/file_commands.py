@@ -13,6 +13,7 @@ from app.domain.daily_files import last_complete_day
 from app.files import making
 from app.files.directory import DayManifest, FileDirectory
 from app.files.making import MadeDay
+from app.kit import logging
 from app.kit.clock import system_clock
 from app.settings import Settings
 
@@ -27,12 +28,15 @@ def files() -> None:
 
 @files.command("make")
 @click.option("--day", type=click.DateTime(["%Y-%m-%d"]), help="Only this day (UTC).")
+@click.option("--json-log", is_flag=True, help="Log JSON lines, as the service's processes do.")
 @async_command
-async def files_make(day: datetime | None) -> None:
+async def files_make(day: datetime | None, json_log: bool) -> None:
     """Make the files of the last complete day, and of those since the newest one that has files, and delete
     those that are older than FILES_DAYS. Files that are there stay as they are: run again after a failure, or
     for a new tenant, it makes the rest."""
     settings = load_settings()
+    if json_log:
+        logging.configure("files", level=settings.log_level)
     directory = _directory(settings)
     os.nice(_NICE)
     async with command_store(settings) as store:

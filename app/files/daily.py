@@ -15,8 +15,9 @@ from app.files.directory import FileDirectory
 from app.kit.clock import Clock
 from app.kit.logging import get_logger
 
-#: The command line makes what is missing, with the settings in the environment, as this process has them.
-COMMAND = (sys.executable, "-m", "app.cli", "files", "make")
+#: The command line makes what is missing, with the settings in the environment, as this process has them. Its
+#: lines are in our log.
+COMMAND = (sys.executable, "-m", "app.cli", "files", "make", "--json-log")
 _EVERY_SECONDS = 300.0
 log = get_logger(__name__)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import sys
 from datetime import date, timedelta
@@ -188,12 +189,20 @@ def test_the_command_line_without_a_directory(run: Run, monkeypatch: pytest.Monk
 
 
 async def test_a_web_process_has_the_last_day_made(
-    settings: Settings, directory: FileDirectory, monkeypatch: pytest.MonkeyPatch
+    settings: Settings,
+    directory: FileDirectory,
+    happened: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """By the real command, in a process of its own; and not again once the files are there."""
+    """By the real command, in a process of its own, whose log is the web process's; and not again once the
+    files are there."""
     set_environment(monkeypatch, settings)
+    capfd.readouterr()
     await daily.make_if_due(directory, system_clock)
     assert directory.days() == [last_complete_day(system_clock())]
+    logged = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert "files made" in {each["event"] for each in logged}
     await daily.make_if_due(directory, system_clock, command=("/no/such/command",))
 
 
