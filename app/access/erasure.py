@@ -44,7 +44,7 @@ async def erase_person(store: Store, email: str, *, by: str, now: int) -> Erased
         await _record(tx, found, pseudonym, by, now)
     rows = 0
     for table in erasure.PLACES:
-        # A transaction of its own for each: whoever waits for a row of one table waits for no other.
+        # A transaction of its own for each, so that who waits for a row of one table waits for no other.
         async with store.transaction() as tx:
             rows += await erasure.replace_address(tx, table, address, pseudonym)
     async with store.transaction() as tx:

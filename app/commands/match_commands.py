@@ -16,11 +16,12 @@ from app.domain.market import MarketKey
 from app.domain.match import Team
 from app.domain.match_info import Veto, VideoStream, VodAnchor
 from app.domain.settlement import VoidWindow
+from app.kit.clock import LAST_MILLIS
 
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
 Words = Annotated[str, Meta(max_length=500)]
 Address = Annotated[str, Meta(pattern=r"^(https?://\S{1,1000})?$")]
-Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
+Moment = Annotated[int, Meta(ge=0, le=LAST_MILLIS)]
 Number = Annotated[int, Meta(ge=1, le=2_147_483_647)]
 Strength = Annotated[float, Meta(ge=0, le=MAX_STRENGTH)]
 Rounds = Annotated[int, Meta(ge=2, le=100, multiple_of=2)]

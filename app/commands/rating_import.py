@@ -10,6 +10,7 @@ from app.commands import match_entrants
 from app.commands.match_entrants import find_team
 from app.domain.entrants import MAX_STRENGTH
 from app.domain.strength import MapPlayed, MapResult, Place, RatingEvent, StrengthGiven
+from app.kit.clock import LAST_MILLIS
 from app.kit.errors import Field, Invalid
 from app.store import audit, ratings
 from app.store.audit import AuditRecord
@@ -18,7 +19,7 @@ from app.store.transaction import Tx
 Id = Annotated[str, Meta(min_length=1, max_length=120)]
 Name = Annotated[str, Meta(min_length=1, max_length=120)]
 Rounds = Annotated[int, Meta(ge=0, le=200)]
-Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
+Moment = Annotated[int, Meta(ge=0, le=LAST_MILLIS)]
 _PLACES: dict[str, Place] = {"team_a": "a", "team_b": "b"}
 _OTHER: dict[Place, Place] = {"a": "b", "b": "a"}
 

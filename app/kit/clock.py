@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 Clock = Callable[[], int]
+LAST_MILLIS = 253_402_300_799_999  #: the end of the year 9999, the last that a time can show
 
 
 def system_clock() -> int:

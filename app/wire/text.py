@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from app.domain.match import Team
-from app.kit.clock import iso_seconds
+from app.kit.clock import LAST_MILLIS, iso_seconds
 from app.kit.metrics import xml_dropped_characters
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -68,7 +68,6 @@ def utc(ms: int) -> str:
 
 
 _URL = re.compile(r"https?://[^\s\x00-\x1f\ud800-\udfff\ufffe\uffff]\S*")
-_LAST_MILLISECOND = 253_402_300_799_999  #: the end of the year 9999
 _LARGEST = 2**31 - 1
 
 
@@ -79,7 +78,7 @@ def web_url(text: str) -> str | None:
 
 def valid_time(ms: int | None) -> int | None:
     """`ms` (Unix ms) if it lies in the years 1970 to 9999, else None."""
-    return ms if ms is not None and 0 <= ms <= _LAST_MILLISECOND else None
+    return ms if ms is not None and 0 <= ms <= LAST_MILLIS else None
 
 
 def non_negative(value: int) -> int:

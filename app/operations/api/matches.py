@@ -14,7 +14,7 @@ from app.domain.match import Match
 from app.domain.trading_controls import TradingControls
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.kit.clock import iso_millis
+from app.kit.clock import LAST_MILLIS, iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
 from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Name, Operators
 from app.operations.api.reference_views import in_words
@@ -24,7 +24,7 @@ from app.wire.views.match import MatchView, basic_view
 from app.wire.views.meta import Single
 
 _Stamp = Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})]
-Moment = Annotated[int, Meta(ge=0, le=253_402_300_799_999)] | _Stamp
+Moment = Annotated[int, Meta(ge=0, le=LAST_MILLIS)] | _Stamp
 
 
 class NewMatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

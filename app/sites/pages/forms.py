@@ -10,13 +10,13 @@ from typing import Annotated
 from litestar.datastructures import FormMultiDict
 from litestar.params import QueryParameter
 
+from app.kit.clock import LAST_MILLIS
 from app.kit.control_characters import has_control_characters
 from app.kit.errors import Field, Invalid
 
 NEWEST = 2**63 - 1  #: above every position
 #: A change, as an address has it: a page begins below it.
 Before = Annotated[int, QueryParameter(ge=1, le=NEWEST)]
-_LAST = 253_402_300_799_999  #: the end of the year 9999, the last that a time can show
 _MILLIS = re.compile(r"\d{1,15}\Z", re.ASCII)
 #: What a control `datetime-local` sends, and the same with a space.
 _LOCAL = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?\Z", re.ASCII)
@@ -85,7 +85,7 @@ def parsed_moment(name: str, text: str) -> int | None:
     empty. Raises `Invalid`, naming the field."""
     if not text:
         return None
-    if _MILLIS.match(text) and int(text) <= _LAST:
+    if _MILLIS.match(text) and int(text) <= LAST_MILLIS:
         return int(text)
     if _LOCAL.match(text):
         try:
