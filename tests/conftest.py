@@ -56,6 +56,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         items.sort(key=lambda item: scheduler.rank(item.nodeid))
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a case of bytes by its place. What compressed bytes begin with says when they were made, and
+    processes that share the tests must name them alike."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> scheduler.FileScheduling:
     return scheduler.FileScheduling(config, log)
