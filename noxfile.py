@@ -190,6 +190,12 @@ def documents(session: nox.Session) -> None:
 
 
 @nox.session
+def promises(session: nox.Session) -> None:
+    """Record the names that a version promises; `-- --breaking` accepts what breaks whoever uses them."""
+    session.run("python", "-m", "tests.contract.promises", *session.posargs)
+
+
+@nox.session
 def pages(session: nox.Session) -> None:
     """Write again the pages that are made from the code: settings, metrics, the picture of the packages."""
     session.run("python", "-m", "scripts.pages")
