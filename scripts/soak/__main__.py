@@ -4,12 +4,14 @@
                            [--plot docs/soak.svg]
 
 Two web processes, ingest and feed; simulated matches with what goes wrong on servers, sent as logs; tenants
-with the reference client's book, which disconnect and request recoveries at random; people of tenants at the
-portal and traders at the console, each of whose requests is checked; and every two minutes two faults that
+with the reference client's book, which disconnect and request recoveries at random; copies by changes and by
+the stream, and requests for combinations, cash outs, claims, replays and everything that is read; people of
+tenants at the portal and traders at the console. Each response is checked. Every two minutes two faults
 overlap, drawn from the seed: a process ended, killed or stopped, or connections to the database, to Redis or
-to the broker closed. At the end play stops, and every book must equal REST's and every settlement the facts;
-fails with what does not. Samples go to `var/soak/samples.jsonl` as they come. Uses the servers that
-the settings name, or starts its own, and makes a database, vhosts and tenants of its own, which it removes.
+to the broker closed. At the end play stops, and every book and copy must equal REST's, every settlement the
+facts, and the signed ledger must pass the verifier that tenants use; fails with what does not. Samples go to
+`var/soak/samples.jsonl` as they come. Uses the servers that the settings name, or starts its own, and makes a
+database, vhosts and tenants of its own, which it removes.
 """
 
 import argparse
@@ -30,8 +32,11 @@ from scripts.lab.local_faults import Breakage, FaultRecord, pairs
 from scripts.lab.operators import new_accounts, own_accounts
 from scripts.lab.own_data import database, internal_vhost
 from scripts.lab.people import Visitor, everybody
+from scripts.lab.person import Visits
 from scripts.lab.play import Play
 from scripts.lab.service import Service, open_service
+from scripts.lab.signed_ledger import verify_ledger
+from scripts.lab.tenant_clients import Requests, tenant_clients
 from scripts.local_services.output import print_line
 from scripts.soak import report
 from scripts.soak.sampler import Sampler
@@ -74,13 +79,13 @@ async def watch(
 async def trade(
     service: Service,
     everyone: Sequence[FeedClient],
-    people: Sequence[Visitor],
+    people: Sequence[Visitor | Requests],
     breakage: Breakage,
     record: FaultRecord,
     measuring: Sequence[asyncio.Task[None]],
     options: argparse.Namespace,
 ) -> None:
-    """The day itself: matches are played under all disruptions, and people watch and trade."""
+    """The day itself: matches are played under all disruptions, while people and clients watch and trade."""
     rng, seconds = Random(options.seed), options.minutes * 60
     async with Play() as play, asyncio.TaskGroup() as group:
         play.run_lanes(service.operators, options.matches, options.speed, RARE)
@@ -99,7 +104,7 @@ async def trade(
 
 
 async def main(options: argparse.Namespace) -> bool:
-    log_no_lost_connections()
+    log_no_lost_connections("matchfeed_client")
     async with AsyncExitStack() as stack:
         settings = await stack.enter_async_context(database(configuration.load()))
         url = settings.database_url
@@ -115,24 +120,35 @@ async def main(options: argparse.Namespace) -> bool:
         people = await stack.enter_async_context(
             everybody(settings, store, accounts, service, record, options.seed)
         )
+        visits = Visits()
+        copies, requests = await stack.enter_async_context(
+            tenant_clients(accounts, service.operators, record, visits, options.seed)
+        )
         vhosts = [settings.rabbitmq_internal_vhost, *(account.slug for account in accounts)]
         sampler = Sampler(service, everyone, record)
+        following = [each.follow() for each in copies]
         watching = [
-            asyncio.create_task(work) for work in (sampler.run(url, SAMPLES), report.progress(sampler))
+            asyncio.create_task(work)
+            for work in (sampler.run(url, SAMPLES), report.progress(sampler), *following)
         ]
         stack.callback(lambda: [task.cancel() for task in watching])
         breakage = Breakage(service, settings, vhosts, record)
-        await trade(service, everyone, people, breakage, record, watching, options)
+        await trade(service, everyone, [*people, *requests], breakage, record, watching, options)
         wrong = await different_books(everyone)
-        if watching[0].done():
-            watching[0].result()
+        wrong += [found for each in copies if (found := await each.differences())]
+        for task in watching:
+            if task.done():
+                task.result()
+        verified, faultless = await verify_ledger(service.urls[0], accounts[0].key)
         found = await audit_ledger(store)
         print(report.summary(sampler.samples, everyone, found, wrong), flush=True)
         print(report.faults(record.happened), flush=True)
         print(report.visits(people[0].person.visits, len(people)), flush=True)
+        print(report.clients(visits, copies), flush=True)
+        print(f"signed ledger: {verified}", flush=True)
         if options.plot:
             report.draw(sampler.samples, record.happened, options.plot)
-        return not wrong and not found.wrong
+        return not wrong and not found.wrong and faultless
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from scripts.lab.feed_client import FeedClient
 from scripts.lab.local_faults import Happened
 from scripts.lab.person import Visits
 from scripts.lab.service import PROCESSES
+from scripts.lab.tenant_clients import Copy
 from scripts.soak.sampler import TABLES, Sample, Sampler
 from scripts.svg import save
 
@@ -91,6 +92,17 @@ def visits(found: Visits, people: int) -> str:
         f"a page: {_millis(found.pages)}; while a fault was on: {_millis(found.pages_in_faults)}",
         f"done: {_counts(found.done)}",
         f"refused, because play had moved on or a recovery was in flight: {_counts(found.refused)}",
+        f"failed while a fault was on, and repeated: {_counts(found.failed)}",
+    ]
+    return "\n".join(lines)
+
+
+def clients(found: Visits, copies: Sequence[Copy]) -> str:
+    """What the tenants' clients did beside the feed."""
+    lines = [
+        *(f"copy of {each.name}: {each.received} frames" for each in copies),
+        f"requests of clients: {_counts(found.done)}",
+        f"refused, because play or a fault had moved on: {_counts(found.refused)}",
         f"failed while a fault was on, and repeated: {_counts(found.failed)}",
     ]
     return "\n".join(lines)
