@@ -1,5 +1,5 @@
 # Sourced by scripts/demo and scripts/test, in the checkout's root: makes .venv with the pinned packages,
-# only when it is missing or scripts/constraints.txt has changed. Prints what it does, one line a step.
+# only when it is missing, or scripts/constraints.txt or this file has changed. Prints what it does, one line a step.
 
 fail() {
     echo "$(basename "$0"): $*" >&2
@@ -41,11 +41,11 @@ create_without_ensurepip() {
         fail "cannot make .venv without python3-venv ($(tail -n 1 var/log/environment.log)); $INSTALL_VENV"
 }
 
-# `matchfeed` without a build or a network: the checkout on the path, and a launcher beside python.
+# `matchfeed` without a build or a network: checkout and client on the path, and a launcher beside python.
 link_checkout() {
     local packages
     packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    pwd >"$packages/matchfeed.pth"
+    printf '%s\n' "$PWD" "$PWD/scripts/client" >"$packages/matchfeed.pth"
     {
         echo "#!$PWD/.venv/bin/python"
         echo "from app.cli import main"
@@ -70,9 +70,11 @@ create() {
 
 install_packages() {
     echo "installing $(grep -c '==' scripts/constraints.txt) pinned packages into .venv (about a minute)"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps \
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps --no-compile \
         --require-hashes -r scripts/constraints.txt >var/log/environment.log 2>&1 ||
         fail "pip could not install the packages: $(grep -v WARNING var/log/environment.log | tail -n 1) (all of it in var/log/environment.log)"
+    # On all cores; pip would do it on one. What does not compile here is compiled where it is imported, or fails there.
+    .venv/bin/python -m compileall -q -j 0 .venv/lib >>var/log/environment.log 2>&1 || true
 }
 
 make_environment() {
@@ -81,7 +83,7 @@ make_environment() {
     exec 9>var/environment.lock
     flock 9
     local wanted
-    wanted="$(cksum <scripts/constraints.txt) $PWD"
+    wanted="$(cat scripts/constraints.txt scripts/environment.sh | cksum) $PWD"
     if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ] || ! .venv/bin/python -c '' 2>/dev/null; then
         # A checkout that was moved or copied has an environment that points elsewhere.
         [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)' 2>/dev/null)" = "$PWD/.venv" ] &&

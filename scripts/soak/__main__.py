@@ -21,6 +21,9 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
+
+from msgspec.structs import replace
 
 from app import settings as configuration
 from app.sandbox.simulator.anomalies import RARE
@@ -110,6 +113,7 @@ async def main(options: argparse.Namespace) -> bool:
         url = settings.database_url
         store = await stack.enter_async_context(await open_store(url, 4, session_name="soak"))
         settings = await stack.enter_async_context(internal_vhost(settings))
+        settings = replace(settings, files_directory=stack.enter_context(TemporaryDirectory()))
         accounts = await stack.enter_async_context(own_accounts(settings))
         service = await stack.enter_async_context(open_service(settings, store))
         accounts += await new_accounts(service.operators[0], "soak", options.tenants)
@@ -135,7 +139,7 @@ async def main(options: argparse.Namespace) -> bool:
         breakage = Breakage(service, settings, vhosts, record)
         await trade(service, everyone, [*people, *requests], breakage, record, watching, options)
         wrong = await different_books(everyone)
-        wrong += [found for each in copies if (found := await each.differences())]
+        wrong += [text for each in copies if (text := await each.differences())]
         for task in watching:
             if task.done():
                 task.result()
