@@ -34,13 +34,14 @@ ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")
 _SHOWN_LINES = 60  #: of each log of a test that failed
 
-#: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, and
-#: a failure is reported at once and not shrunk, which can take minutes.
+#: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, half
+#: as many where a test does not say how many, and a failure is reported at once and not shrunk, which can take
+#: minutes.
 _SEARCH = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
 hypothesis.settings.register_profile(
     "project", deadline=None, print_blob=True, phases=(*_SEARCH, Phase.shrink)
 )
-hypothesis.settings.register_profile("gate", deadline=None, derandomize=True, phases=_SEARCH)
+hypothesis.settings.register_profile("gate", deadline=None, derandomize=True, max_examples=50, phases=_SEARCH)
 hypothesis.settings.load_profile("project")
 
 
