@@ -21,6 +21,7 @@ from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get, siblings
 from app.http.representation import Format, response_format
 from app.http.response import MATCH_LISTS, RenderedResponse
+from app.kit.errors import Field, Invalid
 from app.store import listings, match_entrants
 from app.store.listings import UNKNOWN_START, ListPosition, Window
 from app.store.transaction import Tx
@@ -80,7 +81,10 @@ async def list_matches(
     limit: Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")] = 50,
     cursor: Annotated[
         str | None,
-        QueryParameter(pattern=_CURSOR, description="The `next_cursor` of the page before, unchanged."),
+        QueryParameter(
+            pattern=_CURSOR,
+            description="The `next_cursor` of the page before, unchanged; `status` must be that page's.",
+        ),
     ] = None,
     begins_from: Annotated[
         datetime | None,
@@ -98,9 +102,14 @@ async def list_matches(
     buckets: tuple[str, ...] = _UNFILTERED if status is None else (status,)
     if request.auth.finished_only:
         buckets = tuple(one for one in buckets if one == "finished")
-    window = _window(begins_from, begins_to)
+    window, place = _window(begins_from, begins_to), Cursor.read(cursor) if cursor else None
+    if place and place.bucket not in buckets:
+        what = (
+            f"This is the cursor of another list: the one requested has no matches that are {place.bucket}."
+        )
+        raise Invalid(Field(("query", "cursor"), what, "other_list", cursor))
     async with rest.store.snapshot() as tx:
-        found = await _page(tx, buckets, window, Cursor.read(cursor) if cursor else None, limit)
+        found = await _page(tx, buckets, window, place, limit)
         total = await listings.total(tx, [one for bucket in buckets for one in _BUCKETS[bucket]], window)
         following = str(found.following) if found.following else None
         if response_format(request.scope) is Format.XML:
@@ -126,9 +135,10 @@ def _millis(moment: datetime) -> int:
 
 
 async def _page(tx: Tx, buckets: tuple[str, ...], window: Window, cursor: Cursor | None, limit: int) -> Found:
-    """Reads one match more than `limit`, to see whether a page follows."""
+    """The page after the cursor, whose bucket is one of these. Reads one match more than `limit`, to see
+    whether a page follows."""
     rows: list[tuple[str, Match, ListPosition]] = []
-    for bucket in _from(buckets, cursor):
+    for bucket in buckets[buckets.index(cursor.bucket) :] if cursor else buckets:
         found = await listings.page(
             tx,
             _BUCKETS[bucket],
@@ -143,10 +153,3 @@ async def _page(tx: Tx, buckets: tuple[str, ...], window: Window, cursor: Cursor
     shown = rows[:limit]
     following = Cursor(shown[-1][0], shown[-1][2]) if len(rows) > limit else None
     return Found([match for _, match, _ in shown], following)
-
-
-def _from(buckets: tuple[str, ...], cursor: Cursor | None) -> tuple[str, ...]:
-    """The buckets from the cursor's on; none if its bucket is not among them."""
-    if cursor is None:
-        return buckets
-    return buckets[buckets.index(cursor.bucket) :] if cursor.bucket in buckets else ()
