@@ -30,3 +30,9 @@ def test_what_is_gone_or_changed_is_found() -> None:
         ]
         assert broken(present, [each for each in present if each != line]) == [line]
         assert broken(present, [*(set(present) - {line}), line + "x"]) == [line]
+
+
+def test_what_need_not_be_given_any_more_breaks_nobody() -> None:
+    present = promised()
+    needed, free = "option matchfeed x --y: text, required", "option matchfeed x --y: text, optional"
+    assert broken([needed], [*present, free]) == [] and broken([free], [*present, needed]) == [free]
