@@ -19,6 +19,7 @@ from app.domain.combination import Combination, CombinationLeg, CombinedMatch, P
 from app.domain.market import Market, MarketKey
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry
+from app.kit.grouping import grouped
 from app.store.prepared import prepared, reading_row, writing
 from app.store.row_mapping import RowMapping, Stored
 from app.store.sql import columns_of, not_exists
@@ -129,13 +130,10 @@ async def add_price(tx: Tx, combination_id: UUID, places: str, price: Price) -> 
 
 async def ledger_of(tx: Tx, markets: Collection[LegMarket]) -> dict[LegMarket, list[LedgerEntry]]:
     """The entries of these markets, in the ledger's order; markets without any are omitted."""
-    found: dict[LegMarket, list[LedgerEntry]] = {}
     columns = columns_of((match_id, *key) for match_id, key in markets)
-    if columns:
-        for row in await tx.fetch(reads.LEDGER_OF_MARKETS, *columns):
-            entry = _entry(row["body"])
-            found.setdefault((row["match_id"], entry.key), []).append(entry)
-    return found
+    rows = await tx.fetch(reads.LEDGER_OF_MARKETS, *columns) if columns else []
+    entries = [(row["match_id"], _entry(row["body"])) for row in rows]
+    return grouped(((match_id, entry.key), entry) for match_id, entry in entries)
 
 
 @writing
