@@ -90,18 +90,12 @@ def _client_market(quoted: tuple[str, int]) -> ClientMarket:
 
 
 def _checked(data: Digest) -> Named:
-    """The client's matches by number or id; raises `Invalid`."""
+    """The client's matches by number or id; raises `Invalid`, also for names that are neither, and for one
+    match that is named twice."""
     if wrong := list(islice(problems(data), _SHOWN_PROBLEMS)):
         raise Invalid(*wrong)
-    return _by_match(data.matches)
-
-
-def _by_match(sent: Sequence[ClientMatch]) -> Named:
-    """The client's matches by number or id; raises `Invalid` for names that are neither, and for one match
-    that is named twice."""
     found: Named = {}
-    wrong = []
-    for place, each in enumerate(sent):
+    for place, each in enumerate(data.matches):
         name = match_number(each.match) or match_uuid(each.match)
         where = ("body", "matches", place, "match")
         if name is None:

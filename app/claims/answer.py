@@ -15,8 +15,7 @@ async def take(store: Store, claim_id: UUID, *, by: str, now: int, instead_of: s
     sender knows. Raises `NotFound`; `Conflict` if it is decided, or if somebody else has it."""
     async with store.transaction() as tx:
         match, claim = await steps.locked(tx, claim_id)
-        if not claim.undecided:
-            raise steps.decided(claim)
+        steps.require_undecided(claim)
         if claim.taken_by == by:
             return claim
         if claim.taken_by is not None and claim.taken_by != instead_of:
@@ -36,8 +35,7 @@ async def answer(store: Store, claim_id: UUID, text: str, *, by: str, now: int) 
         match, claim = await steps.locked(tx, claim_id)
         if claim.state is ClaimState.ANSWERED and (claim.answer, claim.answered_by) == (text, by):
             return claim
-        if not claim.undecided:
-            raise steps.decided(claim)
+        steps.require_undecided(claim)
         steps.require_holder(claim, by)
         await steps.require_no_consent(tx, claim, now)
         after = replace(

@@ -34,8 +34,7 @@ async def check(tx: Tx, match: Match, correction: Correction, *, by: str) -> Non
     claim = await claims.lock(tx, correction.claim_id)
     if claim is None or (claim.match_id, claim.key) != (match.id, correction.key):
         raise steps.unknown(correction.claim_id)
-    if not claim.undecided:
-        raise steps.decided(claim)
+    steps.require_undecided(claim)
     if claim.state is ClaimState.OPEN:
         steps.require_holder(claim, by)
     if correction.result is claim.result:
@@ -54,8 +53,7 @@ async def wait(tx: Tx, match: Match, correction: Correction, consent_id: int, *,
     claim = await claims.lock(tx, correction.claim_id)
     if claim is None:
         raise steps.unknown(correction.claim_id)
-    if not claim.undecided:
-        raise steps.decided(claim)
+    steps.require_undecided(claim)
     await steps.require_no_consent(tx, claim, now)
     after = _upheld(claim, correction, by, now, consent_id)
     row = await _upheld_step(tx, after, by=by, now=now)

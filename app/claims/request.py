@@ -96,8 +96,7 @@ class ClaimService(msgspec.Struct, frozen=True):
             if claim.state is ClaimState.UPHELD:
                 what = "This claim is upheld, and its correction is on the way: it cannot be withdrawn."
                 raise Conflict(what, code="claim_upheld")
-            if not claim.undecided:
-                raise steps.decided(claim)
+            steps.require_undecided(claim)
             after = replace(claim, state=ClaimState.WITHDRAWN, ended_at=now)
             await claims.save(tx, after)
             row = await steps.record(tx, after, ClaimStep.WITHDRAWN, by=by, now=now)

@@ -77,11 +77,13 @@ def unknown(claim_id: object) -> NotFound:
     return NotFound(f"There is no claim {claim_id}.", code="no_claim", claim=claim_id)
 
 
-def decided(claim: Claim) -> Conflict:
-    """That nothing more happens to the claim."""
+def require_undecided(claim: Claim) -> None:
+    """Refuse what comes too late: nothing more happens to a claim that is decided."""
+    if claim.undecided:
+        return
     at = iso_seconds(claim.ended_at or 0)
     what = f"This claim is {claim.state} since {at}: it cannot be changed any more."
-    return Conflict(what, code="claim_decided", at=at)
+    raise Conflict(what, code="claim_decided", at=at)
 
 
 async def require_no_consent(tx: Tx, claim: Claim, now: int) -> None:

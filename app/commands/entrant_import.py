@@ -135,7 +135,8 @@ class Head(msgspec.Struct, frozen=True):
 
 def read_profiles(file: str, body: bytes, kinds: dict[str, RowKind]) -> list[Row]:
     """The rows of a file without blank lines; raises `Invalid` with every invalid line."""
-    return read_lines(file, body, lambda place, line: _row(place, line, kinds))
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    return read_lines(file, body, lambda place, line: row_of(place, decode(line), kinds))
 
 
 def read_lines(file: str, body: bytes, read_line: Callable[[Place, bytes], T]) -> list[T]:
@@ -152,10 +153,6 @@ def read_lines(file: str, body: bytes, read_line: Callable[[Place, bytes], T]) -
     if faults:
         raise Invalid(*faults)
     return found
-
-
-def _row(place: Place, line: bytes, kinds: dict[str, RowKind]) -> Row:
-    return row_of(place, msgspec.json.decode(line, type=dict[str, Any]), kinds)
 
 
 def row_of(place: Place, given: Mapping[str, Any], kinds: Mapping[str, RowKind]) -> Row:

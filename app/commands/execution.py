@@ -6,7 +6,7 @@ its execution, in a transaction that is rolled back; what happens in the match m
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
@@ -35,7 +35,7 @@ from app.commands.undo import CommandState, state_of, undo
 from app.domain import lifecycle
 from app.domain.market import Market, MarketKey, Result
 from app.domain.match import Match
-from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, void_windows
+from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, standing_windows, void_windows
 from app.kit.errors import Conflict, Field, Invalid
 from app.store import audit, history, matches, operator_commands
 from app.store.audit import AuditRecord
@@ -332,7 +332,7 @@ async def is_repeated(tx: Tx, match_id: UUID, command: Command, owner: str, now:
     return known is not None
 
 
-def oldest_changed(entries: Iterable[LedgerEntry], ledger: Iterable[LedgerEntry]) -> int | None:
+def oldest_changed(entries: Iterable[LedgerEntry], ledger: Sequence[LedgerEntry]) -> int | None:
     """When the oldest of the results was published (Unix ms) that `entries` would change, if they were added
     to this ledger; None if they change none.
 
@@ -350,22 +350,18 @@ def oldest_changed(entries: Iterable[LedgerEntry], ledger: Iterable[LedgerEntry]
 
 
 def _published(
-    ledger: Iterable[LedgerEntry],
-) -> tuple[dict[MarketKey, int], dict[tuple[MarketKey, VoidWindow], int]]:
+    ledger: Sequence[LedgerEntry],
+) -> tuple[dict[MarketKey, int], dict[tuple[MarketKey, VoidWindow | None], int]]:
     """When the present result of each market, and the void of each window, was published."""
     results: dict[MarketKey, int] = {}
-    windows: dict[tuple[MarketKey, VoidWindow], int] = {}
     for entry in ledger:
         if entry.void_window is not None:
-            if entry.window_rolled_back:
-                windows.pop((entry.key, entry.void_window), None)
-            else:
-                windows[entry.key, entry.void_window] = entry.at
-        elif entry.new_status is LedgerStatus.PENDING:
+            continue
+        if entry.new_status is LedgerStatus.PENDING:
             results.pop(entry.key, None)
         else:
             results[entry.key] = entry.at
-    return results, windows
+    return results, {(entry.key, entry.void_window): entry.at for entry in standing_windows(ledger)}
 
 
 def fingerprint(entries: Iterable[LedgerEntry]) -> str:

@@ -16,7 +16,6 @@ from app.domain.match import BEFORE_PLAY, Match
 from app.domain.reference_reports import Fixture, FixtureChange
 from app.kit.errors import Field, Invalid
 from app.store import matches, reference_imports
-from app.store.reference_imports import KnownFixture
 from app.store.transaction import Tx
 from app.trading.pricing import PricingConfig
 
@@ -66,15 +65,11 @@ async def plan_fixture(
         return FixtureChange(fixture.reference, "created")
     if known.fixture == fixture:
         return None
-    match = await _present(tx, known)
+    match = await matches.by_ref(tx, str(known.match_id))
     fields = _changed(known.fixture, fixture)
     for command in _commands(match, known.fixture, fixture):
         match = (await execution.plan(tx, match, command, Sender(by, by), now, pricing)).update.after
     return FixtureChange(fixture.reference, "changed", fields, known.match_id)
-
-
-async def _present(tx: Tx, known: KnownFixture) -> Match:
-    return await matches.by_ref(tx, str(known.match_id))
 
 
 def _is_wanted(fixture: Fixture, now: int) -> bool:
@@ -93,16 +88,12 @@ def _new(fixture: Fixture) -> NewMatch:
         home=fixture.team_a,
         away=fixture.team_b,
         event=fixture.event,
-        best_of=_best_of(fixture),
+        best_of=int(fixture.bo_type.removeprefix("bo")),
         scheduled_at=fixture.scheduled_at,
         home_id=fixture.id_a,
         away_id=fixture.id_b,
         tournament_id=fixture.tournament_id,
     )
-
-
-def _best_of(fixture: Fixture) -> int:
-    return int(fixture.bo_type.removeprefix("bo"))
 
 
 def _changed(before: Fixture, after: Fixture) -> tuple[str, ...]:

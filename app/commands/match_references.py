@@ -125,13 +125,11 @@ async def _refresh(tx: Tx, match: Match, *, now: int, pricing: PricingConfig) ->
         return
     after, due_at = await refreshed(tx, match, now, pricing)
     await reference_prices.set_due(tx, match.id, due_at)
-    if after == match:
-        await closing_line.record(tx, after, (await markets.book(tx, match.id)).values(), now)
-        return
-    changes, may_price = changes_of(match, after), not after.applied_late
-    await match_update.react_and_write(
-        tx, match, after, changes, now=now, may_price=may_price, pricing=pricing
-    )
+    if after != match:
+        changes, may_price = changes_of(match, after), not after.applied_late
+        await match_update.react_and_write(
+            tx, match, after, changes, now=now, may_price=may_price, pricing=pricing
+        )
     await closing_line.record(tx, after, (await markets.book(tx, match.id)).values(), now)
 
 

@@ -6,6 +6,8 @@ was imported changes nothing the next time.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -52,13 +54,18 @@ class _Done:
         else:
             self.fixtures.append(change)
 
-    def refuse(self, number: int, error: Refusal) -> None:
-        """Note that the fixture of this row is refused."""
-        if isinstance(error, Invalid):
+    @contextmanager
+    def noting_refusal(self, number: int) -> Iterator[None]:
+        """Note it if the fixture of this row is refused within the block."""
+        try:
+            yield
+        except Unavailable:
+            raise
+        except Invalid as error:
             self.refused += [
                 refused_row(replace(field, loc=(number, field.loc[-1]))) for field in error.fields
             ]
-        else:
+        except Refusal as error:
             self.refused.append(RefusedRow(number, "", error.detail))
 
 
@@ -130,23 +137,14 @@ async def _remove_others(tx: Tx, parsed: Parsed) -> int:
 
 async def _plan_fixtures(tx: Tx, parsed: Parsed, how: Import, done: _Done) -> None:
     for number, fixture in parsed.fixtures.items():
-        try:
+        with done.noting_refusal(number):
             done.note(await plan_fixture(tx, fixture, by=how.by, now=how.clock(), pricing=how.pricing))
-        except Unavailable:
-            raise
-        except Refusal as error:
-            done.refuse(number, error)
 
 
 async def _import_fixture(store: Store, number: int, fixture: Fixture, how: Import, done: _Done) -> None:
-    try:
+    with done.noting_refusal(number):
         async with store.transaction() as tx:
             change = await import_fixture(tx, fixture, by=how.by, now=how.clock(), pricing=how.pricing)
-    except Unavailable:
-        raise
-    except Refusal as error:
-        done.refuse(number, error)
-    else:
         done.note(change)
 
 

@@ -15,6 +15,7 @@ from app.domain.changes import MatchChanges, RoundsReinstated, RoundsVoided
 from app.domain.match import CurrentRound, MapPlay, Match, OtherDeath, Round, Side, other_side
 from app.domain.round_knowledge import forget_equipment
 from app.domain.sides import is_side_break, update_map
+from app.kit.grouping import grouped
 
 Score = tuple[int, int]  #: home's and away's rounds
 _SIDES: tuple[Side, ...] = ("CT", "T")
@@ -109,9 +110,7 @@ def _only(sides: Sequence[Side]) -> Side | None:
 def _spans(play: MapPlay) -> Iterator[_Span]:
     """Every score that the map had: at its beginning, after each round, and in between, where rounds were not
     seen."""
-    following: dict[int, list[Round]] = {}
-    for played in play.rounds:
-        following.setdefault(_previous(play, played), []).append(played)
+    following = grouped((_previous(play, played), played) for played in play.rounds)
     present = play.last_counted
     for leaf in (None, *play.rounds):
         score = (leaf.home_score, leaf.away_score) if leaf else (0, 0)

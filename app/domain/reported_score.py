@@ -13,9 +13,9 @@ from app.domain.rounds import (
     count_result,
     open_round,
     raise_score_doubt,
-    replay_current_round,
     restore,
     void_all,
+    void_current_round,
 )
 from app.domain.series import can_start, map_in_play, set_map_name, start_map, was_played
 from app.domain.sides import infer_sides_from_score, is_side_break, scores_by_team
@@ -40,7 +40,7 @@ def _out_of_play(match: Match, changes: MatchChanges) -> Match:
     """`RoundsPlayed: -1`: play does not count."""
     if match.map is None or match.restarting:
         return replace(match, warmup=True)
-    return replace(replay_current_round(match, changes), warmup=True)
+    return replace(void_current_round(match, changes, replayed=True), warmup=True)
 
 
 def _after_knives(match: Match, fact: f.ScoreReported, changes: MatchChanges) -> Match:
@@ -112,5 +112,5 @@ def _confirm_score(match: Match, at: int, changes: MatchChanges) -> Match:
     anew = awaited and current is not None and (current.phase != "freeze" or current.gap)
     match = restarts.score_known(clear_doubt(match, "score", "restart"))
     if anew:
-        return open_round(replay_current_round(match, changes), at, changes)
+        return open_round(void_current_round(match, changes, replayed=True), at, changes)
     return match if match.current else open_round(match, at, changes)

@@ -145,16 +145,10 @@ def void_all(match: Match, changes: MatchChanges) -> Match:
     return void_after(match, 0, 0, changes, replayed=True)
 
 
-def void_current_round(match: Match, changes: MatchChanges) -> Match:
-    """Void the current round: it is not going to be finished."""
+def void_current_round(match: Match, changes: MatchChanges, *, replayed: bool = False) -> Match:
+    """Void the current round: it is not going to be finished. `replayed`: it is played again."""
     play = match.map
-    return void_after(match, play.home_score, play.away_score, changes) if play else match
-
-
-def replay_current_round(match: Match, changes: MatchChanges) -> Match:
-    """Void the current round: it is played again."""
-    play = match.map
-    return void_after(match, play.home_score, play.away_score, changes, replayed=True) if play else match
+    return void_after(match, play.home_score, play.away_score, changes, replayed=replayed) if play else match
 
 
 def restore(match: Match, place: Place, at: int, changes: MatchChanges) -> Match:

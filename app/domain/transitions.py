@@ -38,7 +38,6 @@ from app.domain.rounds import (
     drop_uncounted_result,
     go_live,
     open_round,
-    replay_current_round,
     skip_rounds,
     void_current_round,
 )
@@ -151,8 +150,8 @@ def _freeze(match: Match, fact: f.FreezeStarted, changes: MatchChanges) -> Match
         return _freeze_after_round(match, current, fact.at, changes)
     if current.phase == "live":
         # Where data is missing, the missing part may be its end.
-        drop = void_current_round if current.gap else replay_current_round
-        return open_round(drop(match, changes), fact.at, changes)
+        match = void_current_round(match, changes, replayed=not current.gap)
+        return open_round(match, fact.at, changes)
     half = match.map is not None and begins_half(match.map)
     loadouts = for_new_round(match.loadouts, begins_half=half)
     return replace(match, current=replace(current, opened_at=fact.at), loadouts=loadouts)
@@ -256,20 +255,13 @@ def data_lost(match: Match, fact: f.DataLost, changes: MatchChanges) -> Match:
     return raise_doubt(round_knowledge.forget(match), MISSING_DATA, fact.reason)
 
 
-def data_complete(match: Match, fact: f.DataComplete, changes: MatchChanges) -> Match:
-    return clear_doubt(match, MISSING_DATA, RESTORED)
-
-
-def silence_ended(match: Match, fact: f.SilenceEnded, changes: MatchChanges) -> Match:
-    return clear_doubt(match, SILENT)
+def _clearing(*kinds: str) -> Callable[[Match, Any, MatchChanges], Match]:
+    """For facts that end doubts of these kinds, and nothing else."""
+    return lambda match, fact, changes: clear_doubt(match, *kinds)
 
 
 def rival_seen(match: Match, fact: f.RivalSeen, changes: MatchChanges) -> Match:
     return raise_doubt(match, "rival", "a second game server claims the match")
-
-
-def rivals_gone(match: Match, fact: f.RivalsGone, changes: MatchChanges) -> Match:
-    return clear_doubt(match, "rival")
 
 
 def ignored(match: Match, fact: f.Fact, changes: MatchChanges) -> Match:
@@ -321,9 +313,9 @@ _HANDLERS: dict[type[f.Fact], Callable[[Match, Any, MatchChanges], Match]] = {
     f.MapEnded: map_ended,
     f.DataLost: data_lost,
     f.LineNotUnderstood: round_totals.line_not_understood,
-    f.DataComplete: data_complete,
-    f.SilenceEnded: silence_ended,
+    f.DataComplete: _clearing(MISSING_DATA, RESTORED),
+    f.SilenceEnded: _clearing(SILENT),
     f.SourceChanged: maps.source_changed,
     f.RivalSeen: rival_seen,
-    f.RivalsGone: rivals_gone,
+    f.RivalsGone: _clearing("rival"),
 }

@@ -68,10 +68,7 @@ class FileDirectory:
 
     def days(self) -> list[date]:
         """The days that have a manifest, newest first."""
-        found = (
-            date.fromisoformat(each.name) for each in self.path.glob(_DAYS) if (each / _MANIFEST).exists()
-        )
-        return sorted(found, reverse=True)
+        return [day for day in self._folders() if (self._folder(day) / _MANIFEST).exists()]
 
     def manifest(self, day: date) -> DayManifest | None:
         """The day's manifest; None before its files are made, and after they are pruned. One that was read

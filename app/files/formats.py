@@ -11,7 +11,6 @@ import gzip
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from app.domain.daily_files import FileFormat
@@ -34,9 +33,7 @@ class FileWriter(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def write(self, rows: Sequence[FileRow]) -> None:
         """Append a group of rows."""
@@ -55,9 +52,7 @@ class CsvWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._file:
             self._gzip.close()
 
@@ -88,9 +83,7 @@ class ParquetWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def write(self, rows: Sequence[FileRow]) -> None:

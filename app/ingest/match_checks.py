@@ -21,7 +21,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from app.commands import match_entrants, match_references, match_update, source_switch
-from app.commands.match_inputs import Happened
+from app.commands.match_inputs import Cause, Happened
 from app.domain.changes import DetailsChanged, MatchChange
 from app.domain.doubts import PROCESSING_STOPPED, SERVER_SILENT, SILENT, raise_doubt
 from app.domain.facts import DataComplete, EndOverdue, RivalsGone, SilenceEnded
@@ -138,16 +138,7 @@ async def resume_after_ingest_outage(
     async def resume(tx: Tx, match: Match) -> None:
         facts = DataComplete(at=now), SilenceEnded(at=now)
         after, changes = fold(match, facts)
-        await match_update.react_and_write(
-            tx,
-            match,
-            after,
-            changes,
-            now=now,
-            may_price=not after.applied_late,
-            pricing=config.pricing,
-            cause=Happened(facts),
-        )
+        await _react(tx, match, after, changes, now, config, Happened(facts))
 
     return await match_update.for_each_match(store, waiting, resume)
 
@@ -193,9 +184,7 @@ async def forget_rivals(store: Store, now: int, config: IngestConfig) -> int:
     async def forget(tx: Tx, match: Match) -> None:
         doubted = doubt_if_silent(match, now, config)
         after, changes = await _without_claims(tx, doubted, before, now)
-        await match_update.react_and_write(
-            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
-        )
+        await _react(tx, match, after, changes, now, config)
 
     return await match_update.for_each_match(store, waiting, forget)
 
@@ -218,9 +207,7 @@ async def refresh_ratings(store: Store, now: int, config: IngestConfig) -> int:
         after = await match_entrants.with_current_ratings(tx, match, now)
         rated = replace(after, ratings_version=match.ratings_version)
         changes = () if rated == match else (DetailsChanged(),)
-        await match_update.react_and_write(
-            tx, match, after, changes, now=now, may_price=not after.applied_late, pricing=config.pricing
-        )
+        await _react(tx, match, after, changes, now, config)
 
     return await match_update.for_each_match(store, ids, follow)
 
@@ -235,9 +222,7 @@ async def offer_head_to_heads(store: Store, now: int, config: IngestConfig) -> i
         if match.head_to_heads or match.status not in BEFORE_PLAY:
             return
         after = replace(match, head_to_heads=True)
-        await match_update.react_and_write(
-            tx, match, after, (), now=now, may_price=not after.applied_late, pricing=config.pricing
-        )
+        await _react(tx, match, after, (), now, config)
 
     return await match_update.for_each_match(store, ids, offer)
 
@@ -290,13 +275,20 @@ async def _end_map(tx: Tx, match: Match, now: int, config: IngestConfig) -> None
     after, changes = fold(match, facts)
     if after is not match:
         log.warning("a map ended by the rules: its log reports no end", match_id=str(match.id))
+    await _react(tx, match, after, changes, now, config, Happened(facts))
+
+
+async def _react(
+    tx: Tx,
+    before: Match,
+    after: Match,
+    changes: Sequence[MatchChange],
+    now: int,
+    config: IngestConfig,
+    cause: Cause | None = None,
+) -> None:
+    """Have trading react, which prices only if the newest facts came in time, and write everything."""
+    may_price = not after.applied_late
     await match_update.react_and_write(
-        tx,
-        match,
-        after,
-        changes,
-        now=now,
-        may_price=not match.applied_late,
-        pricing=config.pricing,
-        cause=Happened(facts),
+        tx, before, after, changes, now=now, may_price=may_price, pricing=config.pricing, cause=cause
     )

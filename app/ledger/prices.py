@@ -1,7 +1,6 @@
 """What a leaf says of its market's price history: the rows with standard odds, from when the market was first
 opened up to the entry, one line each (`docs/ledger.md`)."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from uuid import UUID
@@ -11,6 +10,7 @@ import msgspec
 from app.domain.market import market_name
 from app.domain.settlement import LedgerEntry
 from app.kit.background import run_in_thread
+from app.kit.grouping import grouped
 from app.store import price_rows
 from app.store.price_rows import PriceRow
 from app.store.transaction import Tx
@@ -31,11 +31,8 @@ async def price_histories(
     tx: Tx, entries: Iterable[tuple[UUID, int, LedgerEntry]]
 ) -> Mapping[int, PriceHistory]:
     """The history before each of these entries, by its id. `tx` must be a snapshot."""
-    of_matches: dict[UUID, list[LedgerEntry]] = defaultdict(list)
-    for match_id, _, entry in entries:
-        of_matches[match_id].append(entry)
     found: dict[int, PriceHistory] = {}
-    for match_id, own in of_matches.items():
+    for match_id, own in grouped((match_id, entry) for match_id, _, entry in entries).items():
         names = {market_name(*entry.key) for entry in own}
         since = min(entry.first_opened_at for entry in own)
         rows = await price_rows.of_markets(tx, match_id, names, since)

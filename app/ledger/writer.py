@@ -7,11 +7,11 @@ one that it has read, under the state's lock. After any end the next one goes on
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from uuid import UUID
 
 import msgspec
 
+from app.domain.daily_files import day_of
 from app.domain.ledger_tree import (
     NO_HASH,
     Head,
@@ -81,7 +81,7 @@ class LedgerWriter:
 
     async def _sign_due(self, tx: Tx, state: State, now: int) -> None:
         newest = await ledger.newest_head(tx)
-        hour, today = now // _HOUR_MILLIS, _day(now)
+        hour, today = now // _HOUR_MILLIS, str(day_of(now))
         signed = newest is not None and newest.head.time // _HOUR_MILLIS >= hour
         if newest and signed and not state.restored and _open_day(newest.head) >= today:
             return
@@ -160,7 +160,7 @@ class _Signer:
     @property
     def day(self) -> str:
         """The day whose tree is open."""
-        return _open_day(self.newest.head) if self.newest else _day(self._now)
+        return _open_day(self.newest.head) if self.newest else str(day_of(self._now))
 
     async def sign(self, kind: HeadKind) -> SignedHead:
         """Sign the next head, of the open day's tree as it is."""
@@ -235,10 +235,6 @@ def _leaves(
         previous = leaf_hash(leaf_bytes(leaf, previous, match_id, number, entry))
         made.append(msgspec.structs.replace(leaf, hash=previous))
     return made
-
-
-def _day(now: int) -> str:
-    return datetime.fromtimestamp(now // 1000, UTC).date().isoformat()
 
 
 def _open_day(head: Head) -> str:

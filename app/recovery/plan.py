@@ -93,7 +93,11 @@ class RecoveryPlan:
             found = await recovery_queries.fixture_changes(tx, self._tenant_id, self._request.after)
         return [
             MatchMessage(
-                "fixture_change", each.number, each.at, each.seq, change_type=_change_type(each.body)
+                "fixture_change",
+                each.number,
+                each.at,
+                each.seq,
+                change_type=_fixture_change(each.body).change_type,
             )
             for each in found
         ]
@@ -183,7 +187,3 @@ def latest_entries(
 
 def _moment(entry: LedgerEntry) -> tuple[int, str, tuple[VoidWindow, ...]]:
     return entry.at, entry.message, (entry.void_window,) if entry.void_window else ()
-
-
-def _change_type(body: bytes) -> int:
-    return _fixture_change(body).change_type

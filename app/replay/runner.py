@@ -49,10 +49,10 @@ class Superseded(Exception):
 
 
 class Pace:
-    """When messages are due, by a monotonic `now` (s); `pause` waits so many seconds."""
+    """When messages are due, by a monotonic `now` (s)."""
 
-    def __init__(self, now: Callable[[], float], pause: Callable[[float], Awaitable[object]]) -> None:
-        self._now, self._pause = now, pause
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
         self._began = now()
 
     def seconds_until(self, due: float) -> float:
@@ -61,9 +61,6 @@ class Pace:
         if left < -_LATE_SECONDS:
             self._began -= left
         return left
-
-    async def wait(self, seconds: float) -> None:
-        await self._pause(seconds)
 
 
 class ReplayRunner:
@@ -156,7 +153,7 @@ class ReplayRunner:
         tenant = timeline.tenant
         renderer = ReplayRenderer(self._product, job.id, job.node, tenant.offer, tenant.probabilities)
         run = _Run(job, renderer, self._clock)
-        pace, recorded = Pace(self._now, self._pause), self._now()
+        pace, recorded = Pace(self._now), self._now()
         async with aclosing(timeline.entries()) as entries:
             async for entry in entries:
                 left = pace.seconds_until(entry.due)
@@ -167,7 +164,7 @@ class ReplayRunner:
                         recorded = self._now()
                     left = pace.seconds_until(entry.due)
                 if left > 0:
-                    await pace.wait(left)
+                    await self._pause(left)
                 run.add(entry)
         run.end()
         await self._publish(job, channels, run.take())

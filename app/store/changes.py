@@ -40,7 +40,7 @@ from app.domain.settlement import LedgerEntry, VoidWindow
 from app.kit.errors import NotFound
 from app.store.prepared import prepared, reading_number, writing
 from app.store.row_mapping import RowMapping
-from app.store.sql import any_of, literals
+from app.store.sql import any_of, columns_of, literals
 from app.store.statements import change_log as statements
 from app.store.statements import reads, server
 from app.store.tables.change import Change, PastFixture, PastSeq
@@ -155,7 +155,7 @@ async def append(tx: Tx, match: Match, drafts: Sequence[ChangeDraft], now: int, 
             match.number,
             len(drafts),
             now,
-            *(list(column) for column in zip(*_draft_positions(drafts), strict=True)),
+            *columns_of(_draft_positions(drafts)),
             *([getattr(draft, name) for draft in drafts] for name in ("entity", "key", "frame", "message")),
             [_encode(draft.entry) if draft.entry else draft.body for draft in drafts],
             [entry.type_id if entry else None for entry in entries],
@@ -200,8 +200,7 @@ async def append_for_tenant(
             )
             for own, one in group
         ]
-    columns = (list(column) for column in zip(*rows, strict=True))
-    await tx.row(statements.APPEND_FOR_TENANT, *columns, rows[-1][0], CHANNEL)
+    await tx.row(statements.APPEND_FOR_TENANT, *columns_of(rows), rows[-1][0], CHANNEL)
     tx.reached = rows[-1][0], now
 
 
@@ -279,8 +278,8 @@ async def prune(tx: Tx, before: int, limit: int = 2_000, *, keep: bool = True) -
     of_matches = [row for row in pruned if row["match_id"] != NO_MATCH]
     if of_matches:
         bodies = await asyncio.to_thread(_compressed, [row["body"] for row in of_matches])
-        columns = zip(*([*row.values()][:-1] for row in of_matches), strict=True)
-        await tx.execute(statements.KEEP, *map(list, columns), bodies)
+        columns = columns_of([*row.values()][:-1] for row in of_matches)
+        await tx.execute(statements.KEEP, *columns, bodies)
     return sum(row["rows"] for row in pruned)
 
 

@@ -5,7 +5,7 @@ deleted with the first of its matches that is (`matches.trim`), and so are the s
 """
 
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID
@@ -19,9 +19,10 @@ from app.domain.combination import Combination, CombinationLeg, CombinedMatch, P
 from app.domain.market import Market, MarketKey
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry
+from app.kit.grouping import grouped
 from app.store.prepared import prepared, reading_row, writing
 from app.store.row_mapping import RowMapping, Stored
-from app.store.sql import not_exists
+from app.store.sql import columns_of, not_exists
 from app.store.statements import reads, writes
 from app.store.tables.combination import Combination as CombinationTable
 from app.store.tables.combination import PricedState as StateTable
@@ -129,14 +130,10 @@ async def add_price(tx: Tx, combination_id: UUID, places: str, price: Price) -> 
 
 async def ledger_of(tx: Tx, markets: Collection[LegMarket]) -> dict[LegMarket, list[LedgerEntry]]:
     """The entries of these markets, in the ledger's order; markets without any are omitted."""
-    found: dict[LegMarket, list[LedgerEntry]] = {}
-    wanted = [(match_id, *key) for match_id, key in markets]
-    columns: Sequence[list[object]] = [list(column) for column in zip(*wanted, strict=True)]
-    if columns:
-        for row in await tx.fetch(reads.LEDGER_OF_MARKETS, *columns):
-            entry = _entry(row["body"])
-            found.setdefault((row["match_id"], entry.key), []).append(entry)
-    return found
+    columns = columns_of((match_id, *key) for match_id, key in markets)
+    rows = await tx.fetch(reads.LEDGER_OF_MARKETS, *columns) if columns else []
+    entries = [(row["match_id"], _entry(row["body"])) for row in rows]
+    return grouped(((match_id, entry.key), entry) for match_id, entry in entries)
 
 
 @writing

@@ -75,8 +75,7 @@ async def add(
 ) -> ConsentRequest:
     """Store a command that waits."""
     values = (match_id, command, actor, person, reference, fingerprint, at, expires_at)
-    row = await tx.first(_add(*values))
-    assert row is not None
+    (row,) = await tx.run(_add(*values))
     return _ROWS.read(row)
 
 

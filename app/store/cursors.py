@@ -24,7 +24,7 @@ from app.store.prepared import (
     reading_rows,
     writing,
 )
-from app.store.sql import LOSING, any_of, holds, now
+from app.store.sql import LOSING, any_of, columns_of, holds, now
 from app.store.statements import claims, reads, writes
 from app.store.tables.tenant import Tenant, TenantCursor
 from app.store.transaction import Tx
@@ -146,8 +146,8 @@ def renew(holder: str, lease: int, /) -> Update[Any]:
 
 async def checkpoint(tx: Tx, holder: str, checkpoints: Mapping[UUID, Checkpoint]) -> set[UUID]:
     """Move cursors, by tenant; the tenants whose cursor moved: the leases of the others are lost."""
-    columns = zip(*(msgspec.structs.astuple(each) for each in checkpoints.values()), strict=True)
-    updated = await tx.fetch(writes.CHECKPOINT, holder, list(checkpoints), *map(list, columns))
+    columns = columns_of(map(msgspec.structs.astuple, checkpoints.values()))
+    updated = await tx.fetch(writes.CHECKPOINT, holder, list(checkpoints), *columns)
     return {row["tenant_id"] for row in updated}
 
 
@@ -165,8 +165,8 @@ async def save_reports(tx: Tx, holder: str, reports: Mapping[UUID, TenantReport]
     it was stored: the leases of the others are lost."""
     if not reports:
         return set()
-    columns = zip(*(msgspec.structs.astuple(each) for each in reports.values()), strict=True)
-    updated = await tx.fetch(writes.SAVE_REPORTS, holder, list(reports), *map(list, columns))
+    columns = columns_of(map(msgspec.structs.astuple, reports.values()))
+    updated = await tx.fetch(writes.SAVE_REPORTS, holder, list(reports), *columns)
     return {row["tenant_id"] for row in updated}
 
 

@@ -13,6 +13,7 @@ from piccolo.query import Delete, Select
 from piccolo.query.functions import Max, Sum
 
 from app.store.prepared import reading_rows, writing
+from app.store.sql import columns_of
 from app.store.statements import writes
 from app.store.tables.tenant import DeliveryMinute as MinuteTable
 from app.store.transaction import Tx
@@ -49,8 +50,7 @@ class MinuteTotal(msgspec.Struct, frozen=True, array_like=True):
 async def save(tx: Tx, samples: Collection[DeliveryMinute]) -> None:
     """Write samples. What is stored never falls: a statement whose caller has stopped waiting may be executed
     after a later one."""
-    columns = zip(*map(msgspec.structs.astuple, samples), strict=True)
-    await tx.execute(writes.SAVE_DELIVERY_MINUTES, *map(list, columns))
+    await tx.execute(writes.SAVE_DELIVERY_MINUTES, *columns_of(map(msgspec.structs.astuple, samples)))
 
 
 @reading_rows(lambda row: MinuteTotal(**{name: int(value) for name, value in row.items()}))

@@ -24,7 +24,7 @@ from app.store.prepared import (
     writing,
 )
 from app.store.row_mapping import RowMapping
-from app.store.sql import any_of
+from app.store.sql import any_of, columns_of
 from app.store.statements import ledger as statements
 from app.store.tables.ledger import LedgerHead, LedgerKey, LedgerLeaf, LedgerState
 from app.store.tables.match import LedgerEntry as LedgerEntryTable
@@ -111,8 +111,8 @@ def oldest_without_leaf(entry_id: int, /) -> Select[Any]:
 
 async def add_leaves(tx: Tx, leaves: Sequence[StoredLeaf]) -> None:
     """Write leaves that follow the last one."""
-    columns = zip(*map(msgspec.structs.astuple, leaves), strict=True)
-    await tx.execute(statements.ADD_LEAVES, *map(list, columns), leaves[-1].entry_id)
+    columns = columns_of(map(msgspec.structs.astuple, leaves))
+    await tx.execute(statements.ADD_LEAVES, *columns, leaves[-1].entry_id)
 
 
 async def last_hash(tx: Tx, before: int = 2**63 - 1) -> bytes:

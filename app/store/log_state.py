@@ -175,8 +175,7 @@ def rival_sources_gone(before: int, /) -> Select[Any]:
 
 async def has_room_for(tx: Tx, match_id: UUID, pending: LogRange) -> bool:
     """Whether another range of this match may be stored: at most 256 of them, and 8 MiB."""
-    row = await tx.first(_pending_size(match_id))
-    assert row is not None
+    (row,) = await tx.run(_pending_size(match_id))
     return bool(row["ranges"] < _MAX_PENDING and row["bytes"] + len(pending.body) <= _MAX_PENDING_BYTES)
 
 

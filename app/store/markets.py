@@ -10,6 +10,7 @@ from piccolo.querystring import QueryString
 from app.domain.market import Book, Market, MarketKey, MarketStatus
 from app.domain.tenant_offer import NO_CHANGES, TenantOffer
 from app.domain.types_off import Intervals, entry_offered
+from app.kit.grouping import grouped
 from app.store import history
 from app.store.prepared import prepared, reading, reading_ids, reading_rows
 from app.store.row_mapping import RowMapping, Stored
@@ -34,10 +35,7 @@ _OPEN = MarketTable.status.is_in(OPEN_CODES)
 
 
 def _by_match(rows: Iterable[Row]) -> dict[UUID, list[Market]]:
-    found: dict[UUID, list[Market]] = {}
-    for row in rows:
-        found.setdefault(row["match_id"], []).append(_ROWS.read(row))
-    return found
+    return grouped((row["match_id"], _ROWS.read(row)) for row in rows)
 
 
 async def book(tx: Tx, match_id: UUID) -> Book:

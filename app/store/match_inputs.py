@@ -5,9 +5,9 @@ from uuid import UUID
 
 from piccolo.query import Insert, Select
 
-from app.store.prepared import prepared, reading, reading_rows
+from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
 from app.store.tables.match import Coefficients, MatchInput
-from app.store.transaction import Tx, Write
+from app.store.transaction import Write
 
 
 class CoefficientsVersion(NamedTuple):
@@ -21,9 +21,11 @@ def add_statement(match_id: UUID, body: bytes) -> Write:
     return Write.of(_add(match_id, body))
 
 
-async def add_coefficients(tx: Tx, sha256: str, body: bytes, now: int) -> None:
+@writing
+def add_coefficients(sha256: str, body: bytes, now: int, /) -> Insert[Any]:
     """Store a version of the coefficients, unless it is stored."""
-    await tx.change(_add_coefficients(sha256, now, body))
+    version = Coefficients(sha256=sha256, at=now, body=body)
+    return Coefficients.insert(version).on_conflict(action="DO NOTHING")
 
 
 @reading(lambda rows: [bytes(row["body"]) for row in rows])
@@ -39,22 +41,12 @@ def coefficients_versions() -> Select[Any]:
     return Coefficients.select(Coefficients.sha256, Coefficients.at).order_by(Coefficients.at)
 
 
-async def coefficients_body(tx: Tx, sha256: str) -> bytes | None:
+@reading_row(lambda row: bytes(row["body"]))
+def coefficients_body(sha256: str, /) -> Select[Any]:
     """The JSON of a version; None for one by which nothing was priced."""
-    body = await tx.one_value(_coefficients(sha256))
-    return None if body is None else bytes(body)
-
-
-@prepared
-def _coefficients(sha256: str) -> Select[Any]:
     return Coefficients.select(Coefficients.body).where(Coefficients.sha256 == sha256)
 
 
 @prepared
 def _add(match_id: UUID, body: bytes) -> Insert[Any]:
     return MatchInput.insert(MatchInput(match_id=match_id, body=body))
-
-
-@prepared
-def _add_coefficients(sha256: str, at: int, body: bytes) -> Insert[Any]:
-    return Coefficients.insert(Coefficients(sha256=sha256, at=at, body=body)).on_conflict(action="DO NOTHING")

@@ -98,6 +98,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Match).decode
 _STATE = (MatchTable.state, MatchTable.reference_state, MatchTable.last_stamp, MatchTable.last_seq)
 _OVER = MatchTable.status.is_in(literals((Status.FINISHED, Status.CANCELLED)))
+_WAITING = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
 _LIVE = MatchTable.status == Status.LIVE
 _RUNNING = (_LIVE, MatchTable.suspended == "")
 
@@ -276,16 +277,14 @@ def quiet(before: int, /) -> Select[Any]:
 @reading_ids
 def suspended_before_play(reason: str, /) -> Select[Any]:
     """Matches that have not begun and are suspended for `reason`: no log line will clear it."""
-    waiting = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
-    return MatchTable.select(MatchTable.id).where(waiting, MatchTable.suspended == reason)
+    return MatchTable.select(MatchTable.id).where(_WAITING, MatchTable.suspended == reason)
 
 
 @reading_ids
 def without_head_to_heads() -> Select[Any]:
     """Matches that have not begun and were created while a process of version 0.2.0 was alive."""
-    waiting = MatchTable.status.is_in(literals((Status.DISCOVERED, Status.UPCOMING)))
     stored = WhereRaw("(reference_state->>'head_to_heads')::boolean IS NOT TRUE")
-    return MatchTable.select(MatchTable.id).where(waiting, stored)
+    return MatchTable.select(MatchTable.id).where(_WAITING, stored)
 
 
 async def trim(tx: Tx, before: int, limit: int = 20) -> list[UUID]:

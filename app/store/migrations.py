@@ -146,7 +146,7 @@ async def pending_migrations(tx: Tx) -> list[str]:
 
 
 def _known_migrations() -> set[str]:
-    """The ids in the files of our migrations, which are not imported: the modules load the settings."""
+    """The ids in the files of our migrations, which only the process of Piccolo imports."""
     folder = resources.files("app.store.piccolo_migrations")
     texts = (each.read_text() for each in folder.iterdir() if each.name.endswith(".py"))
     return {found[1] for text in texts if (found := _ID.search(text))}

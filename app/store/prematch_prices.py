@@ -10,7 +10,7 @@ from piccolo.query import Select
 
 from app.domain.market import Market, MarketKey, MarketStatus, Result
 from app.store.prepared import reading_rows
-from app.store.sql import exists
+from app.store.sql import columns_of, exists
 from app.store.statements import reads, writes
 from app.store.tables.match import Match, ReferencePrice
 from app.store.transaction import Row, Tx
@@ -47,8 +47,7 @@ async def record(
         (*one.key, one.probability, own.get(one.key), _odds(one)) for one in markets if one.open and one.odds
     ]
     if rows:
-        columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(writes.RECORD_PREMATCH_PRICES, match_id, now, *columns)
+        await tx.execute(writes.RECORD_PREMATCH_PRICES, match_id, now, *columns_of(rows))
 
 
 def _odds(market: Market) -> float | None:

@@ -13,7 +13,7 @@ from piccolo.querystring import QueryString
 from app.domain.strength import DayForm, RatingEvent, TeamRating
 from app.store.prepared import prepared, reading, reading_rows, writing
 from app.store.row_mapping import RowMapping
-from app.store.sql import any_of, holds
+from app.store.sql import any_of, columns_of, holds
 from app.store.statements import reads, server, writes
 from app.store.tables.reference import RatingEvent as EventTable
 from app.store.tables.reference import Team
@@ -59,8 +59,7 @@ async def put_events(tx: Tx, new: Iterable[RatingEvent]) -> None:
     """Insert these events, replacing those with their references; their outcome is not known yet."""
     rows = [(one.reference, one.at, one.series, *_teams(one), _encode(one)) for one in new]
     if rows:
-        columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(writes.SAVE_RATING_EVENTS, *columns)
+        await tx.execute(writes.SAVE_RATING_EVENTS, *columns_of(rows))
 
 
 def _teams(one: RatingEvent) -> tuple[int, int | None]:
@@ -116,8 +115,7 @@ async def save(tx: Tx, ratings: Mapping[int, TeamRating | None]) -> None:
         if one is not None
     ]
     if rows:
-        columns = (list(column) for column in zip(*rows, strict=True))
-        await tx.execute(writes.SAVE_RATINGS, *columns)
+        await tx.execute(writes.SAVE_RATINGS, *columns_of(rows))
 
 
 async def of_teams(tx: Tx, teams: Iterable[int | None]) -> dict[int, StoredRating]:

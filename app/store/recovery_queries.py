@@ -14,6 +14,7 @@ from piccolo.query import Select
 
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry
+from app.kit.grouping import grouped
 from app.store import notifications
 from app.store.matches import MatchPosition
 from app.store.prepared import reading_ids, reading_rows
@@ -108,10 +109,8 @@ def last_seqs(match_ids: Collection[UUID], /) -> Select[Any]:
 async def ledger(tx: Tx, read: Mapping[UUID, int], after: int) -> dict[UUID, list[LedgerEntry]]:
     """The ledger's entries after `after` (ms), in order, for each match up to the seq at which it was
     read."""
-    found: dict[UUID, list[LedgerEntry]] = {}
-    for row in await tx.fetch(reads.LEDGER_UP_TO, list(read), list(read.values()), after):
-        found.setdefault(row["match_id"], []).append(_entry(row["body"]))
-    return found
+    rows = await tx.fetch(reads.LEDGER_UP_TO, list(read), list(read.values()), after)
+    return grouped((row["match_id"], _entry(row["body"])) for row in rows)
 
 
 async def fixture_changes(tx: Tx, tenant_id: UUID, after: int) -> list[PastFixtureChange]:

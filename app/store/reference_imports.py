@@ -30,10 +30,6 @@ def _read(row: Row) -> ImportReport:
     return _decode(row["body"])
 
 
-def _known(row: Row) -> KnownFixture:
-    return KnownFixture(_fixture(row["body"]), row["match_id"])
-
-
 async def add_report(tx: Tx, report: ImportReport) -> None:
     await tx.change(_REPORTS.insert(report))
 
@@ -57,7 +53,7 @@ def is_known(sha256: str, /) -> Select[Any]:
     return query.limit(1)
 
 
-@reading_row(_known)
+@reading_row(lambda row: KnownFixture(_fixture(row["body"]), row["match_id"]))
 def fixture(reference: str, /) -> Select[Any]:
     """The fixture as it was imported last."""
     columns = (ImportedFixture.body, ImportedFixture.match_id)

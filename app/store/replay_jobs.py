@@ -17,7 +17,7 @@ from app.domain.match import Status
 from app.domain.replay import ListedMatch, ReplayJob, ReplayOptions, ReplayState
 from app.store import audit, notifications
 from app.store.audit import AuditRecord
-from app.store.prepared import prepared, reading, reading_number, reading_rows, writing
+from app.store.prepared import prepared, reading, reading_number, reading_row, reading_rows, writing
 from app.store.sql import any_of, literals, now
 from app.store.statements import claims
 from app.store.tables.match import Match
@@ -44,9 +44,12 @@ def _job(row: Row) -> ReplayJob:
     return ReplayJob(**{**row, **converted})
 
 
-async def add_event(tx: Tx, tenant_id: UUID, node: str, match_id: UUID) -> None:
+@writing
+def add_event(tenant_id: UUID, node: str, match_id: UUID, /) -> Insert[Any]:
     """Add a match to the end of a node's list; one that is there stays where it is."""
-    await tx.run(_add_event(tenant_id, node, match_id))
+    return ReplayEvent.insert(ReplayEvent(tenant_id=tenant_id, node=node, match_id=match_id)).on_conflict(
+        (ReplayEvent.tenant_id, ReplayEvent.node, ReplayEvent.match_id), action="DO NOTHING"
+    )
 
 
 @writing
@@ -104,10 +107,11 @@ def open_count(tenant_id: UUID, /) -> Count:
     return JobTable.count().where(JobTable.tenant_id == tenant_id, _OPEN)
 
 
-async def newest(tx: Tx, tenant_id: UUID, node: str) -> ReplayJob | None:
+@reading_row(_job)
+def newest(tenant_id: UUID, node: str, /) -> Select[Any]:
     """The replay of the node that was started last."""
-    row = await tx.first(_newest(tenant_id, node))
-    return _job(row) if row else None
+    query = JobTable.select(*_JOB).where(JobTable.tenant_id == tenant_id, JobTable.node == node)
+    return query.order_by(JobTable.id, ascending=False).limit(1)
 
 
 @reading_rows(_job)
@@ -156,19 +160,6 @@ async def end(tx: Tx, job: ReplayJob, state: ReplayState, error: str, now: int) 
 async def postpone(tx: Tx, job: ReplayJob, error: str, pause: int) -> None:
     """Have the replay run again after `pause` ms, from where it has come to."""
     await tx.change(_postpone(job.id, job.attempts, error, pause))
-
-
-@prepared
-def _add_event(tenant_id: UUID, node: str, match_id: UUID) -> Insert[Any]:
-    return ReplayEvent.insert(ReplayEvent(tenant_id=tenant_id, node=node, match_id=match_id)).on_conflict(
-        (ReplayEvent.tenant_id, ReplayEvent.node, ReplayEvent.match_id), action="DO NOTHING"
-    )
-
-
-@prepared
-def _newest(tenant_id: UUID, node: str) -> Select[Any]:
-    query = JobTable.select(*_JOB).where(JobTable.tenant_id == tenant_id, JobTable.node == node)
-    return query.order_by(JobTable.id, ascending=False).limit(1)
 
 
 @prepared

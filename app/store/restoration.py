@@ -82,8 +82,7 @@ async def sessions(tx: Tx) -> list[DatabaseSession]:
 
 
 async def known_numbers(tx: Tx) -> KnownNumbers:
-    row = await tx.row(statements.KNOWN)
-    assert row
+    (row,) = await tx.fetch(statements.KNOWN)
     return KnownNumbers(**row)
 
 

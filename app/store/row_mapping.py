@@ -18,6 +18,7 @@ from piccolo.query import Insert, Update
 from piccolo.table import Table
 
 from app.store.prepared import prepared
+from app.store.sql import columns_of
 from app.store.transaction import Row, Statement, Write
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -93,7 +94,7 @@ class RowMapping(Generic[S]):
     def save(self, rows: Iterable[S], *beside: object) -> list[Write]:
         """The statement that inserts or updates the rows of these structs, no two with the same key; no
         statement without structs."""
-        columns = [list(column) for column in zip(*map(self._values, rows), strict=True)]
+        columns = columns_of(map(self._values, rows))
         return [Write(self._upsert, (*beside, *columns))] if columns else []
 
     def insert(self, one: S, *beside: object, unless_known: bool = False) -> Statement:

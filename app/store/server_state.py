@@ -54,20 +54,17 @@ class LogExtent(msgspec.Struct, frozen=True):
 
 
 async def read(tx: Tx) -> ServerState:
-    row = await tx.row(server.STATE)
-    assert row
+    (row,) = await tx.fetch(server.STATE)
     return ServerState(**row)
 
 
 async def archiving(tx: Tx) -> Archiving:
-    row = await tx.row(server.ARCHIVING)
-    assert row
+    (row,) = await tx.fetch(server.ARCHIVING)
     return Archiving(**row)
 
 
 async def log_extent(tx: Tx) -> LogExtent:
-    row = await tx.row(server.LOG_EXTENT)
-    assert row
+    (row,) = await tx.fetch(server.LOG_EXTENT)
     return LogExtent(**row)
 
 

@@ -9,6 +9,7 @@ from piccolo.columns import Column
 from piccolo.query import Delete, Select, Update
 
 from app.domain.tenant import Session, Tenant, User
+from app.kit.grouping import grouped
 from app.store import tenants
 from app.store.prepared import prepared, reading, reading_optional_number, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping
@@ -85,9 +86,7 @@ def watching(since: int, /) -> Select[Any]:
 
 
 def _by_match(rows: Iterable[Row]) -> dict[UUID, tuple[str, ...]]:
-    found: dict[UUID, list[str]] = {}
-    for row in rows:
-        found.setdefault(row["watched_match"], []).append(row["name"])
+    found = grouped((row["watched_match"], row["name"]) for row in rows)
     return {match_id: tuple(dict.fromkeys(names)) for match_id, names in found.items()}
 
 

@@ -1,6 +1,6 @@
 """Expressions that Piccolo lacks or that several modules share."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -112,10 +112,15 @@ def not_exists(query: Select[Any]) -> QueryString:
     return QueryString("NOT {}", exists(query))
 
 
+def columns_of(rows: Iterable[Iterable[object]]) -> list[list[object]]:
+    """The rows as arrays, one for each column, for a statement that makes rows of them again (`unnest`); none
+    without rows."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
 def interval_columns(intervals: Intervals) -> list[list[object]]:
     """The parameters of `offered`; none without intervals, when everything was offered."""
-    rows = [(one.type_id, one.off_at, one.off_seq, one.on_seq) for one in intervals]
-    return [list(column) for column in zip(*rows, strict=True)]
+    return columns_of((one.type_id, one.off_at, one.off_seq, one.on_seq) for one in intervals)
 
 
 def offered(

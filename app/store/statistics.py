@@ -11,7 +11,7 @@ from piccolo.querystring import QueryString
 from app.domain.analytics import PlayerOnMap, PlayerTally, TeamLine, TeamOnMap
 from app.store.entrants import folded
 from app.store.prepared import prepared, reading_rows
-from app.store.sql import any_of
+from app.store.sql import any_of, columns_of
 from app.store.statements import reads, writes
 from app.store.tables.match import PlayerMap, TeamMap
 from app.store.transaction import Row, Tx
@@ -56,16 +56,15 @@ async def replace(
     for one in teams:
         place = (match_id, one.map, one.team, folded(one.name), one.team_id, one.map_name, finished_at)
         await tx.change(_add_team(*place, _encode(one.line)))
-    columns = [
+    rows = [
         (
             *(one.map, one.player.account, one.player.name, folded(one.team_name), one.map_name),
             _encode(one.tally),
         )
         for one in players
     ]
-    if columns:
-        rows = (list(column) for column in zip(*columns, strict=True))
-        await tx.execute(writes.ADD_PLAYER_MAPS, match_id, finished_at, *rows)
+    if rows:
+        await tx.execute(writes.ADD_PLAYER_MAPS, match_id, finished_at, *columns_of(rows))
 
 
 async def of_team(tx: Tx, team_id: int, *, since: int = 0, until: int = EVER, limit: int) -> list[MapLine]:

@@ -9,10 +9,11 @@ from piccolo.query import Delete, Select
 
 from app.domain.delays import Counts, Percentiles
 from app.domain.service_status import Part
+from app.kit.grouping import grouped
 from app.store.prepared import reading, reading_rows, writing
 from app.store.statements import reads, writes
 from app.store.tables.status import DelayCount, StatusDay
-from app.store.transaction import Row, Tx
+from app.store.transaction import Tx
 
 _encode = msgspec.json.Encoder().encode
 _counts = msgspec.json.Decoder(list[int]).decode
@@ -55,14 +56,7 @@ async def save_counts(tx: Tx, process: str, counted: Mapping[tuple[str, str], Co
     await tx.execute(writes.SAVE_DELAY_COUNTS, process, *arguments)
 
 
-def _by_figure(rows: list[Row]) -> dict[str, list[Counts]]:
-    found: dict[str, list[Counts]] = {}
-    for row in rows:
-        found.setdefault(row["figure"], []).append(_counts(row["counts"]))
-    return found
-
-
-@reading(_by_figure)
+@reading(lambda rows: grouped((row["figure"], _counts(row["counts"])) for row in rows))
 def counts(day: str, /) -> Select[Any]:
     """The counts of a day by figure, one of each process."""
     return DelayCount.select(DelayCount.figure, DelayCount.counts).where(DelayCount.day == day)

@@ -97,8 +97,7 @@ async def save(tx: Tx, tenant: Tenant) -> None:
     `NotFound`."""
     if not await tx.change(ROWS.update(tenant)):
         raise NotFound(f"There is no tenant {tenant.slug!r}.")
-    await notifications.notify(tx, notifications.TENANTS, str(tenant.id))
-    await notifications.notify(tx, notifications.GRANTS, str(tenant.id))
+    await _notify_changed(tx, tenant.id)
 
 
 @reading(lambda rows: {row["id"] for row in rows})
@@ -155,16 +154,16 @@ def lock_jobs(tenant_id: UUID, /) -> Select[Any]:
 async def save_types_off(tx: Tx, tenant_id: UUID, intervals: Intervals) -> None:
     """Write when market types were switched off for a tenant."""
     await tx.change(_save_types_off(tenant_id, msgspec.json.encode(intervals)))
-    await _notify_offer(tx, tenant_id)
+    await _notify_changed(tx, tenant_id)
 
 
 async def save_profiles(tx: Tx, tenant_id: UUID, changes: ProfileChanges) -> None:
     """Write by which profiles a tenant's odds were made since when."""
     await tx.change(_save_profiles(tenant_id, msgspec.json.encode(changes)))
-    await _notify_offer(tx, tenant_id)
+    await _notify_changed(tx, tenant_id)
 
 
-async def _notify_offer(tx: Tx, tenant_id: UUID) -> None:
+async def _notify_changed(tx: Tx, tenant_id: UUID) -> None:
     await notifications.notify(tx, notifications.TENANTS, str(tenant_id))
     await notifications.notify(tx, notifications.GRANTS, str(tenant_id))
 

@@ -182,8 +182,5 @@ async def call_translated(work: Callable[..., Awaitable[T]], *args: Any, **optio
 def _raise_translated(error: Exception) -> NoReturn:
     if isinstance(error, asyncpg.InterfaceError) and not any(word in str(error) for word in _LOST):
         raise error
-    raise _unavailable(error) from error
-
-
-def _unavailable(error: BaseException) -> Unavailable:
-    return Unavailable(f"The database cannot be used now ({type(error).__name__}); try again.", retry_after=1)
+    what = f"The database cannot be used now ({type(error).__name__}); try again."
+    raise Unavailable(what, retry_after=1) from error

@@ -14,7 +14,7 @@ from piccolo.querystring import QueryString
 from app.domain.tenant import LinkPurpose, OperatorRole, Role, Tenant, User
 from app.kit.errors import Conflict, NotFound
 from app.store import tenants
-from app.store.prepared import prepared, reading_row, reading_rows, writing
+from app.store.prepared import prepared, reading, reading_row, reading_rows, writing
 from app.store.row_mapping import RowMapping
 from app.store.sql import NEWEST, any_of, holds
 from app.store.tables.tenant import PortalLink, PortalUser
@@ -108,21 +108,26 @@ async def lock_in_tenant(tx: Tx, tenant_id: UUID, user_id: UUID) -> UserRecord:
     return _found(await tx.first(_lock_in_tenant(tenant_id, user_id)))
 
 
-@reading_rows(lambda row: _record(row))
+@reading_rows(_record)
 def with_address(email: str, /) -> Select[PortalUser]:
     """The users with that address, those that have ended too."""
     return _records().where(PortalUser.email == email)
 
 
-async def lock_with_address(tx: Tx, email: str) -> list[UserRecord]:
+@reading_rows(_record)
+def lock_with_address(email: str, /) -> Select[PortalUser]:
     """`with_address`, and their rows locked until the transaction ends."""
-    return [_record(row) for row in await tx.run(_lock_with_address(email))]
+    query = _records().where(PortalUser.email == email).order_by(PortalUser.id)
+    return query.lock_rows("UPDATE", of=(PortalUser,))
 
 
-async def lock_owners(tx: Tx, tenant_id: UUID) -> set[UUID]:
+@reading(lambda rows: {row["id"] for row in rows})
+def lock_owners(tenant_id: UUID, /) -> Select[PortalUser]:
     """The tenant's active owners, of operators' the admins, their rows locked; before any other user of the
     tenant is locked, so that two changes of owners wait for one another."""
-    return {row["id"] for row in await tx.run(_lock_owners(tenant_id))}
+    leads = (PortalUser.role == Role.OWNER) | (PortalUser.operator_role == OperatorRole.ADMIN)
+    query = PortalUser.select(PortalUser.id).where(PortalUser.tenant_id == tenant_id, leads)
+    return query.where(holds(PortalUser.active)).order_by(PortalUser.id).lock_rows("UPDATE")
 
 
 @reading_rows(read_user)
@@ -195,19 +200,6 @@ def _get(user_id: UUID, *, lock: bool) -> Select[PortalUser]:
 def _lock_in_tenant(tenant_id: UUID, user_id: UUID) -> Select[PortalUser]:
     query = _records().where(PortalUser.id == user_id, PortalUser.tenant_id == tenant_id)
     return query.lock_rows("UPDATE", of=(PortalUser,))
-
-
-@prepared
-def _lock_with_address(email: str) -> Select[PortalUser]:
-    query = _records().where(PortalUser.email == email).order_by(PortalUser.id)
-    return query.lock_rows("UPDATE", of=(PortalUser,))
-
-
-@prepared
-def _lock_owners(tenant_id: UUID) -> Select[PortalUser]:
-    leads = (PortalUser.role == Role.OWNER) | (PortalUser.operator_role == OperatorRole.ADMIN)
-    query = PortalUser.select(PortalUser.id).where(PortalUser.tenant_id == tenant_id, leads)
-    return query.where(holds(PortalUser.active)).order_by(PortalUser.id).lock_rows("UPDATE")
 
 
 @prepared

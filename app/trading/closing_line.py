@@ -4,13 +4,13 @@ The last price before play (the closing line) is the best forecast of a match th
 better odds than it says is right has value on sale.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from statistics import mean, median
 from typing import NamedTuple
 
 from app.domain.market import MarketKey
+from app.kit.grouping import grouped
 from app.trading.model import logistic, logit
 from app.trading.reference_prices import HIGHEST_BOOK, LOWEST_BOOK, fair
 
@@ -92,9 +92,7 @@ def _is_book(odds: Sequence[float]) -> bool:
 
 def compared(groups: Iterable[PricedGroup]) -> list[Comparison]:
     """The comparison for each family and moment, by family, the earliest first."""
-    found: dict[tuple[str, int], list[PricedGroup]] = defaultdict(list)
-    for one in groups:
-        found[one.family, -one.millis].append(one)
+    found = grouped(((one.family, -one.millis), one) for one in groups)
     return [_comparison(of_both) for _, of_both in sorted(found.items())]
 
 

@@ -157,7 +157,7 @@ def _occurs(
         return decide(True, (found.id,), what)
     played = facts.rounds.get(round_key)
     if played is None or not facts.complete(round_key) or facts.gap(round_key):
-        return _void_without_result(facts, round_key, "") if played else None
+        return _void_without_result(facts, round_key, "")
     return decide(False, (played.id,), f"no {what}")
 
 
@@ -209,7 +209,7 @@ def _kill_total(facts: MatchFacts, specifiers: Specifiers) -> Settlement | None:
         return decide(True, decisive, f"{len(decisive)} kills")
     played = facts.rounds.get(round_key)
     if played is None or not facts.complete(round_key) or facts.gap(round_key):
-        return _void_without_result(facts, round_key, "") if played else None
+        return _void_without_result(facts, round_key, "")
     return decide(False, (played.id, *(kill.id for kill in kills)), f"{len(kills)} kills in the round")
 
 

@@ -9,9 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from app.domain.map_play import player_kills
-from app.domain.market import MarketKey, Result
+from app.domain.market import Result
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow
+from app.kit.grouping import grouped
 from app.trading.match_facts import MatchFacts, facts_from_events
 from app.trading.registry import RULES
 from app.trading.rules import Settlement, parse_specifiers
@@ -34,7 +35,7 @@ def check_settlements(
     in_round = replace(facts, ignores_gaps=True)
     standing_ids = _standing_ids(match, rounds, events)
     differences = []
-    for key, entries in _by_market(ledger).items():
+    for key, entries in grouped((entry.key, entry) for entry in ledger).items():
         problems = _broken_links(entries) + _wrong_windows(entries)
         problems += _wrong_outcome(entries, facts, in_round, standing_ids)
         if problems:
@@ -42,17 +43,8 @@ def check_settlements(
     return differences
 
 
-def _by_market(ledger: Iterable[LedgerEntry]) -> dict[MarketKey, list[LedgerEntry]]:
-    found: dict[MarketKey, list[LedgerEntry]] = {}
-    for entry in ledger:
-        found.setdefault((entry.type_id, entry.specifiers), []).append(entry)
-    return found
-
-
 def _facts(match: Match, rounds: Sequence[Round], events: Sequence[TimelineEvent]) -> MatchFacts:
-    by_round: dict[tuple[int, int], list[TimelineEvent]] = {}
-    for event in events:
-        by_round.setdefault((event.map, event.round), []).append(event)
+    by_round = grouped(((event.map, event.round), event) for event in events)
     counted = [
         one
         if one.kills is None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 
-from app.store.piccolo_conf import DB
+from app.store import migration_steps
 
 ID = "2031-02-01T00:00:01:000000"
 VERSION = "1.38.0"
@@ -15,16 +15,6 @@ DESCRIPTION = "the tables of version 0.2.0"
 _BETWEEN_STATEMENTS = re.compile(r"(?<=;)\n+(?=\S)")
 
 
-def statements() -> list[str]:
-    return _BETWEEN_STATEMENTS.split(Path(__file__).with_name("baseline.sql").read_text())
-
-
-async def _create() -> None:
-    for statement in statements():
-        await DB.run_ddl(statement)
-
-
 async def forwards() -> MigrationManager:
-    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    manager.add_raw(_create)
-    return manager
+    statements = _BETWEEN_STATEMENTS.split(Path(__file__).with_name("baseline.sql").read_text())
+    return migration_steps.run(ID, DESCRIPTION, statements)

@@ -2,23 +2,19 @@
 
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 
-from app.store.piccolo_conf import DB
+from app.store import migration_steps
 
 ID = "2031-02-01T00:00:05:000000"
 VERSION = "1.38.0"
 DESCRIPTION = "the key of samples of the delivery"
 
-STATEMENT = """
-ALTER TABLE delivery_minute DROP CONSTRAINT delivery_minute_pkey,
-    ADD PRIMARY KEY (tenant_id, minute, epoch)
-"""
-
-
-async def _complete() -> None:
-    await DB.run_ddl(STATEMENT)
+STATEMENTS = (
+    """
+    ALTER TABLE delivery_minute DROP CONSTRAINT delivery_minute_pkey,
+        ADD PRIMARY KEY (tenant_id, minute, epoch)
+    """,
+)
 
 
 async def forwards() -> MigrationManager:
-    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    manager.add_raw(_complete)
-    return manager
+    return migration_steps.run(ID, DESCRIPTION, STATEMENTS)

@@ -1,18 +1,17 @@
 """Combinations, and the states that they were priced by."""
 
-from typing import Any
-
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
-from piccolo.columns import UUID, Array, BigInt, Bytea, Column, DoublePrecision, Numeric, Text
+from piccolo.columns import UUID, Array, BigInt, Bytea, DoublePrecision, Numeric, Text
 
+from app.store import migration_steps
 from app.store.tables.dialect import Json
 
 ID = "2031-02-01T00:00:07:000000"
 VERSION = "1.38.0"
 DESCRIPTION = "combinations and the states that they were priced by"
 
-# The default None is that of a column without one. The next migration completes keys and indices.
-_TABLES: dict[str, dict[str, Column]] = {
+# The next migration completes keys and indices.
+_TABLES: dict[str, migration_steps.Columns] = {
     "combination": {
         "id": UUID(primary_key=True, default=None),
         "tenant_id": UUID(default=None),
@@ -34,21 +33,4 @@ _TABLES: dict[str, dict[str, Column]] = {
 
 
 async def forwards() -> MigrationManager:
-    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    for table, columns in _TABLES.items():
-        manager.add_table(class_name=table, tablename=table)
-        for name, column in columns.items():
-            manager.add_column(
-                table_class_name=table,
-                tablename=table,
-                column_name=name,
-                column_class=type(column),
-                params=_params(column),
-            )
-    return manager
-
-
-def _params(column: Column) -> dict[str, Any]:
-    if isinstance(column, Json):
-        return {"default": column.default, "null": column._meta.null, "db_column_name": None}
-    return column._meta.params
+    return migration_steps.add(ID, DESCRIPTION, tables=_TABLES)

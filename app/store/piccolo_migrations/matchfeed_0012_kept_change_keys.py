@@ -3,7 +3,7 @@ the database assigns, references, partial indices, and a column that is compress
 
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 
-from app.store.piccolo_conf import DB
+from app.store import migration_steps
 
 ID = "2031-02-01T00:00:12:000000"
 VERSION = "1.38.0"
@@ -32,12 +32,5 @@ STATEMENTS = (
 )
 
 
-async def _complete() -> None:
-    for statement in STATEMENTS:
-        await DB.run_ddl(statement)
-
-
 async def forwards() -> MigrationManager:
-    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    manager.add_raw(_complete)
-    return manager
+    return migration_steps.run(ID, DESCRIPTION, STATEMENTS)

@@ -1,16 +1,16 @@
 """Claims of tenants."""
 
-from typing import Any
-
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
-from piccolo.columns import UUID, BigInt, Column, Integer, Text
+from piccolo.columns import UUID, BigInt, Integer, Text
+
+from app.store import migration_steps
 
 ID = "2031-02-01T00:00:24:000000"
 VERSION = "1.38.0"
 DESCRIPTION = "claims"
 
-# The default None is that of a column without one. The next migration completes keys and indices.
-_REQUIRED: dict[str, type[Column]] = {
+# The next migration completes keys and indices.
+_REQUIRED = {
     "tenant_id": UUID,
     "tenant": Text,
     "match_id": UUID,
@@ -28,7 +28,7 @@ _REQUIRED: dict[str, type[Column]] = {
     "state": Text,
     "answer": Text,
 }
-_OPTIONAL: dict[str, type[Column]] = {
+_OPTIONAL = {
     "request_id": Text,
     "taken_at": BigInt,
     "taken_by": Text,
@@ -38,20 +38,12 @@ _OPTIONAL: dict[str, type[Column]] = {
     "correction_id": BigInt,
     "ended_at": BigInt,
 }
+_COLUMNS = {
+    "id": UUID(primary_key=True, default=None),
+    **{name: kind(default=None) for name, kind in _REQUIRED.items()},
+    **{name: kind(null=True, default=None) for name, kind in _OPTIONAL.items()},
+}
 
 
 async def forwards() -> MigrationManager:
-    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    manager.add_table(class_name="claim", tablename="claim")
-    columns: dict[str, Any] = {"id": UUID(primary_key=True, default=None)}
-    columns |= {name: kind(default=None) for name, kind in _REQUIRED.items()}
-    columns |= {name: kind(null=True, default=None) for name, kind in _OPTIONAL.items()}
-    for name, column in columns.items():
-        manager.add_column(
-            table_class_name="claim",
-            tablename="claim",
-            column_name=name,
-            column_class=type(column),
-            params=column._meta.params,
-        )
-    return manager
+    return migration_steps.add(ID, DESCRIPTION, tables={"claim": _COLUMNS})

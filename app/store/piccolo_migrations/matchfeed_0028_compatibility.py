@@ -3,18 +3,13 @@
 from piccolo.apps.migrations.auto.migration_manager import MigrationManager
 from piccolo.columns import SmallInt
 
+from app.store import migration_steps
+
 ID = "2031-02-01T00:00:28:000000"
 VERSION = "1.38.0"
 DESCRIPTION = "the compatibility level of each process"
 
 
 async def forwards() -> MigrationManager:
-    manager = MigrationManager(migration_id=ID, app_name="matchfeed", description=DESCRIPTION)
-    manager.add_column(
-        table_class_name="worker_beat",
-        tablename="worker_beat",
-        column_name="compatibility",
-        column_class=SmallInt,
-        params=SmallInt(default=0)._meta.params,
-    )
-    return manager
+    columns = {"worker_beat": {"compatibility": SmallInt(default=0)}}
+    return migration_steps.add(ID, DESCRIPTION, columns=columns)

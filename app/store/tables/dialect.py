@@ -1,5 +1,7 @@
 """What Piccolo lacks for our table classes: an engine that does not connect, and kinds of columns."""
 
+from typing import Any
+
 from piccolo.columns import BigSerial, Column
 from piccolo.engine.postgres import PostgresEngine
 
@@ -24,11 +26,9 @@ class Json(Column):
 
     value_type = bytes
 
-    def __init__(
-        self, default: bytes | None = b"{}", null: bool = False, db_column_name: str | None = None
-    ) -> None:
+    def __init__(self, default: bytes | None = b"{}", **kwargs: Any) -> None:
         self.default = default
-        super().__init__(null=null, default=default, db_column_name=db_column_name)
+        super().__init__(default=default, **kwargs)
 
     @property
     def column_type(self) -> str:
