@@ -22,7 +22,7 @@ from app.wire.views.descriptions import (
     description_views,
     suspension_reason_views,
 )
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.xml import dictionaries
 
 
@@ -42,9 +42,7 @@ async def list_market_descriptions(
     types = catalogue.load().markets
     if response_format(request.scope) is Format.XML:
         return response.as_xml(dictionaries.market_descriptions(types, locale), invalidated_by=NOTHING)
-    return response.as_json(
-        Many(description_views(types, locale), ListMeta(len(types))), invalidated_by=NOTHING
-    )
+    return response.as_json(many(description_views(types, locale)), invalidated_by=NOTHING)
 
 
 @get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2"})
@@ -52,8 +50,7 @@ async def list_suspension_reasons(
     locale: Annotated[Locale, QueryParameter(description="The language: en or ru.")] = "en",
 ) -> Many[SuspensionReasonView]:
     """Every code of why a market or a match is suspended."""
-    reasons = catalogue.load().suspension_reasons
-    return Many(suspension_reason_views(reasons, locale), ListMeta(len(reasons)))
+    return many(suspension_reason_views(catalogue.load().suspension_reasons, locale))
 
 
 @get("/cs2/v1/markets/pricing", opt={"sport": "cs2"})

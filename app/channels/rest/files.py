@@ -21,7 +21,7 @@ from app.http.file_response import FileResponse
 from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.wire.views.files import FileView
-from app.wire.views.meta import ListMeta, Many
+from app.wire.views.meta import Many, many
 
 _SCOPES = tuple(sorted(set(SCOPES.values())))
 _MEDIA = {FileFormat.PARQUET: "application/vnd.apache.parquet", FileFormat.CSV: "application/gzip"}
@@ -44,8 +44,7 @@ async def list_files(
     beginning.
     """
     manifests = await asyncio.to_thread(_manifests, _directory(rest), day)
-    found = tuple(view for each in manifests for view in _views(request.auth, each))
-    return Many(found, ListMeta(len(found)))
+    return many(view for each in manifests for view in _views(request.auth, each))
 
 
 @get(

@@ -23,7 +23,7 @@ from app.wire.views.ledger import (
     LedgerKeyView,
     head_view,
 )
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _ROWS, _MOST = 200, 1000
 _SCOPES = options(scopes.SETTLEMENTS)
@@ -45,7 +45,7 @@ async def list_ledger_heads(
     how many leaves the day has, and the root of their tree."""
     async with rest.store.autocommit() as tx:
         found = await ledger.heads(tx, after, limit=limit)
-    return Many(tuple(map(head_view, found)), ListMeta(len(found), limit))
+    return many(map(head_view, found), limit)
 
 
 @get("/v1/ledger/leaves", opt=_SCOPES)
@@ -63,7 +63,7 @@ async def list_ledger_leaves(
     async with rest.store.snapshot() as tx:
         found = await reading.leaves(tx, request.auth, str(day), first, limit)
         total = await ledger.size(tx, str(day))
-    return Many(tuple(found), ListMeta(len(found), limit, total))
+    return many(found, limit, total)
 
 
 @get("/v1/ledger/inclusion", opt=_PROOF)
@@ -91,12 +91,10 @@ async def get_ledger_consistency_proof(
 @get("/v1/ledger/keys", opt={"open": True})
 async def list_ledger_keys(rest: NamedDependency[RestDependencies]) -> Many[LedgerKeyView]:
     """The public keys of the ledger, oldest first; the last one signs. Needs no key."""
-    found = await rest.ledger_keys.latest()
-    return Many(found, ListMeta(len(found)))
+    return many(await rest.ledger_keys.latest())
 
 
 @get("/.well-known/matchfeed-ledger-keys", opt={"open": True})
 async def list_well_known_ledger_keys(rest: NamedDependency[RestDependencies]) -> Many[LedgerKeyView]:
     """The same as `/v1/ledger/keys`."""
-    found = await rest.ledger_keys.latest()
-    return Many(found, ListMeta(len(found)))
+    return many(await rest.ledger_keys.latest())

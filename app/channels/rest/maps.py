@@ -1,10 +1,8 @@
 """Maps, under /cs2/v1/maps: the active pool, and the statistics of each map."""
 
-from typing import Any
-
 from litestar.di import NamedDependency
 
-from app.channels.rest.dependencies import RestDependencies, Window
+from app.channels.rest.dependencies import RestDependencies, Window, options
 from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine, window_start
 from app.domain.catalogue import MapInfo
@@ -15,10 +13,10 @@ from app.store import statistics
 from app.store.statistics import EVER
 from app.store.transaction import Tx
 from app.wire.text import iso_time
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.statistics import MapAnalyticsView, PoolView, map_view, pool_view
 
-_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MAPS,)}
+_READ = options(scopes.MAPS)
 _LINES = 600  #: two for each time that a map was played
 
 
@@ -36,7 +34,7 @@ async def list_maps(
     now = rest.clock()
     async with rest.store.snapshot() as tx:
         found = await map_views(tx, catalogue.load().maps, now, since=window_start(time_filter, now))
-    return Many(found, ListMeta(len(found)))
+    return many(found)
 
 
 async def map_views(

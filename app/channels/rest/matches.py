@@ -39,7 +39,7 @@ from app.wire.views.match import (
     match_view,
     summary_view,
 )
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.offers import MarketView, SettlementView, market_view, settlement_view
 from app.wire.xml import feed, sport_events
 
@@ -117,9 +117,7 @@ async def list_match_markets(
             probabilities=request.auth.tenant.probabilities,
         )
         return response.as_xml(document, invalidated_by=match.id)
-    return response.as_json(
-        Many(tuple(map(market_view, found)), ListMeta(len(found))), invalidated_by=match.id
-    )
+    return response.as_json(many(map(market_view, found)), invalidated_by=match.id)
 
 
 @get("/cs2/v1/matches/{match_id:str}/rounds", opt=options(scopes.DETAIL) | CACHED)
@@ -130,8 +128,7 @@ async def list_match_rounds(
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         found = [played for played in await history.rounds(tx, match.id) if not played.void]
-    shown = Many(tuple(map(round_view, found)), ListMeta(len(found)))
-    return response.negotiated(request, shown, invalidated_by=match.id)
+    return response.negotiated(request, many(map(round_view, found)), invalidated_by=match.id)
 
 
 @get("/cs2/v1/matches/{match_id:str}/timeline", opt=options(scopes.DETAIL) | CACHED)
@@ -143,9 +140,8 @@ async def list_match_events(
         match = await visible_match(tx, request.auth, match_id)
         found = [event for event in await history.timeline(tx, match.id) if not event.void]
     internal = Group.INTERNALS in groups(request.auth.scopes)
-    views = tuple(event_view(event, match.info.streams, internal=internal) for event in found)
-    shown = Many(views, ListMeta(len(found)))
-    return response.negotiated(request, shown, invalidated_by=match.id)
+    views = (event_view(event, match.info.streams, internal=internal) for event in found)
+    return response.negotiated(request, many(views), invalidated_by=match.id)
 
 
 @get(
@@ -167,9 +163,9 @@ async def list_match_settlements(
     begin = bisect_right(entries, int(cursor or 0), key=attrgetter("id"))
     shown = entries[begin : begin + limit]
     following = str(shown[-1].id) if begin + limit < len(entries) else UNSET
-    meta = ListMeta(len(shown), limit, len(entries), following)
-    views = tuple(settlement_view(match.id, match.number, entry) for entry in shown)
-    return response.negotiated(request, Many(views, meta), invalidated_by=match.id)
+    views = (settlement_view(match.id, match.number, entry) for entry in shown)
+    listed = many(views, limit, len(entries), next_cursor=following)
+    return response.negotiated(request, listed, invalidated_by=match.id)
 
 
 @get("/cs2/v1/settlements", opt=options(scopes.SETTLEMENTS))
@@ -188,5 +184,4 @@ async def list_settlements(
         found = await history.ledger_since(
             *(tx, since_id, limit, request.auth.tenant.types_off), finished_only=request.auth.finished_only
         )
-    shown = tuple(settlement_view(*each) for each in found)
-    return Many(shown, ListMeta(len(shown), limit))
+    return many((settlement_view(*each) for each in found), limit)

@@ -1,7 +1,7 @@
 """Players, under /cs2/v1/players."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
@@ -13,6 +13,7 @@ from app.channels.rest.dependencies import (
     Window,
     after_cursor,
     find_player,
+    options,
     page,
 )
 from app.domain import scopes
@@ -36,12 +37,8 @@ def _wrong_team(query: Mapping[str, str]) -> Iterator[Field]:
         yield Field(("query", "team_id"), what, "entrant_id", ref)
 
 
-_LISTING: dict[str, Any] = {
-    "sport": "cs2",
-    "scopes": (scopes.PLAYERS_LIST,),
-    "query_rule": _wrong_team,
-}
-_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,)}
+_LISTING = options(scopes.PLAYERS_LIST) | {"query_rule": _wrong_team}
+_DETAIL = options(scopes.PLAYERS_READ)
 _MAPS = 5000  #: the newest maps of a player that are counted
 
 

@@ -1,20 +1,20 @@
 """Replays of matches that are over, under /cs2/v1/replay: choose them, start and stop them. They are
 published over AMQP, to an exchange of their own."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar import delete, post, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import Limit
+from app.channels.rest.dependencies import NEXT_CURSOR, Limit, options
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.replay.request import ReplayService
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.replay import (
     NewReplay,
     NodeReplayView,
@@ -26,7 +26,7 @@ from app.wire.views.replay import (
     replayable_match_view,
 )
 
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.RECOVERY,)}
+_OPT = options(scopes.RECOVERY)
 _BODY_BYTES = 32_768
 _EVENT = "/cs2/v1/replay/events/{event_id:str}"
 _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
@@ -39,10 +39,7 @@ async def list_replayable_matches(
     limit: Limit = 50,
     cursor: Annotated[
         str | None,
-        QueryParameter(
-            pattern=r"^[0-9]{1,18}\.[0-9]{1,18}$",
-            description="The `next_cursor` of the page before, unchanged.",
-        ),
+        QueryParameter(pattern=r"^[0-9]{1,18}\.[0-9]{1,18}$", description=NEXT_CURSOR),
     ] = None,
 ) -> Many[ReplayableMatchView]:
     """The matches that can be replayed, newest first: over, booked, and kept whole. A page may be short while
@@ -51,8 +48,7 @@ async def list_replayable_matches(
     grant, after = request.auth, (int(at), int(number)) if cursor else None
     found = await replays.replayable(grant.tenant, limit, after, finished_only=grant.finished_only)
     following = ".".join(map(str, found.following)) if found.following else UNSET
-    meta = ListMeta(len(found.rows), limit, next_cursor=following)
-    return Many(tuple(map(replayable_match_view, found.rows)), meta)
+    return many(map(replayable_match_view, found.rows), limit, next_cursor=following)
 
 
 @get("/cs2/v1/replay", opt=_OPT)

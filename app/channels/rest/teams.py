@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
@@ -14,6 +14,7 @@ from app.channels.rest.dependencies import (
     Window,
     after_cursor,
     find_team,
+    options,
     page,
 )
 from app.domain import scopes
@@ -30,11 +31,7 @@ from app.wire.views.meta import Many, Single
 from app.wire.views.profiles import ExtrasView, TeamDetailView, Venue, extras_view, team_detail_view
 
 _TEAM = "/cs2/v1/teams/{team_id:str}"
-_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,)}
-_LISTING: dict[str, Any] = {
-    "sport": "cs2",
-    "scopes": (scopes.TEAMS_LIST,),
-}
+_READ, _LISTING = options(scopes.TEAMS_READ), options(scopes.TEAMS_LIST)
 _MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: and its newest matches
 _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknown"}

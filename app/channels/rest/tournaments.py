@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
@@ -14,6 +14,7 @@ from app.channels.rest.dependencies import (
     after_cursor,
     find_category,
     find_tournament,
+    options,
     page,
 )
 from app.domain import scopes
@@ -40,12 +41,8 @@ def _wrong_day(query: Mapping[str, str]) -> Iterator[Field]:
         yield Field(("query", "from"), "A day looks like 2031-04-02.", "date", day)
 
 
-_LISTING: dict[str, Any] = {
-    "sport": "cs2",
-    "scopes": (scopes.TOURNAMENTS_LIST,),
-    "query_rule": _wrong_day,
-}
-_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
+_LISTING = options(scopes.TOURNAMENTS_LIST) | {"query_rule": _wrong_day}
+_DETAIL = options(scopes.TOURNAMENTS_READ)
 
 
 @get("/cs2/v1/tournaments", opt=_LISTING)

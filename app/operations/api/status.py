@@ -18,12 +18,11 @@ from app.operations.api.dependencies import (
     Operators,
     audit_fields,
     invalid_in_body,
-    many,
 )
 from app.status import announcements
 from app.status.announcements import Words
 from app.store import incidents
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.status import IncidentView, MaintenanceView, incident_view, maintenance_view
 
 _MAINTENANCE = "/ops/v1/maintenance"

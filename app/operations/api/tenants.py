@@ -31,11 +31,10 @@ from app.operations.api.dependencies import (
     Text,
     audit_fields,
     invalid_in_body,
-    many,
 )
 from app.store import audit, tenants
 from app.store.audit import AuditRecord
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _TENANTS = "/ops/v1/tenants"
 _TYPES = f"{TENANT}/market-types"
@@ -141,7 +140,7 @@ async def create_tenant(
 async def list_tenants(ops: Operators) -> Many[TenantView]:
     """Every tenant, by slug."""
     async with ops.store.autocommit() as tx:
-        return many([tenant_view(tenant) for tenant in await tenants.listing(tx)])
+        return many(tenant_view(tenant) for tenant in await tenants.listing(tx))
 
 
 @get(TENANT, opt=OPERATOR)
@@ -213,7 +212,7 @@ async def show_audit(ops: Operators, slug: FromPath[str], limit: Limit = 100) ->
     """Changes of a tenant, its keys and its bookings, newest first."""
     async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
-        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit=limit)])
+        return many(record_view(record) for record in await audit.listing(tx, tenant.id, limit=limit))
 
 
 @put(f"{TENANT}/bookings/{{match_id:str}}", opt=OPERATOR)
@@ -235,7 +234,7 @@ async def set_booking(
 async def list_market_types(ops: Operators, slug: FromPath[str]) -> Many[TypeView]:
     """Every market type, and whether it is on for the tenant."""
     async with ops.store.autocommit() as tx:
-        return many([_type_view(each) for each in await market_types_of(tx, slug)])
+        return many(_type_view(each) for each in await market_types_of(tx, slug))
 
 
 @put(f"{_TYPES}/{{type_id:int}}", opt=OPERATOR)
