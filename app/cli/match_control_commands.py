@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from app.cli.connections import command_store, pricing_config
-from app.cli.runtime import actor, async_command, load_settings, print_json
+from app.cli.runtime import actor, async_command, load_settings, print_json, print_line, print_list
 from app.commands import consent
 from app.commands.execution import Preview, preview
 from app.commands.match_commands import OnMarket
@@ -22,12 +22,10 @@ from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.kit.clock import iso_millis, iso_seconds, system_clock
-from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operations.api.views import source_view
 from app.store import audit, consent_requests, log_state, markets, matches
 from app.store.consent_requests import ConsentRequest, ConsentState
-from app.trading.settlement_check import SettlementDifference
 
 
 @click.command("order")
@@ -64,7 +62,7 @@ async def match_command(match: str, command: str, fields: tuple[str, ...]) -> No
             return
         async with store.autocommit() as tx:
             book = await markets.book(tx, after.id) if isinstance(parsed, OnMarket | OfMarket) else {}
-    click.echo(escape_control_characters(_match_line(after)))
+    print_line(_match_line(after))
     if isinstance(parsed, OnMarket | OfMarket) and parsed.key in book:
         click.echo(_market_line(book[parsed.key]))
 
@@ -188,16 +186,12 @@ async def settlement_check(match: str) -> None:
         found = await matches.by_ref(tx, match)
         audited = await audit_settlements(tx, found)
     for each in audited.differences:
-        click.echo(escape_control_characters(_line(each)))
+        print_line(f"market {each.type_id} {each.specifiers}: {each.problem}")
     count = len(audited.differences)
     summary = f"{match_urn(found.number)}: {audited.entries} ledger entries, {count} differences"
     if count:
         raise click.ClickException(summary)
     click.echo(summary)
-
-
-def _line(each: SettlementDifference) -> str:
-    return f"market {each.type_id} {each.specifiers}: {each.problem}"
 
 
 @click.group("consent")
@@ -218,10 +212,8 @@ async def list_consents(decided: bool, limit: int) -> None:
             if decided
             else await consent_requests.waiting(tx, now)
         )
-    for each in found:
-        click.echo(escape_control_characters(_request_line(each, now)))
-    if not found:
-        click.echo("no command" if decided else "no command waits for consent")
+    lines = [_request_line(each, now) for each in found]
+    print_list(lines, "no command" if decided else "no command waits for consent")
 
 
 @consents.command("show")
@@ -233,7 +225,7 @@ async def show_consent(number: int) -> None:
     async with command_store(settings) as store:
         shown = await consent.show(store, number, now=now, pricing=pricing_config(settings))
     request, found, obstacle = shown
-    click.echo(escape_control_characters(_request_line(request, now)))
+    print_line(_request_line(request, now))
     if obstacle is not None:
         raise obstacle
     if found is None:
@@ -261,7 +253,7 @@ async def give_consent(number: int, fingerprint: str) -> None:
             now=now,
             pricing=pricing_config(settings),
         )
-    click.echo(escape_control_characters(_request_line(after, now)))
+    print_line(_request_line(after, now))
 
 
 @consents.command("refuse")
@@ -273,7 +265,7 @@ async def refuse_consent(number: int, reason: str) -> None:
     now = system_clock()
     async with command_store(load_settings()) as store:
         after = await consent.refuse(store, number, reason, by=actor(), person=actor(), now=now)
-    click.echo(escape_control_characters(_request_line(after, now)))
+    print_line(_request_line(after, now))
 
 
 def _request_line(request: ConsentRequest, now: int) -> str:
