@@ -7,19 +7,22 @@ import click
 from app.claims import answer as answers
 from app.claims import steps
 from app.claims.request import ClaimService, WantedClaim
-from app.cli.connections import command_store, pricing_config
+from app.cli.connections import command_store
+from app.cli.match_control_commands import send_command
 from app.cli.runtime import actor, async_command, load_settings, print_line, print_list
-from app.commands import consent
 from app.commands.match_commands import UpholdClaim
 from app.domain.claims import MAX_EVIDENCE, MAX_REASON, Claim, ClaimState
 from app.domain.ids import match_urn
 from app.domain.market import Result, key_of_name
 from app.domain.settlement import LedgerEntry
+from app.domain.tenant import Tenant
 from app.kit.clock import iso_seconds, system_clock
 from app.kit.control_characters import has_control_characters
+from app.settings import Settings
 from app.store import claims as stored_claims
 from app.store import matches, tenants
 from app.store.claims import ClaimFilter
+from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest
 
 _RESULTS = click.Choice([each.value for each in Result])
@@ -94,11 +97,7 @@ async def make_claim(
         request_id=request_id if request_id is None else _text("--request-id", request_id, most=64),
     )
     async with command_store(settings) as store:
-        service = ClaimService(
-            store, system_clock, settings.claim_deadline_minutes, settings.claims_per_tenant
-        )
-        async with store.autocommit() as tx:
-            tenant = await tenants.by_slug(tx, slug)
+        service, tenant = await _claims_of(store, settings, slug)
         made = await service.make(tenant, lambda tx: matches.by_ref(tx, match), wanted, by=actor())
     print_line(_line(made))
 
@@ -111,12 +110,15 @@ async def withdraw_claim(slug: str, claim_id: UUID) -> None:
     """Withdraw claim CLAIM_ID for tenant SLUG, while it is open."""
     settings = load_settings()
     async with command_store(settings) as store:
-        service = ClaimService(
-            store, system_clock, settings.claim_deadline_minutes, settings.claims_per_tenant
-        )
-        async with store.autocommit() as tx:
-            tenant = await tenants.by_slug(tx, slug)
+        service, tenant = await _claims_of(store, settings, slug)
         print_line(_line(await service.withdraw(tenant, claim_id, by=actor())))
+
+
+async def _claims_of(store: Store, settings: Settings, slug: str) -> tuple[ClaimService, Tenant]:
+    async with store.autocommit() as tx:
+        tenant = await tenants.by_slug(tx, slug)
+    deadline, most = settings.claim_deadline_minutes, settings.claims_per_tenant
+    return ClaimService(store, system_clock, deadline, most), tenant
 
 
 @claim.command("take")
@@ -170,15 +172,7 @@ async def uphold_claim(
             answer=_text("--answer", answer, least=0),
             request_id=request_id if request_id is None else _text("--request-id", request_id, most=120),
         )
-        sent = await consent.send(
-            store,
-            str(found.match_id),
-            command,
-            by=actor(),
-            now=system_clock(),
-            pricing=pricing_config(settings),
-            consent_seconds=settings.consent_seconds,
-        )
+        sent = await send_command(store, settings, str(found.match_id), command)
         async with store.autocommit() as tx:
             after = await stored_claims.get(tx, claim_id)
     print_line(_line(after or found))

@@ -15,7 +15,7 @@ from app.cli.connections import command_store, pricing_config
 from app.cli.runtime import actor, async_command, load_settings, print_json, print_line, print_list
 from app.commands import consent
 from app.commands.execution import Preview, preview
-from app.commands.match_commands import OnMarket
+from app.commands.match_commands import Command, OnMarket
 from app.commands.settlement_audit import audit_settlements
 from app.commands.trading_commands import AnyCommand, OfMarket
 from app.domain.ids import match_urn
@@ -24,7 +24,9 @@ from app.domain.match import Match, Status
 from app.kit.clock import iso_millis, iso_seconds, system_clock
 from app.kit.errors import Field, Invalid
 from app.operations.api.views import source_view
+from app.settings import Settings
 from app.store import audit, consent_requests, log_state, markets, matches
+from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest, ConsentState
 
 
@@ -48,15 +50,7 @@ async def match_command(match: str, command: str, fields: tuple[str, ...]) -> No
     settings = load_settings()
     parsed = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
-        after = await consent.send(
-            store,
-            match,
-            parsed,
-            by=actor(),
-            now=system_clock(),
-            pricing=pricing_config(settings),
-            consent_seconds=settings.consent_seconds,
-        )
+        after = await send_command(store, settings, match, parsed)
         if isinstance(after, ConsentRequest):
             click.echo(waiting_line(after))
             return
@@ -89,6 +83,21 @@ async def preview_command(match: str, command: str, fields: tuple[str, ...]) -> 
     print_preview(found)
     if found.needs_consent:
         click.echo("a second person must consent before it is executed")
+
+
+async def send_command(
+    store: Store, settings: Settings, ref: str, command: Command
+) -> Match | ConsentRequest:
+    """Execute a command in the name of who runs this one, or store it until a second person consents."""
+    return await consent.send(
+        store,
+        ref,
+        command,
+        by=actor(),
+        now=system_clock(),
+        pricing=pricing_config(settings),
+        consent_seconds=settings.consent_seconds,
+    )
 
 
 def waiting_line(request: ConsentRequest) -> str:
