@@ -4,10 +4,11 @@ key, how their documents are cached, and the path parameters, parsed or refused.
 import re
 from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+from litestar.params import QueryParameter
 
 from app.domain.catalogue import LOCALES, Locale
 from app.domain.tenant import Grant
@@ -36,6 +37,9 @@ _KINDS = {
 _REFERENCE = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*:([A-Za-z_0-9]+):)?([1-9][0-9]{0,17})\Z")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z", re.ASCII)
 _DAY_MILLIS = 86_400_000
+
+
+NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
 
 class FacadeDependencies(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade.dependencies import FacadeDependencies, check_product, options
+from app.channels.facade.dependencies import FacadeDependencies, NodeId, check_product, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -29,7 +29,6 @@ _After = Annotated[
     str | None, QueryParameter(description="Unix ms of the last processed message; 0: full snapshot.")
 ]
 _RequestId = Annotated[str | None, QueryParameter(description="Digits; repeated in every envelope.")]
-_NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
 
 @post(
@@ -44,7 +43,7 @@ async def request_facade_recovery(
     product: FromPath[str],
     after: _After = None,
     request_id: _RequestId = None,
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Replay the present markets, and what changed since `after`, over AMQP."""
     check_product(product, facade.producer)
@@ -65,7 +64,7 @@ async def request_facade_event_odds(
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Replay the open markets of one match, active and suspended, over AMQP; without a request id, one
     is generated and returned."""
@@ -86,7 +85,7 @@ async def request_facade_event_results(
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Replay the settlements and cancellations of one match over AMQP; without a request id, one is
     generated."""

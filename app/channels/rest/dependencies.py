@@ -46,6 +46,7 @@ EntryCursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,19}$", des
 _CREATED = r"^[0-9]{1,18}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 #: Of a list in the order of creation: Unix ms and id; `created_after` reads it.
 CreatedCursor = Annotated[str | None, QueryParameter(pattern=_CREATED, description=NEXT_CURSOR)]
+NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 Limit = Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")]
 _MARKETS = (
     "A market type by its id, or one market by its `market_offer_id`: 13, or 13:map=1|round=3|team=home."

@@ -14,7 +14,7 @@ from app.store.statistics import EVER
 from app.store.transaction import Tx
 from app.wire.text import iso_time
 from app.wire.views.meta import Many, Single, many
-from app.wire.views.statistics import MapAnalyticsView, PoolView, map_view, pool_view
+from app.wire.views.statistics import MapAnalyticsView, PoolView, map_view
 
 _READ = options(scopes.MAPS)
 _LINES = 600  #: two for each time that a map was played
@@ -23,7 +23,8 @@ _LINES = 600  #: two for each time that a map was played
 @get("/cs2/v1/maps/pool", opt=_READ)
 async def get_map_pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
     """Today's active map pool."""
-    return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(rest.clock()))))
+    codes = tuple(one.code for one in in_pool(rest.clock()))
+    return Single(PoolView(CS2.slug, codes, len(codes)))
 
 
 @get("/cs2/v1/maps", opt=_READ)

@@ -25,7 +25,7 @@ from app.wire.views.meta import (
     WhoamiView,
     alive_view,
     health_view,
-    sports_view,
+    many,
     whoami_view,
 )
 from app.wire.xml import feed, responses
@@ -88,4 +88,4 @@ async def get_whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[W
 @get("/v1/sports")
 async def list_sports() -> Many[Sport]:
     """The sport namespaces that are live."""
-    return sports_view(LIVE_SPORTS)
+    return many(LIVE_SPORTS)

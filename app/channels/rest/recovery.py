@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from app.access.selfcheck import BODY_BYTES, compare
-from app.channels.rest.dependencies import RestDependencies, options
+from app.channels.rest.dependencies import NodeId, RestDependencies, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -37,7 +37,7 @@ async def request_recovery(
     request_id: Annotated[
         str | None, QueryParameter(description="Digits; repeated in every envelope.")
     ] = None,
-    node_id: Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")] = None,
+    node_id: NodeId = None,
 ) -> Single[RecoveryView]:
     """Replay the present markets, and what was settled or voided since `after`, over AMQP."""
     parameters = RecoveryParameters(after, request_id, node_id, tuple(wrong_fields(request.scope)))

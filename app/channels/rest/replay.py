@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import NEXT_CURSOR, Limit, options
+from app.channels.rest.dependencies import NEXT_CURSOR, Limit, NodeId, options
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
@@ -29,7 +29,6 @@ from app.wire.views.replay import (
 _OPT = options(scopes.RECOVERY)
 _BODY_BYTES = 32_768
 _EVENT = "/cs2/v1/replay/events/{event_id:str}"
-_NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
 
 @get("/cs2/v1/replay/matches", opt=_OPT)
@@ -53,7 +52,7 @@ async def list_replayable_matches(
 
 @get("/cs2/v1/replay", opt=_OPT)
 async def get_replay(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """The list of matches to replay, and how far the replay is that was started last."""
     return await _present(replays, request.auth, node_id)
@@ -64,7 +63,7 @@ async def request_replay_match(
     request: AuthenticatedRequest,
     replays: NamedDependency[ReplayService],
     event_id: FromPath[str],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> Single[NodeReplayView]:
     """Add a match to the end of the list: one that is over, booked, and kept whole."""
     grant = request.auth
@@ -77,7 +76,7 @@ async def request_replay_removal(
     request: AuthenticatedRequest,
     replays: NamedDependency[ReplayService],
     event_id: FromPath[str],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> Single[NodeReplayView]:
     """Remove a match from the list. A replay that runs goes on with it."""
     await replays.remove(request.auth.tenant, node_id, event_id)
@@ -100,7 +99,7 @@ async def request_replay(
 
 @post("/cs2/v1/replay/stop", status_code=200, opt=_OPT)
 async def request_replay_stop(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay; the list stays."""
     await replays.stop(request.auth.tenant, node_id)
@@ -109,7 +108,7 @@ async def request_replay_stop(
 
 @post("/cs2/v1/replay/clear", status_code=200, opt=_OPT)
 async def request_replay_clearing(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay, and empty the list."""
     await replays.clear(request.auth.tenant, node_id)

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.ids import Sport
 from app.domain.tenant import Grant
 from app.kit.clock import iso_millis
 from app.kit.version import VERSION
@@ -95,7 +94,3 @@ def whoami_view(grant: Grant) -> WhoamiView:
         sport_allowlist=tuple(sorted(grant.sports)),
         rate_limit_rpm=grant.rate_limit_rpm,
     )
-
-
-def sports_view(sports: tuple[Sport, ...]) -> Many[Sport]:
-    return many(sports)
