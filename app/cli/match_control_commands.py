@@ -58,7 +58,8 @@ async def match_command(match: str, command: str, fields: tuple[str, ...]) -> No
             book = await markets.book(tx, after.id) if isinstance(parsed, OnMarket | OfMarket) else {}
     print_line(_match_line(after))
     if isinstance(parsed, OnMarket | OfMarket) and parsed.key in book:
-        click.echo(_market_line(book[parsed.key]))
+        market = book[parsed.key]
+        click.echo(f"{_market_title(market)}: {_market_state(market)}")
 
 
 @click.command("preview")
@@ -122,10 +123,6 @@ def _match_line(match: Match) -> str:
     if match.status in (Status.DISCOVERED, Status.UPCOMING) and match.scheduled_at is not None:
         line += f", scheduled {iso_seconds(match.scheduled_at)}"
     return f"{line}, suspended: {match.suspended}" if match.suspended else line
-
-
-def _market_line(market: Market) -> str:
-    return f"{_market_title(market)}: {_market_state(market)}"
 
 
 def _market_title(market: Market) -> str:

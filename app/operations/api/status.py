@@ -64,7 +64,7 @@ async def show_maintenance(ops: Operators, limit: Limit = 100) -> Many[Maintenan
     """Maintenance that is announced, goes on, or is over, by its beginning."""
     async with ops.store.autocommit() as tx:
         found = await incidents.maintenance_since(tx, 0, limit=limit)
-    return many(list(map(maintenance_view, found)))
+    return many(map(maintenance_view, found))
 
 
 @post(f"{_MAINTENANCE}/{{maintenance_id:int}}/cancel", opt=OPERATOR, status_code=200)
@@ -82,7 +82,7 @@ async def show_incidents(ops: Operators, limit: Limit = 100) -> Many[IncidentVie
     """Incidents as anybody reads them at /status: those that go on, then the ended ones, newest first."""
     async with ops.store.autocommit() as tx:
         found = [*await incidents.opened(tx), *await incidents.ended_since(tx, 0, limit=limit)]
-    return many(list(map(incident_view, found[:limit])))
+    return many(map(incident_view, found[:limit]))
 
 
 @post("/ops/v1/incidents/{incident_id:int}/notes", opt=OPERATOR, status_code=200)
