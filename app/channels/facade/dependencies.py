@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from app.domain.catalogue import LOCALES, Locale
@@ -60,6 +61,9 @@ class FacadeDependencies(msgspec.Struct, frozen=True):
     def respond(self, document: bytes, invalidated_by: UUID | None = None) -> RenderedResponse[Any]:
         """A document; on a cached route it is stored until a change of `invalidated_by`."""
         return RenderedResponse(self.body(document), invalidated_by=invalidated_by)
+
+
+Facade = NamedDependency[FacadeDependencies]  #: as handlers have them
 
 
 def not_found(root: NotFoundRoot) -> RenderedResponse[Any]:

@@ -6,7 +6,7 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade.dependencies import FacadeDependencies, NodeId, check_product, options
+from app.channels.facade.dependencies import Facade, FacadeDependencies, NodeId, check_product, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -38,7 +38,7 @@ _RequestId = Annotated[str | None, QueryParameter(description="Digits; repeated 
 )
 async def request_facade_recovery(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     after: _After = None,
@@ -59,7 +59,7 @@ async def request_facade_recovery(
 )
 async def request_facade_event_odds(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
@@ -80,7 +80,7 @@ async def request_facade_event_odds(
 )
 async def request_facade_event_results(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
@@ -133,7 +133,7 @@ async def _accept(
     opt=_OPT,
     include_in_schema=False,
 )
-async def unknown_product(request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]) -> None:
+async def unknown_product(request: AuthenticatedRequest, facade: Facade) -> None:
     """Refuse such a segment as an unknown product; the framework would route it to the other paths."""
     segment, messages = request.scope["path"].split("/")[2:4]
     if messages in _MESSAGES:

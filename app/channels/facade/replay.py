@@ -9,7 +9,7 @@ from litestar import delete, post, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade.dependencies import FacadeDependencies, NodeId, check_product, options
+from app.channels.facade.dependencies import Facade, NodeId, check_product, options
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.http.auth import AuthenticatedRequest
@@ -25,7 +25,7 @@ _EVENT = "/v1/replay/events/{event_id:str}"
 @get("/v1/replay", opt=_OPT)
 async def list_facade_replay_matches(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     replays: NamedDependency[ReplayService],
     node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
@@ -38,7 +38,7 @@ async def list_facade_replay_matches(
 @get("/v1/replay/status", opt=_OPT)
 async def get_facade_replay_status(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     replays: NamedDependency[ReplayService],
     node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
@@ -76,7 +76,7 @@ async def request_facade_replay_removal(
 @post("/v1/replay/play", status_code=200, opt=_OPT)
 async def request_facade_replay(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     replays: NamedDependency[ReplayService],
     node_id: NodeId = None,
     speed: Annotated[str | None, QueryParameter(description="Factor; 10 if it is not sent.")] = None,

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from app.channels.rest.dependencies import (
     CreatedCursor,
     Limit,
-    RestDependencies,
+    Rest,
     created_after,
     options,
     page,
@@ -43,7 +43,7 @@ _OPT = options(scopes.MARKETS)
 @post("/cs2/v1/combinations", status_code=201, opt=_OPT, request_max_body_size=_BODY_BYTES)
 async def request_combination(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     combinations: NamedDependency[CombinationService],
     data: JSONBody[NewCombination],
 ) -> Single[CombinationView]:
@@ -61,7 +61,7 @@ async def request_combination(
 @get("/cs2/v1/combinations", opt=_OPT)
 async def list_combinations(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     since: Annotated[
         datetime | None, QueryParameter(description="Combinations priced then or later; UTC.")
     ] = None,
@@ -81,9 +81,7 @@ async def list_combinations(
 
 @get("/cs2/v1/combinations/{combination_id:uuid}", opt=_OPT)
 async def get_combination(
-    request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
-    combination_id: FromPath[UUID],
+    request: AuthenticatedRequest, rest: Rest, combination_id: FromPath[UUID]
 ) -> Single[CombinationView]:
     """One of your combinations as it stands: its status follows from the settlement ledger. A void leg falls
     out, and the price is made again from the legs that are left, by the state that the whole was priced

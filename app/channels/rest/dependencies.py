@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import msgspec
+from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
@@ -74,6 +75,9 @@ class RestDependencies(msgspec.Struct, frozen=True):
     liquidity_by_tier: Mapping[str, float]
     files: FileDirectory | None
     ledger_keys: PublicKeys
+
+
+Rest = NamedDependency[RestDependencies]  #: as handlers have them
 
 
 def options(*scopes: str) -> dict[str, Any]:

@@ -3,10 +3,9 @@ assume."""
 
 from typing import Annotated, Any
 
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import Rest
 from app.domain import catalogue
 from app.domain.catalogue import Locale
 from app.domain.tenant import Grant
@@ -54,6 +53,6 @@ async def list_suspension_reasons(
 
 
 @get("/cs2/v1/markets/pricing", opt={"sport": "cs2"})
-async def get_pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
+async def get_pricing(rest: Rest) -> Single[PricingView]:
     """What the prices assume of the bets that are placed at them."""
     return Single(PricingView(rest.bet_delay_seconds))

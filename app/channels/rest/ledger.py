@@ -6,10 +6,9 @@
 from datetime import date
 from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies, options
+from app.channels.rest.dependencies import Rest, options
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
@@ -35,7 +34,7 @@ Size = Annotated[int, QueryParameter(ge=1, le=2**31 - 1, description="Leaves of 
 
 @get("/v1/ledger/heads", opt=_SCOPES)
 async def list_ledger_heads(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     after: Annotated[
         int, QueryParameter(ge=0, le=2**63 - 1, description="The number of the last head that you have.")
     ] = 0,
@@ -51,7 +50,7 @@ async def list_ledger_heads(
 @get("/v1/ledger/leaves", opt=_SCOPES)
 async def list_ledger_leaves(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     day: Day,
     first: Annotated[
         int, QueryParameter(name="from", ge=0, le=2**31 - 1, description="The index of the first leaf.")
@@ -68,7 +67,7 @@ async def list_ledger_leaves(
 
 @get("/v1/ledger/inclusion", opt=_PROOF)
 async def get_ledger_inclusion_proof(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     day: Day,
     index: Annotated[int, QueryParameter(ge=0, le=2**31 - 1, description="The leaf's index.")],
     size: Size,
@@ -79,7 +78,7 @@ async def get_ledger_inclusion_proof(
 
 @get("/v1/ledger/consistency", opt=_PROOF)
 async def get_ledger_consistency_proof(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     day: Day,
     first: Annotated[int, QueryParameter(ge=0, le=2**31 - 1, description="Leaves of the earlier tree.")],
     second: Size,
@@ -89,12 +88,12 @@ async def get_ledger_consistency_proof(
 
 
 @get("/v1/ledger/keys", opt={"open": True})
-async def list_ledger_keys(rest: NamedDependency[RestDependencies]) -> Many[LedgerKeyView]:
+async def list_ledger_keys(rest: Rest) -> Many[LedgerKeyView]:
     """The public keys of the ledger, oldest first; the last one signs. Needs no key."""
     return many(await rest.ledger_keys.latest())
 
 
 @get("/.well-known/matchfeed-ledger-keys", opt={"open": True})
-async def list_well_known_ledger_keys(rest: NamedDependency[RestDependencies]) -> Many[LedgerKeyView]:
+async def list_well_known_ledger_keys(rest: Rest) -> Many[LedgerKeyView]:
     """The same as `/v1/ledger/keys`."""
     return many(await rest.ledger_keys.latest())

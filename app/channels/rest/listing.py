@@ -8,17 +8,10 @@ from collections.abc import Hashable
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import (
-    NEXT_CURSOR,
-    RestDependencies,
-    options,
-    unix_millis,
-    visible_sport_events,
-)
+from app.channels.rest.dependencies import NEXT_CURSOR, Rest, options, unix_millis, visible_sport_events
 from app.domain import scopes
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant
@@ -81,7 +74,7 @@ _LISTING: dict[str, Any] = {"sibling": True, "cached_per": _cached_per}
 )
 async def list_matches(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     status: Annotated[Filter | None, QueryParameter(description="Matches in this state only.")] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")] = 50,
     cursor: Annotated[str | None, QueryParameter(pattern=_CURSOR, description=NEXT_CURSOR)] = None,

@@ -1,8 +1,6 @@
 """Maps, under /cs2/v1/maps: the active pool, and the statistics of each map."""
 
-from litestar.di import NamedDependency
-
-from app.channels.rest.dependencies import RestDependencies, Window, options
+from app.channels.rest.dependencies import Rest, Window, options
 from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine, window_start
 from app.domain.catalogue import MapInfo
@@ -21,16 +19,14 @@ _LINES = 600  #: two for each time that a map was played
 
 
 @get("/cs2/v1/maps/pool", opt=_READ)
-async def get_map_pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
+async def get_map_pool(rest: Rest) -> Single[PoolView]:
     """Today's active map pool."""
     codes = tuple(one.code for one in in_pool(rest.clock()))
     return Single(PoolView(CS2.slug, codes, len(codes)))
 
 
 @get("/cs2/v1/maps", opt=_READ)
-async def list_maps(
-    rest: NamedDependency[RestDependencies], time_filter: Window = "3months"
-) -> Many[MapAnalyticsView]:
+async def list_maps(rest: Rest, time_filter: Window = "3months") -> Many[MapAnalyticsView]:
     """The statistics of each known map, over the newest 300 times that it was finished."""
     now = rest.clock()
     async with rest.store.snapshot() as tx:

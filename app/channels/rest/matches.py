@@ -4,7 +4,6 @@ from bisect import bisect_right
 from operator import attrgetter
 from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 from msgspec import UNSET
 
@@ -13,7 +12,7 @@ from app.channels.rest.dependencies import (
     CACHED_WITH_SIBLING,
     EntryCursor,
     Limit,
-    RestDependencies,
+    Rest,
     options,
     visible_match,
     visible_sport_events,
@@ -48,7 +47,7 @@ _SETTLEMENTS = 200
 
 @get("/cs2/v1/matches/{match_id:str}", opt=options(scopes.LIST, scopes.READ) | CACHED_WITH_SIBLING)
 async def get_match(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Single[MatchView]]:
     """One match, with the fields that the key's scopes open. Its XML is the compact fixture."""
     field_groups = groups(request.auth.scopes)
@@ -63,7 +62,7 @@ async def get_match(
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=options(scopes.READ) | CACHED_WITH_SIBLING)
 async def get_match_summary(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Single[SummaryView]]:
     """A match's score, winner, score of each map, and when it was played."""
     async with rest.store.snapshot() as tx:
@@ -94,7 +93,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/markets"), opt=options(scopes.MARKETS) | CACHED_WITH_SIBLING)
 async def list_match_markets(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Many[MarketView]]:
     """The markets of a match that are on offer or suspended, by type and specifiers.
 
@@ -122,7 +121,7 @@ async def list_match_markets(
 
 @get("/cs2/v1/matches/{match_id:str}/rounds", opt=options(scopes.DETAIL) | CACHED)
 async def list_match_rounds(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Many[RoundView]]:
     """The finished rounds of a match that count, in order."""
     async with rest.store.snapshot() as tx:
@@ -133,7 +132,7 @@ async def list_match_rounds(
 
 @get("/cs2/v1/matches/{match_id:str}/timeline", opt=options(scopes.DETAIL) | CACHED)
 async def list_match_events(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Many[EventView]]:
     """Kills and bomb events of a match that count, in order."""
     async with rest.store.snapshot() as tx:
@@ -150,7 +149,7 @@ async def list_match_events(
 )
 async def list_match_settlements(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     match_id: FromPath[str],
     limit: Annotated[int, QueryParameter(ge=1, le=1000, description="Entries at most.")] = _SETTLEMENTS,
     cursor: EntryCursor = None,
@@ -171,7 +170,7 @@ async def list_match_settlements(
 @get("/cs2/v1/settlements", opt=options(scopes.SETTLEMENTS))
 async def list_settlements(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     since_id: Annotated[
         int,
         QueryParameter(ge=0, le=2**63 - 1, description="The `id` of the last entry that you have; 0: none."),

@@ -7,11 +7,10 @@ from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest.dependencies import (
-    RestDependencies,
+    Rest,
     WantedMarkets,
     options,
     unix_millis,
@@ -48,7 +47,7 @@ _STAKE = re.compile(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?", re.ASCII)
 @get("/cs2/v1/matches/{match_id:str}/probabilities", opt=_OPT)
 async def list_match_probabilities(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     match_id: FromPath[str],
     market: WantedMarkets = None,
     closed: Annotated[bool, QueryParameter(description="Whether to list markets with a result.")] = True,
@@ -70,7 +69,7 @@ async def list_match_probabilities(
 @get("/cs2/v1/matches/{match_id:str}/cashout", opt=_OPT)
 async def get_match_cashout(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     match_id: FromPath[str],
     market: Annotated[
         str,

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from app.access.selfcheck import BODY_BYTES, compare
-from app.channels.rest.dependencies import NodeId, RestDependencies, options
+from app.channels.rest.dependencies import NodeId, Rest, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -61,7 +61,7 @@ async def get_recovery(
 
 @post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=BODY_BYTES)
 async def compare_book(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
+    request: AuthenticatedRequest, rest: Rest, data: JSONBody[Digest]
 ) -> Single[SelfCheckView]:
     """Compare a digest of the client's open markets with what is on offer to it at this moment.
 

@@ -9,17 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest.dependencies import (
-    NEXT_CURSOR,
-    Limit,
-    RestDependencies,
-    found_or_404,
-    page,
-    parse_reference,
-)
+from app.channels.rest.dependencies import NEXT_CURSOR, Limit, Rest, found_or_404, page, parse_reference
 from app.domain.ids import entrant_number, is_entrant_reference
 from app.domain.soccer import COUNTED, SoccerMatch, SoccerStatus, standings
 from app.http.auth import AuthenticatedRequest
@@ -64,7 +56,7 @@ def _is_day(text: str) -> bool:
 @get("/soccer/v1/matches", opt=_READ | {"query_rule": _wrong})
 async def list_soccer_matches(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     tournament: Annotated[
         str | None, QueryParameter(description="Those of this tournament: its number or its URN.")
     ] = None,
@@ -115,7 +107,7 @@ async def list_soccer_matches(
 
 @get("/soccer/v1/matches/{soccer_match_id:str}", opt=_READ)
 async def get_soccer_match(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], soccer_match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, soccer_match_id: FromPath[str]
 ) -> Single[SoccerMatchView]:
     """A match: when it is played, and its scores at half time and at the end. There are no prices of
     soccer."""
@@ -129,7 +121,7 @@ async def get_soccer_match(
 
 @get("/soccer/v1/tournaments/{tournament_id:str}/standings", opt=_READ)
 async def get_soccer_standings(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     tournament_id: FromPath[str],
     season: Annotated[
         str | None,
