@@ -31,9 +31,8 @@ from app.store.transaction import Tx
 _POLL_SECONDS = 0.25
 _PAGE = 500
 _SAVE_SECONDS = 0.05
-_READ_BACK = (
-    2_000  #: a new session begins to read so many changes before the log's end, for tenants that are behind
-)
+#: A new session begins to read so many changes before the log's end, for tenants that are behind.
+_READ_BACK = 2_000
 log = get_logger(__name__)
 
 

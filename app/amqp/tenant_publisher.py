@@ -206,18 +206,8 @@ class TenantPublisher:
                 connection.uncork()
 
     def _publish_ready(self, connection: PublisherConnection) -> None:
-        while connection.writable and self._may_publish():
-            source = self._source()
-            if source is None:
-                break
-            envelope = source.next(self.sent)
-            if envelope is None:
-                self.sent = max(self.sent, source.head)
-                if source is self._recent:
-                    break
-            elif not self._receives(envelope):
-                self.sent = envelope.seq
-            elif self._is_stale(envelope.at):
+        while connection.writable and (envelope := self._next()):
+            if self._is_stale(envelope.at):
                 self.skip_to(max(self._recent.head, envelope.seq))
             elif envelope.frames:
                 self._publish(connection, envelope)
@@ -226,20 +216,27 @@ class TenantPublisher:
                 self.notice.record_loss()
 
     def _skip_next(self) -> None:
-        while self.connection and self._may_publish() and (source := self._source()):
+        while self.connection and (envelope := self._next()):
+            if self._is_young(envelope.at):
+                break
+            self.sent = envelope.seq
+            if self.bindings.ever_live:
+                self.notice.record_unbound_loss()
+
+    def _next(self) -> Envelope | None:
+        """The next envelope that the tenant receives; None while there is none, or it may not be published.
+        Those before it, of which it receives nothing, are passed over."""
+        while self._may_publish() and (source := self._source()):
             envelope = source.next(self.sent)
             if envelope is None:
                 self.sent = max(self.sent, source.head)
                 if source is self._recent:
                     break
-            elif not self._receives(envelope):
-                self.sent = envelope.seq
-            elif self._is_young(envelope.at):
-                break
+            elif self._receives(envelope):
+                return envelope
             else:
                 self.sent = envelope.seq
-                if self.bindings.ever_live:
-                    self.notice.record_unbound_loss()
+        return None
 
     def update_bindings(self, present: Iterable[ExchangeBinding], *, complete: bool) -> None:
         """Set the tenant's bindings. `complete`: every change since the last update is known. If not, queues

@@ -3,12 +3,11 @@
 import click
 
 from app.cli.connections import command_store
-from app.cli.runtime import actor, async_command, load_settings
+from app.cli.runtime import actor, async_command, load_settings, print_line, print_list
 from app.commands import alert_handling
 from app.commands.alert_handling import AnyAlertCommand, End, HandBack, See, Take
 from app.domain.ids import match_urn
 from app.kit.clock import iso_seconds, system_clock
-from app.kit.control_characters import escape_control_characters
 from app.store import alerts as stored_alerts
 from app.store import matches
 from app.store.alerts import Alert, AlertKind
@@ -31,10 +30,7 @@ async def alerts(ended: bool, kind: tuple[str, ...], ref: str | None, limit: int
             tx, kinds=kinds, match_id=match_id, ended=None if ended else False, limit=limit
         )
         urns = await _urns(tx, found)
-    for each in found:
-        click.echo(escape_control_characters(_line(each, urns)))
-    if not found:
-        click.echo("no alert" if ended else "no open alert")
+    print_list([_line(each, urns) for each in found], "no alert" if ended else "no open alert")
 
 
 @click.group()
@@ -80,7 +76,7 @@ async def _handle(number: int, command: AnyAlertCommand) -> None:
         after = await alert_handling.handle(store, number, command, by=actor(), now=system_clock())
         async with store.autocommit() as tx:
             urns = await _urns(tx, [after])
-    click.echo(escape_control_characters(_line(after, urns)))
+    print_line(_line(after, urns))
 
 
 async def _urns(tx: Tx, found: list[Alert]) -> dict[object, str]:

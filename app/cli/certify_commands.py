@@ -16,7 +16,7 @@ import click
 import msgspec
 
 from app.cli.connections import broker_config
-from app.cli.runtime import async_command, load_settings, print_json
+from app.cli.runtime import FILE, async_command, load_settings, print_json
 from app.kit import logging
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Refusal
@@ -72,7 +72,7 @@ def _program(_: click.Context, option: click.Parameter, command: str) -> str:
     type=click.Path(dir_okay=False, path_type=Path),
     help="An Ed25519 key (PEM), made if it is missing; default: certify-key.pem in the directory.",
 )
-@click.option("--verify", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A certificate.")
+@click.option("--verify", type=FILE, help="A certificate.")
 @click.option(
     "--tenant", default=TENANT, show_default=True, help="Another name lets two runs be side by side."
 )

@@ -7,19 +7,22 @@ import click
 from app.claims import answer as answers
 from app.claims import steps
 from app.claims.request import ClaimService, WantedClaim
-from app.cli.connections import command_store, pricing_config
-from app.cli.runtime import actor, async_command, load_settings
-from app.commands import consent
+from app.cli.connections import command_store
+from app.cli.match_control_commands import send_command
+from app.cli.runtime import actor, async_command, load_settings, print_line, print_list
 from app.commands.match_commands import UpholdClaim
 from app.domain.claims import MAX_EVIDENCE, MAX_REASON, Claim, ClaimState
 from app.domain.ids import match_urn
 from app.domain.market import Result, key_of_name
 from app.domain.settlement import LedgerEntry
+from app.domain.tenant import Tenant
 from app.kit.clock import iso_seconds, system_clock
-from app.kit.control_characters import escape_control_characters, has_control_characters
+from app.kit.control_characters import has_control_characters
+from app.settings import Settings
 from app.store import claims as stored_claims
 from app.store import matches, tenants
 from app.store.claims import ClaimFilter
+from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest
 
 _RESULTS = click.Choice([each.value for each in Result])
@@ -46,10 +49,7 @@ async def list_claims(every: bool, slug: str | None, ref: str | None, limit: int
             undecided=None if every else True,
         )
         found = await stored_claims.page(tx, wanted, limit=limit)
-    for each in found:
-        _print(_line(each))
-    if not found:
-        click.echo("no claim" if every else "no undecided claim")
+    print_list(list(map(_line, found)), "no claim" if every else "no undecided claim")
 
 
 @claim.command("show")
@@ -59,14 +59,14 @@ async def show_claim(claim_id: UUID) -> None:
     """What a tenant says in claim CLAIM_ID, and beside it what the ledger has of the market."""
     async with command_store(load_settings()) as store, store.snapshot() as tx:
         shown = await steps.show(tx, claim_id)
-    _print(_line(shown.claim))
-    _print(f"reason: {shown.claim.reason}")
+    print_line(_line(shown.claim))
+    print_line(f"reason: {shown.claim.reason}")
     if shown.claim.evidence:
-        _print(f"evidence: {shown.claim.evidence}")
+        print_line(f"evidence: {shown.claim.evidence}")
     if shown.claim.answer:
-        _print(f"answer: {shown.claim.answer}")
+        print_line(f"answer: {shown.claim.answer}")
     for entry in shown.ledger:
-        _print(_entry_line(entry, contested=entry.id == shown.claim.entry_id))
+        print_line(_entry_line(entry, contested=entry.id == shown.claim.entry_id))
     if shown.outdated and shown.claim.undecided:
         click.echo("the result was changed since the claim was made: it can only be answered")
 
@@ -97,13 +97,9 @@ async def make_claim(
         request_id=request_id if request_id is None else _text("--request-id", request_id, most=64),
     )
     async with command_store(settings) as store:
-        service = ClaimService(
-            store, system_clock, settings.claim_deadline_minutes, settings.claims_per_tenant
-        )
-        async with store.autocommit() as tx:
-            tenant = await tenants.by_slug(tx, slug)
+        service, tenant = await _claims_of(store, settings, slug)
         made = await service.make(tenant, lambda tx: matches.by_ref(tx, match), wanted, by=actor())
-    _print(_line(made))
+    print_line(_line(made))
 
 
 @claim.command("withdraw")
@@ -114,12 +110,15 @@ async def withdraw_claim(slug: str, claim_id: UUID) -> None:
     """Withdraw claim CLAIM_ID for tenant SLUG, while it is open."""
     settings = load_settings()
     async with command_store(settings) as store:
-        service = ClaimService(
-            store, system_clock, settings.claim_deadline_minutes, settings.claims_per_tenant
-        )
-        async with store.autocommit() as tx:
-            tenant = await tenants.by_slug(tx, slug)
-        _print(_line(await service.withdraw(tenant, claim_id, by=actor())))
+        service, tenant = await _claims_of(store, settings, slug)
+        print_line(_line(await service.withdraw(tenant, claim_id, by=actor())))
+
+
+async def _claims_of(store: Store, settings: Settings, slug: str) -> tuple[ClaimService, Tenant]:
+    async with store.autocommit() as tx:
+        tenant = await tenants.by_slug(tx, slug)
+    deadline, most = settings.claim_deadline_minutes, settings.claims_per_tenant
+    return ClaimService(store, system_clock, deadline, most), tenant
 
 
 @claim.command("take")
@@ -130,7 +129,7 @@ async def take_claim(claim_id: UUID, instead_of: str) -> None:
     """Take claim CLAIM_ID: you work on it. Refused if somebody else has it."""
     async with command_store(load_settings()) as store:
         after = await answers.take(store, claim_id, by=actor(), now=system_clock(), instead_of=instead_of)
-    _print(_line(after))
+    print_line(_line(after))
 
 
 @claim.command("answer")
@@ -141,7 +140,7 @@ async def answer_claim(claim_id: UUID, text: str) -> None:
     """Answer claim CLAIM_ID: the result stands, for the reason in TEXT, which the tenant reads."""
     text = _text("TEXT", text)
     async with command_store(load_settings()) as store:
-        _print(_line(await answers.answer(store, claim_id, text, by=actor(), now=system_clock())))
+        print_line(_line(await answers.answer(store, claim_id, text, by=actor(), now=system_clock())))
 
 
 @claim.command("uphold")
@@ -173,18 +172,10 @@ async def uphold_claim(
             answer=_text("--answer", answer, least=0),
             request_id=request_id if request_id is None else _text("--request-id", request_id, most=120),
         )
-        sent = await consent.send(
-            store,
-            str(found.match_id),
-            command,
-            by=actor(),
-            now=system_clock(),
-            pricing=pricing_config(settings),
-            consent_seconds=settings.consent_seconds,
-        )
+        sent = await send_command(store, settings, str(found.match_id), command)
         async with store.autocommit() as tx:
             after = await stored_claims.get(tx, claim_id)
-    _print(_line(after or found))
+    print_line(_line(after or found))
     if isinstance(sent, ConsentRequest):
         click.echo(f"command {sent.id} waits for the consent of a second person")
 
@@ -211,7 +202,3 @@ def _entry_line(entry: LedgerEntry, *, contested: bool) -> str:
     result = entry.result.value if entry.result else "none"
     said = f"{entry.message} {result} by {entry.settled_by}: {entry.reason}"
     return f"entry {entry.id} {iso_seconds(entry.at)} {said}{facts}{mark}"
-
-
-def _print(line: str) -> None:
-    click.echo(escape_control_characters(line))

@@ -9,8 +9,7 @@ from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.broker.address import parse
 from app.channels.feed import tail as feed_tail
 from app.cli.connections import broker_config, command_store
-from app.cli.runtime import async_command, load_settings
-from app.kit.control_characters import escape_control_characters
+from app.cli.runtime import async_command, load_settings, print_line
 from app.workers.feed import run_feed
 
 
@@ -28,7 +27,7 @@ async def tail(tenant: str) -> None:
 def _printed(text: str) -> bool:
     """False when the reader of the output has ended (`| head`), which is no failure."""
     try:
-        click.echo(escape_control_characters(text))
+        print_line(text)
     except BrokenPipeError:
         # What is still in the buffer would be written, and fail again, at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

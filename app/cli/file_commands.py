@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from app.cli.connections import command_store
-from app.cli.runtime import async_command, load_settings
+from app.cli.runtime import async_command, load_settings, print_list
 from app.domain.daily_files import last_complete_day
 from app.files import making
 from app.files.directory import DayManifest, FileDirectory
@@ -54,10 +54,7 @@ def files_list() -> None:
     their bytes."""
     directory = _directory(load_settings())
     found = [manifest for day in directory.days() if (manifest := directory.manifest(day))]
-    for each in found:
-        click.echo(_summary(each))
-    if not found:
-        click.echo("no files: make some (matchfeed files make)")
+    print_list(list(map(_summary, found)), "no files: make some (matchfeed files make)")
 
 
 @files.command("prune")

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from app.cli.connections import command_store, pricing_config
-from app.cli.runtime import actor, async_command, load_settings
+from app.cli.runtime import FILE, actor, async_command, load_settings
 from app.commands import entrant_import, match_references, rating_import, reference_import
 from app.commands.entrant_import import CS2_KINDS, SOCCER_KINDS, Row, read_lines, read_profiles, season_rows
 from app.commands.rating_import import Imported, ImportedResult, ImportedStrength, Location
@@ -30,7 +30,7 @@ def ratings() -> None:
 
 
 @ratings.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @async_command
 async def import_file(file: Path) -> None:
     """Import results and strengths from FILE (.jsonl); docs/imports.md describes the format.
@@ -50,7 +50,7 @@ def references() -> None:
 
 
 @references.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @async_command
 async def import_prices(file: Path) -> None:
     """Import reference prices from FILE (.csv or .jsonl); docs/imports.md describes the format.
@@ -115,16 +115,13 @@ def _row(line: bytes) -> Imported:
     return msgspec.convert(fields, _KINDS[str(kind)])
 
 
-_FILES = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-
 @click.group("import")
 def imports() -> None:
     """Import reference data from files; docs/imports.md describes the formats."""
 
 
 @imports.command("soccer")
-@click.argument("files", nargs=-1, required=True, type=_FILES)
+@click.argument("files", nargs=-1, required=True, type=FILE)
 @async_command
 async def import_soccer(files: tuple[Path, ...]) -> None:
     """Import soccer competitors, tournaments and matches from FILES: openfootball's seasons (.json) and
@@ -141,7 +138,7 @@ async def import_soccer(files: tuple[Path, ...]) -> None:
 
 
 @imports.command("cs2")
-@click.argument("files", nargs=-1, required=True, type=_FILES)
+@click.argument("files", nargs=-1, required=True, type=FILE)
 @async_command
 async def import_cs2(files: tuple[Path, ...]) -> None:
     """Import categories, tournaments, teams and players from FILES (.jsonl), plain or .gz."""

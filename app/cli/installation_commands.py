@@ -7,11 +7,10 @@ import click
 import msgspec
 
 from app.cli.connections import broker_config
-from app.cli.runtime import actor, async_command, load_settings
+from app.cli.runtime import actor, async_command, load_settings, print_line
 from app.domain.ids import match_urn
 from app.kit import logging
 from app.kit.clock import iso_millis
-from app.kit.control_characters import escape_control_characters
 from app.operations.doctor.examination import DoctorConfig, examine
 from app.operations.doctor.findings import Finding, State, ill
 from app.operations.restoration.checks import Audit
@@ -34,11 +33,11 @@ async def doctor(as_json: bool, everything: bool) -> None:
     """
     found = await _findings()
     if as_json:
-        click.echo(escape_control_characters(json.dumps(msgspec.to_builtins(found), indent=2)))
+        print_line(json.dumps(msgspec.to_builtins(found), indent=2))
     else:
         for each in found:
             if everything or each.state is not State.WELL:
-                click.echo(escape_control_characters(_finding_line(each)))
+                print_line(_finding_line(each))
         counts = {state: sum(each.state is state for each in found) for state in State}
         click.echo(", ".join(f"{count} {state}" for state, count in counts.items()))
     if any(each.state is State.ILL for each in found):
@@ -88,7 +87,7 @@ async def restored(published_seq: int, despite_differences: bool) -> None:
     async with await open_store(settings.database_url, 1) as store, broker_config(settings) as broker:
         done = await put_in_order(store, broker, options, _show_url, _show_audit)
     for line in _report(done):
-        click.echo(escape_control_characters(line))
+        print_line(line)
 
 
 def _show_url(slug: str, url: str) -> None:
@@ -97,7 +96,7 @@ def _show_url(slug: str, url: str) -> None:
 
 def _show_audit(found: Audit) -> None:
     for wrong in found.wrong:
-        click.echo(escape_control_characters(wrong))
+        print_line(wrong)
     click.echo(
         f"audited {found.entries} ledger entries of {found.matches} matches, and the change log: "
         f"{len(found.wrong)} differences"

@@ -12,22 +12,22 @@ import click
 import msgspec
 
 from app.cli.connections import command_store, pricing_config
-from app.cli.runtime import actor, async_command, load_settings, print_json
+from app.cli.runtime import actor, async_command, load_settings, print_json, print_line, print_list
 from app.commands import consent
 from app.commands.execution import Preview, preview
-from app.commands.match_commands import OnMarket
+from app.commands.match_commands import Command, OnMarket
 from app.commands.settlement_audit import audit_settlements
 from app.commands.trading_commands import AnyCommand, OfMarket
 from app.domain.ids import match_urn
 from app.domain.market import Market, MarketStatus
 from app.domain.match import Match, Status
 from app.kit.clock import iso_millis, iso_seconds, system_clock
-from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid
 from app.operations.api.views import source_view
+from app.settings import Settings
 from app.store import audit, consent_requests, log_state, markets, matches
+from app.store.connections import Store
 from app.store.consent_requests import ConsentRequest, ConsentState
-from app.trading.settlement_check import SettlementDifference
 
 
 @click.command("order")
@@ -50,23 +50,16 @@ async def match_command(match: str, command: str, fields: tuple[str, ...]) -> No
     settings = load_settings()
     parsed = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
-        after = await consent.send(
-            store,
-            match,
-            parsed,
-            by=actor(),
-            now=system_clock(),
-            pricing=pricing_config(settings),
-            consent_seconds=settings.consent_seconds,
-        )
+        after = await send_command(store, settings, match, parsed)
         if isinstance(after, ConsentRequest):
             click.echo(waiting_line(after))
             return
         async with store.autocommit() as tx:
             book = await markets.book(tx, after.id) if isinstance(parsed, OnMarket | OfMarket) else {}
-    click.echo(escape_control_characters(_match_line(after)))
+    print_line(_match_line(after))
     if isinstance(parsed, OnMarket | OfMarket) and parsed.key in book:
-        click.echo(_market_line(book[parsed.key]))
+        market = book[parsed.key]
+        click.echo(f"{_market_title(market)}: {_market_state(market)}")
 
 
 @click.command("preview")
@@ -93,6 +86,21 @@ async def preview_command(match: str, command: str, fields: tuple[str, ...]) -> 
         click.echo("a second person must consent before it is executed")
 
 
+async def send_command(
+    store: Store, settings: Settings, ref: str, command: Command
+) -> Match | ConsentRequest:
+    """Execute a command in the name of who runs this one, or store it until a second person consents."""
+    return await consent.send(
+        store,
+        ref,
+        command,
+        by=actor(),
+        now=system_clock(),
+        pricing=pricing_config(settings),
+        consent_seconds=settings.consent_seconds,
+    )
+
+
 def waiting_line(request: ConsentRequest) -> str:
     """What its sender, and who may consent, are told of a command that waits."""
     until = iso_seconds(request.expires_at)
@@ -115,10 +123,6 @@ def _match_line(match: Match) -> str:
     if match.status in (Status.DISCOVERED, Status.UPCOMING) and match.scheduled_at is not None:
         line += f", scheduled {iso_seconds(match.scheduled_at)}"
     return f"{line}, suspended: {match.suspended}" if match.suspended else line
-
-
-def _market_line(market: Market) -> str:
-    return f"{_market_title(market)}: {_market_state(market)}"
 
 
 def _market_title(market: Market) -> str:
@@ -188,16 +192,12 @@ async def settlement_check(match: str) -> None:
         found = await matches.by_ref(tx, match)
         audited = await audit_settlements(tx, found)
     for each in audited.differences:
-        click.echo(escape_control_characters(_line(each)))
+        print_line(f"market {each.type_id} {each.specifiers}: {each.problem}")
     count = len(audited.differences)
     summary = f"{match_urn(found.number)}: {audited.entries} ledger entries, {count} differences"
     if count:
         raise click.ClickException(summary)
     click.echo(summary)
-
-
-def _line(each: SettlementDifference) -> str:
-    return f"market {each.type_id} {each.specifiers}: {each.problem}"
 
 
 @click.group("consent")
@@ -218,10 +218,8 @@ async def list_consents(decided: bool, limit: int) -> None:
             if decided
             else await consent_requests.waiting(tx, now)
         )
-    for each in found:
-        click.echo(escape_control_characters(_request_line(each, now)))
-    if not found:
-        click.echo("no command" if decided else "no command waits for consent")
+    lines = [_request_line(each, now) for each in found]
+    print_list(lines, "no command" if decided else "no command waits for consent")
 
 
 @consents.command("show")
@@ -233,7 +231,7 @@ async def show_consent(number: int) -> None:
     async with command_store(settings) as store:
         shown = await consent.show(store, number, now=now, pricing=pricing_config(settings))
     request, found, obstacle = shown
-    click.echo(escape_control_characters(_request_line(request, now)))
+    print_line(_request_line(request, now))
     if obstacle is not None:
         raise obstacle
     if found is None:
@@ -261,7 +259,7 @@ async def give_consent(number: int, fingerprint: str) -> None:
             now=now,
             pricing=pricing_config(settings),
         )
-    click.echo(escape_control_characters(_request_line(after, now)))
+    print_line(_request_line(after, now))
 
 
 @consents.command("refuse")
@@ -273,7 +271,7 @@ async def refuse_consent(number: int, reason: str) -> None:
     now = system_clock()
     async with command_store(load_settings()) as store:
         after = await consent.refuse(store, number, reason, by=actor(), person=actor(), now=now)
-    click.echo(escape_control_characters(_request_line(after, now)))
+    print_line(_request_line(after, now))
 
 
 def _request_line(request: ConsentRequest, now: int) -> str:

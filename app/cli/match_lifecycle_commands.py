@@ -9,7 +9,7 @@ import httpx
 
 from app.access import log_tokens
 from app.cli.connections import command_store, pricing_config
-from app.cli.runtime import actor, async_command, load_settings, print_json
+from app.cli.runtime import FILE, actor, async_command, load_settings, print_json
 from app.commands import creation
 from app.commands.creation import NewMatch
 from app.domain.entrants import MAX_STRENGTH
@@ -98,7 +98,7 @@ async def match_list(status: tuple[str, ...], limit: int) -> None:
 
 
 @match.command("send-log")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @click.option("--match", "ref", required=True, help="The match's UUID or od:match:<n>.")
 @click.option("--speed", type=click.FloatRange(min=0.1), default=1.0, show_default=True)
 @click.option("--base-url", help="The service's address (default: the setting PUBLIC_URL).")

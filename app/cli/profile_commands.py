@@ -10,13 +10,11 @@ from app.access import profile_previews, profiles
 from app.access.profile_previews import FamilyPreview, TenantPreview
 from app.access.profiles import Overview, ProfileContent, profile_of
 from app.cli.connections import command_store
-from app.cli.runtime import actor, async_command, load_settings, print_json
+from app.cli.runtime import FILE, actor, async_command, load_settings, print_json, print_line, print_list
 from app.domain.tenant import Tenant
 from app.kit.clock import iso_seconds, system_clock
-from app.kit.control_characters import escape_control_characters
 from app.store.profiles import StoredProfile
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _decode = msgspec.json.Decoder(ProfileContent).decode
 
 
@@ -31,10 +29,7 @@ async def profile_list() -> None:
     """All profiles: the newest version, who published it, and how many tenants have it."""
     async with command_store(load_settings()) as store, store.snapshot() as tx:
         found = await profiles.overview(tx)
-    for each in found:
-        _print(_summary(each))
-    if not found:
-        click.echo("no profile: publish one (matchfeed profile publish NAME FILE)")
+    print_list(list(map(_summary, found)), "no profile: publish one (matchfeed profile publish NAME FILE)")
 
 
 @profile.command("show")
@@ -47,15 +42,15 @@ async def profile_show(name: str, as_json: bool) -> None:
         versions, holders = await profiles.versions(tx, name), await profiles.holders(tx, name)
     if not as_json:
         for version in versions:
-            _print(f"version {version.profile.version}, published {_published(version)}")
+            print_line(f"version {version.profile.version}, published {_published(version)}")
         for holder in holders:
-            _print(f"tenant {holder.slug} has version {holder.version} since {iso_seconds(holder.since)}")
+            print_line(f"tenant {holder.slug} has version {holder.version} since {iso_seconds(holder.since)}")
     print_json(msgspec.to_builtins(profiles.content_of(versions[0].profile)))
 
 
 @profile.command("publish")
 @click.argument("name")
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @click.option("--based-on", type=int, help="Only if the newest version is this one (0: there is none).")
 @async_command
 async def profile_publish(name: str, file: Path, based_on: int | None) -> None:
@@ -67,16 +62,13 @@ async def profile_publish(name: str, file: Path, based_on: int | None) -> None:
             store.transaction, name, content, by=actor(), clock=system_clock, based_on=based_on
         )
     state = "published" if done.new else "has this content already"
-    _print(f"{name} version {done.profile.version}: {state}")
-    for slug in done.moved:
-        _print(f"tenant {slug} has it now")
-    if not done.moved:
-        click.echo("no tenant was moved to it")
+    print_line(f"{name} version {done.profile.version}: {state}")
+    print_list([f"tenant {slug} has it now" for slug in done.moved], "no tenant was moved to it")
 
 
 @profile.command("preview")
 @click.argument("name")
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @click.option("--tenant", "slug", help="For this tenant (default: for all that have the profile).")
 @async_command
 async def profile_preview(name: str, file: Path, slug: str | None) -> None:
@@ -86,7 +78,7 @@ async def profile_preview(name: str, file: Path, slug: str | None) -> None:
         found = await profile_previews.preview(tx, name, content, slug)
     for each in found:
         for line in _preview_lines(each):
-            _print(line)
+            print_line(line)
 
 
 @profile.command("assign")
@@ -100,7 +92,7 @@ async def profile_assign(slug: str, name: str | None, standard: bool) -> None:
         raise click.UsageError("name a profile, or give --standard")
     async with command_store(load_settings()) as store, store.transaction() as tx:
         tenant = await profiles.assign(tx, slug, name, by=actor(), now=system_clock())
-    _print(f"tenant {slug}: {_odds_of(tenant)}")
+    print_line(f"tenant {slug}: {_odds_of(tenant)}")
 
 
 def _content(file: Path) -> ProfileContent:
@@ -108,10 +100,6 @@ def _content(file: Path) -> ProfileContent:
         return _decode(file.read_bytes())
     except msgspec.DecodeError as error:
         raise click.ClickException(f"{file.name}: {error}") from error
-
-
-def _print(line: str) -> None:
-    click.echo(escape_control_characters(line))
 
 
 def _summary(each: Overview) -> str:

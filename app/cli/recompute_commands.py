@@ -10,11 +10,10 @@ import click
 import msgspec
 
 from app.cli.connections import command_store
-from app.cli.runtime import async_command, load_settings
+from app.cli.runtime import FILE, async_command, load_settings, print_line
 from app.commands.match_export import MatchExport, NoExport, export_match, read_export
 from app.kit import logging
 from app.kit.clock import iso_millis, system_clock
-from app.kit.control_characters import escape_control_characters
 from app.kit.version import VERSION
 from app.recompute.recomputation import Difference, MissingInputs, OtherVersion, Recomputed, recompute
 from app.store import match_inputs
@@ -64,11 +63,11 @@ async def write_coefficients(sha256: str, target: Path | None) -> None:
 
 
 @click.command("recompute")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @click.option(
     "--coefficients",
     "numbers",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Price by this version (`matchfeed coefficients HASH`), not by the installed one.",
 )
 def recompute_match(file: Path, numbers: Path | None) -> None:
@@ -87,7 +86,7 @@ def recompute_match(file: Path, numbers: Path | None) -> None:
         raise click.ClickException(str(error)) from error
     found = recompute(export)
     code, lines = _report(export, found)
-    click.echo(escape_control_characters("\n".join(lines)))
+    print_line("\n".join(lines))
     sys.exit(code)
 
 

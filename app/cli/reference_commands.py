@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from app.cli.connections import command_store, pricing_config
-from app.cli.runtime import actor, async_command, load_settings, print_json
+from app.cli.runtime import FILE, actor, async_command, load_settings, print_json
 from app.commands.reference_documents import parse_file
 from app.commands.reference_imports import Import, import_parsed
 from app.kit.clock import iso_millis, system_clock
@@ -23,7 +23,7 @@ def reference() -> None:
 
 
 @reference.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @click.option("--source", help="Who provides the fixtures that name no source.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @async_command

@@ -4,8 +4,9 @@ a process that needs neither a store nor prices starts without importing them.""
 import asyncio
 import getpass
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec
 
 import click
@@ -21,6 +22,8 @@ from app.sandbox.simulator.service_client import OperatorRequestFailed, SinkRefu
 from app.settings import Settings
 
 P = ParamSpec("P")
+#: The type of what names a file to be read.
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _EXPECTED = (Refusal, DemoUnavailable, OperatorRequestFailed, SinkRefused, AMQPError, OSError)
 
 
@@ -60,6 +63,17 @@ def _first(group: BaseExceptionGroup[BaseException]) -> str:
     return str(failure) or type(failure).__name__
 
 
+def print_line(text: str) -> None:
+    """Print what may contain what others have written, control characters escaped."""
+    click.echo(escape_control_characters(text))
+
+
+def print_list(lines: Sequence[str], otherwise: str) -> None:
+    """Print a line for each item of a list; `otherwise` for an empty one."""
+    for line in lines or [otherwise]:
+        print_line(line)
+
+
 def print_json(value: Any) -> None:
     """A result as JSON on standard output."""
-    click.echo(escape_control_characters(json.dumps(value, indent=2, ensure_ascii=False)))
+    print_line(json.dumps(value, indent=2, ensure_ascii=False))

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 import click
 
 from app.cli.connections import command_store
-from app.cli.runtime import actor, async_command, load_settings
+from app.cli.runtime import actor, async_command, load_settings, print_line, print_list
 from app.domain.service_status import Incident, Maintenance, Part
 from app.kit.clock import iso_seconds, system_clock
-from app.kit.control_characters import escape_control_characters
 from app.status import announcements
 from app.store import incidents
 
@@ -36,7 +35,7 @@ async def announce(begins_at: datetime, ends_at: datetime, parts: tuple[Part, ..
         made = await announcements.announce(
             tx, begin, end, tuple(map(Part, parts)), text, by=actor(), now=system_clock()
         )
-    click.echo(_maintenance(made))
+    print_line(_maintenance(made))
 
 
 @maintenance.command("cancel")
@@ -46,7 +45,7 @@ async def cancel(number: int) -> None:
     """Cancel maintenance NUMBER, or end it before its time."""
     async with command_store(load_settings()) as store, store.transaction() as tx:
         found = await announcements.cancel(tx, number, by=actor(), now=system_clock())
-    click.echo(_maintenance(found))
+    print_line(_maintenance(found))
 
 
 @maintenance.command("list")
@@ -55,10 +54,7 @@ async def list_maintenance() -> None:
     """Maintenance that is not over, by its beginning."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
         found = await incidents.maintenance_since(tx, system_clock(), limit=_LISTED)
-    for each in found:
-        click.echo(_maintenance(each))
-    if not found:
-        click.echo("no maintenance is announced")
+    print_list(list(map(_maintenance, found)), "no maintenance is announced")
 
 
 @click.group()
@@ -75,10 +71,7 @@ async def list_incidents(ended: bool) -> None:
         found = await incidents.opened(tx)
         if ended:
             found += await incidents.ended_since(tx, 0, limit=_LISTED)
-    for each in found:
-        click.echo(_incident(each))
-    if not found:
-        click.echo("no incident" if ended else "no open incident")
+    print_list(list(map(_incident, found)), "no incident" if ended else "no open incident")
 
 
 @incident.command("note")
@@ -89,16 +82,15 @@ async def note(number: int, text: str) -> None:
     """Add TEXT to incident NUMBER; it is published at once."""
     async with command_store(load_settings()) as store, store.transaction() as tx:
         noted = await announcements.note(tx, number, text, by=actor(), now=system_clock())
-    click.echo(_incident(noted))
+    print_line(_incident(noted))
 
 
 def _maintenance(one: Maintenance) -> str:
     cancelled = f" (cancelled {iso_seconds(one.cancelled_at)})" if one.cancelled_at is not None else ""
     times = f"{iso_seconds(one.begins_at)} to {iso_seconds(one.ends_at)}"
-    return escape_control_characters(f"{one.id} {times} {','.join(one.parts)}: {one.text}{cancelled}")
+    return f"{one.id} {times} {','.join(one.parts)}: {one.text}{cancelled}"
 
 
 def _incident(one: Incident) -> str:
     until = f" until {iso_seconds(one.ended_at)}" if one.ended_at is not None else ""
-    line = f"{one.id} {iso_seconds(one.began_at)}{until} {one.kind}: {one.updates[-1].text}"
-    return escape_control_characters(line)
+    return f"{one.id} {iso_seconds(one.began_at)}{until} {one.kind}: {one.updates[-1].text}"

@@ -1,5 +1,6 @@
 """Tenants, their keys and their bookings."""
 
+from collections.abc import Awaitable, Callable
 from typing import get_args
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from app.access.feed_selection import TypeState, market_types_of, set_market_typ
 from app.cli.connections import broker_config, command_store
 from app.cli.runtime import actor, async_command, load_settings, print_json
 from app.domain.scopes import BUNDLES
-from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM
+from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, Tenant
 from app.kit.clock import iso_seconds, system_clock
 from app.kit.control_characters import contains_control_characters
 from app.store import audit, keys, tenants
@@ -80,7 +81,7 @@ async def tenant_provision(slug: str) -> None:
 @async_command
 async def tenant_revoke(slug: str) -> None:
     """Revoke the access of the tenant SLUG: all its keys and its AMQP user."""
-    await _set_active(slug, False)
+    await _change(admin.set_tenant_active, slug, False)
 
 
 @tenant.command("reactivate")
@@ -88,7 +89,7 @@ async def tenant_revoke(slug: str) -> None:
 @async_command
 async def tenant_reactivate(slug: str) -> None:
     """Restore the access of the tenant SLUG, with the keys and the AMQP password that it had."""
-    await _set_active(slug, True)
+    await _change(admin.set_tenant_active, slug, True)
 
 
 @tenant.command("probabilities")
@@ -97,9 +98,7 @@ async def tenant_reactivate(slug: str) -> None:
 @async_command
 async def tenant_probabilities(slug: str, wanted: str) -> None:
     """Send the tenant SLUG the model's probabilities with the odds, or no longer."""
-    async with command_store(load_settings()) as store, store.transaction() as tx:
-        changed = await admin.set_probabilities(tx, slug, wanted == "on", by=actor(), now=system_clock())
-    print_json(msgspec.to_builtins(changed))
+    await _change(admin.set_probabilities, slug, wanted == "on")
 
 
 @tenant.command("bet-stop")
@@ -108,9 +107,7 @@ async def tenant_probabilities(slug: str, wanted: str) -> None:
 @async_command
 async def tenant_bet_stop(slug: str, wanted: str) -> None:
     """Send the tenant SLUG the message bet_stop where the whole offer of a match stops, or no longer."""
-    async with command_store(load_settings()) as store, store.transaction() as tx:
-        changed = await admin.set_bet_stop(tx, slug, wanted == "on", by=actor(), now=system_clock())
-    print_json(msgspec.to_builtins(changed))
+    await _change(admin.set_bet_stop, slug, wanted == "on")
 
 
 @tenant.command("queues")
@@ -120,9 +117,7 @@ async def tenant_bet_stop(slug: str, wanted: str) -> None:
 async def tenant_queues(slug: str, most: int) -> None:
     """Let the tenant SLUG have up to MOST queues at the broker. An SDK process has two for
     each session, or three."""
-    async with command_store(load_settings()) as store, store.transaction() as tx:
-        changed = await admin.set_max_queues(tx, slug, most, by=actor(), now=system_clock())
-    print_json(msgspec.to_builtins(changed))
+    await _change(admin.set_max_queues, slug, most)
 
 
 @tenant.command("market-types")
@@ -162,9 +157,10 @@ async def tenant_audit(slug: str, limit: int) -> None:
     print_json([msgspec.to_builtins(record) | {"at": iso_seconds(record.at)} for record in records])
 
 
-async def _set_active(slug: str, active: bool) -> None:
+async def _change(change: Callable[..., Awaitable[Tenant]], slug: str, value: bool | int) -> None:
+    """Give a property of the tenant another value, and print the tenant."""
     async with command_store(load_settings()) as store, store.transaction() as tx:
-        changed = await admin.set_tenant_active(tx, slug, active, by=actor(), now=system_clock())
+        changed = await change(tx, slug, value, by=actor(), now=system_clock())
     print_json(msgspec.to_builtins(changed))
 
 

@@ -28,7 +28,8 @@ _ID, _RATE_LIMIT = "matchfeed.request_id", "matchfeed.rate_limit"
 #: call.
 _prefix, _numbers = token_hex(12), count(1)
 _MONITORING = re.compile(r"/v1/(?:health|ready|alive|status)(?:\.xml)?/?\Z")
-_LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
+#: The path of the log sink.
+LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
 _REST = ("/v1/", "/cs2/v1/", "/soccer/v1/")
 _APIS = ("rest", "log_sink", "operators", "pages", "monitoring")
 #: Known beforehand, so that each is exposed as 0 from the start.
@@ -117,7 +118,7 @@ def requested_api(path: str) -> str:
     if path.startswith(_REST):
         return "monitoring" if _MONITORING.match(path) else "rest"
     if path.startswith("/ops/"):
-        return "log_sink" if _LOG_SINK.match(path) else "operators"
+        return "log_sink" if LOG_SINK.match(path) else "operators"
     return "pages"
 
 

@@ -42,14 +42,13 @@ from app.access.rate_limit import UnauthenticatedLimiter
 from app.domain.ids import limits_of
 from app.http.auth import client_address
 from app.http.errors import Problem, detail_of
-from app.http.headers import complete_response, request_id
+from app.http.headers import LOG_SINK, complete_response, request_id
 from app.kit.errors import NotFound, Refusal
 
 _KEY = "matchfeed.listener"
 _NOT_HERE = "There is no stream at this address."
 _SDK_PREFIX = "/v1/"
 _SEPARATORS = re.compile(r"[/\\]+")
-_LOG_SINK = re.compile(r"/ops/v1/matches/[^/]+/log/?\Z")
 #: What the operators' listener serves beside `/ops`, for monitoring.
 _ON_BOTH = ("/v1/health", "/v1/ready", "/v1/alive")
 #: The operators' prefixes, and the spelling of paths under them.
@@ -126,7 +125,7 @@ def _serves(listener: Listener, raw: bytes, *, has_operators: bool) -> bool:
         return listener is Listener.TENANTS or path in _ON_BOTH
     if not _CANONICAL[prefix].fullmatch(raw) or b"%25" in raw:
         return False
-    return not has_operators or (listener is Listener.OPERATORS) is not bool(_LOG_SINK.match(path))
+    return not has_operators or (listener is Listener.OPERATORS) is not bool(LOG_SINK.match(path))
 
 
 def listener_of(scope: Scope) -> Listener:

@@ -2,18 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from uuid import uuid4
 
 import aio_pika
 import httpx
 import msgspec
-from aio_pika.abc import AbstractExchange
 
 from app.amqp.envelope import Envelope, EnvelopeRenderer
+from app.amqp.frames import CONTENT_TYPE
 from app.broker.address import parse
 from app.broker.connection import open_connection
 from app.broker.management import Management
@@ -71,18 +71,11 @@ class DemoFault:
         return replace(self, recovers=False, shows="") if unseen else self
 
 
-async def kill_feed(target: FaultTarget) -> None:
-    target.print_step(f"the feed process is killed and stays down for {_DOWN_SECONDS:.0f} s")
-    target.demo.kill("feed", seconds=_DOWN_SECONDS)
+async def kill_process(target: FaultTarget, name: str) -> None:
+    target.print_step(f"the {name} process is killed and stays down for {_DOWN_SECONDS:.0f} s")
+    target.demo.kill(name, seconds=_DOWN_SECONDS)
     await asyncio.sleep(_DOWN_SECONDS)
-    target.print_step("the feed process may restart")
-
-
-async def kill_ingest(target: FaultTarget) -> None:
-    target.print_step(f"the ingest process is killed and stays down for {_DOWN_SECONDS:.0f} s")
-    target.demo.kill("ingest", seconds=_DOWN_SECONDS)
-    await asyncio.sleep(_DOWN_SECONDS)
-    target.print_step("the ingest process may restart")
+    target.print_step(f"the {name} process may restart")
 
 
 async def silence_sources(target: FaultTarget) -> None:
@@ -136,7 +129,7 @@ async def reorder_messages(target: FaultTarget) -> None:
 
 
 async def duplicate_messages(target: FaultTarget) -> None:
-    async with _store(target) as store:
+    async with await open_store(target.database_url, _DATABASE_CONNECTIONS) as store:
         async with store.autocommit() as tx:
             tenant = await tenants.by_slug(tx, target.tenant)
             newest = await changes.head(tx)
@@ -186,8 +179,12 @@ async def restore_round(target: FaultTarget) -> None:
 
 
 FAULTS = {
-    "feed": DemoFault(kill_feed, "The process that publishes dies for 25 s.", recovers=True),
-    "ingest": DemoFault(kill_ingest, "The process that applies logs dies for 25 s.", recovers=True),
+    "feed": DemoFault(
+        partial(kill_process, name="feed"), "The process that publishes dies for 25 s.", recovers=True
+    ),
+    "ingest": DemoFault(
+        partial(kill_process, name="ingest"), "The process that applies logs dies for 25 s.", recovers=True
+    ),
     "source": DemoFault(silence_sources, "Every game server is silent for 40 s.", shows="suspended"),
     "consumer": DemoFault(kill_consumer, "The bookmaker dies for 10 s.", recovers=True),
     "broker": DemoFault(
@@ -207,12 +204,6 @@ FAULTS = {
 }
 
 
-@asynccontextmanager
-async def _store(target: FaultTarget) -> AsyncIterator[Store]:
-    async with await open_store(target.database_url, _DATABASE_CONNECTIONS) as store:
-        yield store
-
-
 async def _withhold(target: FaultTarget, publish: Callable[[list[Envelope]], list[Envelope]]) -> int:
     """Withhold a tenant's messages for some seconds, publish `publish` of them, and move its cursor behind
     them all; how many there were."""
@@ -220,7 +211,7 @@ async def _withhold(target: FaultTarget, publish: Callable[[list[Envelope]], lis
     target.demo.kill("feed", seconds=_WITHHELD_SECONDS + _LEASE_SECONDS + 5)
     await asyncio.sleep(max(_WITHHELD_SECONDS, _LEASE_SECONDS))
     try:
-        async with _store(target) as store:
+        async with await open_store(target.database_url, _DATABASE_CONNECTIONS) as store:
             async with store.autocommit() as tx:
                 tenant = await tenants.by_slug(tx, target.tenant)
                 cursor = await cursors.position(tx, tenant.id)
@@ -255,19 +246,15 @@ async def _publish(target: FaultTarget, envelopes: Sequence[Envelope]) -> None:
         channel = await connection.channel()
         exchange = await channel.get_exchange(target.exchange, ensure=False)
         for envelope in envelopes:
-            await _publish_envelope(exchange, envelope)
-
-
-async def _publish_envelope(exchange: AbstractExchange, envelope: Envelope) -> None:
-    message = envelope.message
-    published = aio_pika.Message(
-        message.body,
-        content_type="application/xml",
-        message_id=message.message_id,
-        timestamp=message.timestamp,
-        headers=dict(message.headers),
-    )
-    await exchange.publish(published, message.routing_key, mandatory=False)
+            message = envelope.message
+            published = aio_pika.Message(
+                message.body,
+                content_type=CONTENT_TYPE,
+                message_id=message.message_id,
+                timestamp=message.timestamp,
+                headers=dict(message.headers),
+            )
+            await exchange.publish(published, message.routing_key, mandatory=False)
 
 
 async def _newest_settlement(client: httpx.AsyncClient) -> tuple[str, dict[str, str]]:

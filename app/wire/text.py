@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from app.domain.match import Team
-from app.kit.clock import LAST_MILLIS, iso_seconds
+from app.kit.clock import LAST_MILLIS, iso_millis, iso_seconds
 from app.kit.metrics import xml_dropped_characters
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -97,3 +97,8 @@ def team_name(team: Team | None) -> TeamName | None:
 def iso_time(at: int | None) -> str | None:
     """Unix ms as ISO 8601 in whole seconds; None stays None."""
     return None if at is None else iso_seconds(at)
+
+
+def iso_time_millis(at: int | None) -> str | None:
+    """The same with milliseconds."""
+    return None if at is None else iso_millis(at)

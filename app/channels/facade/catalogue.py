@@ -8,11 +8,10 @@ from importlib.resources import files
 from typing import Any
 
 from litestar import Response
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.channels.facade.dependencies import (
-    FacadeDependencies,
+    Facade,
     cached,
     not_found,
     parse_locale,
@@ -35,32 +34,26 @@ _ICON_HEADERS = {"Cache-Control": "public, max-age=86400"}
 
 
 @get("/v1/users/whoami", opt=_WHOAMI)
-async def get_facade_whoami(
-    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]
-) -> RenderedResponse[Any]:
+async def get_facade_whoami(request: AuthenticatedRequest, facade: Facade) -> RenderedResponse[Any]:
     """The content of `/v1/whoami`, always as XML; with the virtual host to connect to."""
     return facade.respond(responses.bookmaker_details(request.auth), NOTHING)
 
 
 @get("/v1/sports/{locale:str}/sports", opt=_ANY_KEY)
-async def get_facade_sports(
-    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
-) -> RenderedResponse[Any]:
+async def get_facade_sports(facade: Facade, locale: FromPath[str]) -> RenderedResponse[Any]:
     """The categories: Counter-Strike 2. Its name is the same in every language."""
     parse_locale(locale)
     return facade.respond(dictionaries.sports(facade.icon_url, facade.dialect), NOTHING)
 
 
 @get("/v1/descriptions/producers", opt=_ANY_KEY)
-async def get_facade_producers(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_producers(facade: Facade) -> RenderedResponse[Any]:
     """The streams of the feed, each with the window of its recoveries."""
     return facade.respond(dictionaries.producers([facade.producer]), NOTHING)
 
 
 @get("/v1/descriptions/{locale:str}/markets", opt=_ANY_KEY)
-async def get_facade_markets(
-    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
-) -> RenderedResponse[Any]:
+async def get_facade_markets(facade: Facade, locale: FromPath[str]) -> RenderedResponse[Any]:
     """The market catalogue: every type that the feed may offer."""
     language = parse_locale(locale)
     return facade.respond(dictionaries.market_descriptions(catalogue.load().markets, language), NOTHING)
@@ -68,10 +61,7 @@ async def get_facade_markets(
 
 @get("/v1/descriptions/{locale:str}/markets/{market_id:str}/variants/{variant:str}", opt=_ANY_KEY)
 async def get_facade_market_variant(
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    market_id: FromPath[str],
-    variant: FromPath[str],
+    facade: Facade, locale: FromPath[str], market_id: FromPath[str], variant: FromPath[str]
 ) -> RenderedResponse[Any]:
     """A market type as that variant of it: no type's outcomes vary, so they are the declared ones."""
     language, number = parse_locale(locale), parse_number(market_id, "market")
@@ -82,9 +72,7 @@ async def get_facade_market_variant(
 
 
 @get("/v1/descriptions/{locale:str}/match_status", opt=_ANY_KEY)
-async def get_facade_match_statuses(
-    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
-) -> RenderedResponse[Any]:
+async def get_facade_match_statuses(facade: Facade, locale: FromPath[str]) -> RenderedResponse[Any]:
     """The match status dictionary: the codes that the feed sends."""
     language = parse_locale(locale)
     entries = catalogue.load().statuses
@@ -92,9 +80,7 @@ async def get_facade_match_statuses(
 
 
 @get("/v1/descriptions/{locale:str}/void_reasons", opt=_ANY_KEY)
-async def get_facade_localised_void_reasons(
-    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
-) -> RenderedResponse[Any]:
+async def get_facade_localised_void_reasons(facade: Facade, locale: FromPath[str]) -> RenderedResponse[Any]:
     """The reasons why markets are void."""
     language = parse_locale(locale)
     entries = catalogue.load().void_reasons
@@ -102,14 +88,14 @@ async def get_facade_localised_void_reasons(
 
 
 @get("/v1/descriptions/void_reasons", opt=_ANY_KEY)
-async def get_facade_void_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_void_reasons(facade: Facade) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language and look for the root `void_reasons`."""
     return facade.respond(dictionaries.void_reasons(catalogue.load().void_reasons), NOTHING)
 
 
 @get("/v1/descriptions/{locale:str}/betstop_reasons", opt=_ANY_KEY)
 async def get_facade_localised_betstop_reasons(
-    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+    facade: Facade, locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The reasons why offers are suspended."""
     language, entries = parse_locale(locale), catalogue.load().suspension_reasons
@@ -117,7 +103,7 @@ async def get_facade_localised_betstop_reasons(
 
 
 @get("/v1/descriptions/betstop_reasons.xml", opt=_ANY_KEY)
-async def get_facade_betstop_reasons(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_betstop_reasons(facade: Facade) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language."""
     entries = catalogue.load().suspension_reasons
     return facade.respond(dictionaries.betstop_reasons_descriptions(entries, "en"), NOTHING)
@@ -125,7 +111,7 @@ async def get_facade_betstop_reasons(facade: NamedDependency[FacadeDependencies]
 
 @get("/v1/descriptions/{locale:str}/betting_status", opt=_ANY_KEY)
 async def get_facade_localised_betting_statuses(
-    facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+    facade: Facade, locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """How betting on a match may stand."""
     language, entries = parse_locale(locale), catalogue.load().betting_statuses
@@ -133,7 +119,7 @@ async def get_facade_localised_betting_statuses(
 
 
 @get("/v1/descriptions/betting_status.xml", opt=_ANY_KEY)
-async def get_facade_betting_statuses(facade: NamedDependency[FacadeDependencies]) -> RenderedResponse[Any]:
+async def get_facade_betting_statuses(facade: Facade) -> RenderedResponse[Any]:
     """The same in English, for clients that name no language."""
     entries = catalogue.load().betting_statuses
     return facade.respond(dictionaries.betting_status_descriptions(entries, "en"), NOTHING)

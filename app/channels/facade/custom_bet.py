@@ -7,7 +7,7 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade.dependencies import FacadeDependencies, cached, not_found, options
+from app.channels.facade.dependencies import Facade, FacadeDependencies, cached, not_found, options
 from app.combinations.request import Calculation, CombinationService, Selections, WantedLeg
 from app.domain import scopes
 from app.domain.combination import MIN_LEGS
@@ -50,7 +50,7 @@ def _taking(example: str) -> dict[str, Any]:
 )
 async def get_facade_available_selections(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     combinations: NamedDependency[CombinationService],
     event_id: FromPath[str],
 ) -> RenderedResponse[Any]:
@@ -70,9 +70,7 @@ async def get_facade_available_selections(
     request_max_body_size=_BODY_BYTES,
 )
 async def request_facade_custom_bet(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    combinations: NamedDependency[CombinationService],
+    request: AuthenticatedRequest, facade: Facade, combinations: NamedDependency[CombinationService]
 ) -> RenderedResponse[Any]:
     """Price 2 to 10 selections together, and list what can be added. The price is stored; `X-Combination-Id`
     names it."""
@@ -89,9 +87,7 @@ async def request_facade_custom_bet(
     request_max_body_size=_BODY_BYTES,
 )
 async def request_facade_filtered_custom_bet(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    combinations: NamedDependency[CombinationService],
+    request: AuthenticatedRequest, facade: Facade, combinations: NamedDependency[CombinationService]
 ) -> RenderedResponse[Any]:
     """Price 1 to 10 selections together, and list every market of their matches that can be selected, with
     whether it conflicts with them. The price of two or more is stored; `X-Combination-Id` names it."""

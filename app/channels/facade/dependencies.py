@@ -4,10 +4,12 @@ key, how their documents are cached, and the path parameters, parsed or refused.
 import re
 from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
 
 from app.domain.catalogue import LOCALES, Locale
 from app.domain.tenant import Grant
@@ -38,6 +40,9 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z", re.ASCII)
 _DAY_MILLIS = 86_400_000
 
 
+NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
+
+
 class FacadeDependencies(msgspec.Struct, frozen=True):
     """The store, the clock, the deployment's producer, the URL of the category's icon, and the dialect of the
     address that received the request."""
@@ -56,6 +61,9 @@ class FacadeDependencies(msgspec.Struct, frozen=True):
     def respond(self, document: bytes, invalidated_by: UUID | None = None) -> RenderedResponse[Any]:
         """A document; on a cached route it is stored until a change of `invalidated_by`."""
         return RenderedResponse(self.body(document), invalidated_by=invalidated_by)
+
+
+Facade = NamedDependency[FacadeDependencies]  #: as handlers have them
 
 
 def not_found(root: NotFoundRoot) -> RenderedResponse[Any]:

@@ -2,10 +2,16 @@
 
 from typing import Any
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade.dependencies import FacadeDependencies, cached, not_found, parse_locale, parse_number
+from app.channels.facade.dependencies import (
+    Facade,
+    FacadeDependencies,
+    cached,
+    not_found,
+    parse_locale,
+    parse_number,
+)
 from app.domain import scopes
 from app.domain.entrants import Tournament
 from app.domain.ids import CATEGORY, SPORT
@@ -34,7 +40,7 @@ _PLAYER = cached(scopes.PLAYERS_READ, per=_cached_per)
 
 @get("/v1/sports/{locale:str}/tournaments", opt=_LIST)
 async def get_facade_tournaments(
-    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """Every known tournament, without its participants."""
     parse_locale(locale)
@@ -44,10 +50,7 @@ async def get_facade_tournaments(
 
 @get("/v1/sports/{locale:str}/sports/{sport_id:str}/tournaments", opt=_LIST)
 async def get_facade_sport_tournaments(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    sport_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str], sport_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The tournaments of one sport, for clients that request them sport by sport."""
     parse_locale(locale)
@@ -66,10 +69,7 @@ async def _tournaments(facade: FacadeDependencies, grant: Grant) -> list[Tournam
 
 @get("/v1/sports/{locale:str}/tournaments/{tournament_id:str}/info", opt=_TOURNAMENT)
 async def get_facade_tournament(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    tournament_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str], tournament_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """One tournament and its participating teams."""
     parse_locale(locale)
@@ -83,10 +83,7 @@ async def get_facade_tournament(
 
 @get("/v1/sports/{locale:str}/competitors/{competitor_id:str}/profile", opt=_TEAM)
 async def get_facade_competitor(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    competitor_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str], competitor_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """One team and its squad."""
     parse_locale(locale)
@@ -103,10 +100,7 @@ async def get_facade_competitor(
 
 @get("/v1/sports/{locale:str}/players/{player_id:str}/profile", opt=_PLAYER)
 async def get_facade_player(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    player_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str], player_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """One player."""
     parse_locale(locale)

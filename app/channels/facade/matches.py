@@ -4,10 +4,10 @@ day; and of changed fixtures."""
 from collections.abc import Hashable, Sequence
 from typing import Annotated, Any
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.facade.dependencies import (
+    Facade,
     FacadeDependencies,
     cached,
     not_found,
@@ -58,10 +58,7 @@ _LIST = cached(scopes.LIST, per=_per_list)
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/summary", opt=_SUMMARY)
 async def get_facade_summary(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    event_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str], event_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """One match with its status and score."""
     language = parse_locale(locale)
@@ -73,10 +70,7 @@ async def get_facade_summary(
 
 @get("/v1/sports/{locale:str}/sport_events/{event_id:str}/fixture", opt=_FIXTURE)
 async def get_facade_fixture(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    event_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str], event_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """One match: who meets when, in which format, and where to watch it."""
     language = parse_locale(locale)
@@ -103,7 +97,7 @@ async def _event(facade: FacadeDependencies, grant: Grant, ref: str) -> sport_ev
 @get("/v1/sports/{locale:str}/schedules/pre/schedule", opt=_LIST)
 async def get_facade_prematch_schedule(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     locale: FromPath[str],
     start: Annotated[int, QueryParameter(ge=0, le=_FAR, description="Matches to skip.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=_MOST, description="Matches at most.")] = _MOST,
@@ -114,7 +108,7 @@ async def get_facade_prematch_schedule(
 
 @get("/v1/sports/{locale:str}/schedules/live/schedule", opt=_LIST)
 async def get_facade_live_schedule(
-    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], locale: FromPath[str]
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The live matches."""
     return await _schedule(request, facade, locale, ScheduleFilter(_LIVE))
@@ -122,10 +116,7 @@ async def get_facade_live_schedule(
 
 @get("/v1/sports/{locale:str}/schedules/{day:str}/schedule", opt=_LIST)
 async def get_facade_day_schedule(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    locale: FromPath[str],
-    day: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, locale: FromPath[str], day: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The matches scheduled on a day (UTC), in any status."""
     parse_locale(locale)
@@ -174,7 +165,7 @@ def _rendered(
 @get("/v1/sports/{locale:str}/fixtures/changes", opt=options(scopes.LIST))
 async def get_facade_fixture_changes(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     locale: FromPath[str],
     after: Annotated[
         int | None, QueryParameter(ge=0, le=_FAR, description="Unix ms; one day ago by default.")

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.facade.dependencies import FacadeDependencies, cached, not_found, parse_number
+from app.channels.facade.dependencies import Facade, FacadeDependencies, cached, not_found, parse_number
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import Market
@@ -31,7 +30,7 @@ _OPT = cached(scopes.MARKETS, per=_cached_per) | {"probabilities": True}
 
 @get("/v1/probabilities/{event_id:str}", opt=_OPT)
 async def get_facade_probabilities(
-    request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies], event_id: FromPath[str]
+    request: AuthenticatedRequest, facade: Facade, event_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """What bets on a match are worth: the probability of each market without margin, or how it ended. Markets
     with a result are for keys with the scope `cs2:markets:settlements`."""
@@ -41,10 +40,7 @@ async def get_facade_probabilities(
 
 @get("/v1/probabilities/{event_id:str}/{market_id:str}", opt=_OPT)
 async def get_facade_market_probabilities(
-    request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
-    event_id: FromPath[str],
-    market_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, event_id: FromPath[str], market_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The same of the markets of one type."""
     number = parse_number(market_id, "market")
@@ -54,7 +50,7 @@ async def get_facade_market_probabilities(
 @get("/v1/probabilities/{event_id:str}/{market_id:str}/{specifiers:str}", opt=_OPT)
 async def get_facade_specified_market_probabilities(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     event_id: FromPath[str],
     market_id: FromPath[str],
     specifiers: FromPath[str],

@@ -6,7 +6,7 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade.dependencies import FacadeDependencies, check_product, options
+from app.channels.facade.dependencies import Facade, FacadeDependencies, NodeId, check_product, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -29,7 +29,6 @@ _After = Annotated[
     str | None, QueryParameter(description="Unix ms of the last processed message; 0: full snapshot.")
 ]
 _RequestId = Annotated[str | None, QueryParameter(description="Digits; repeated in every envelope.")]
-_NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
 
 @post(
@@ -39,12 +38,12 @@ _NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every r
 )
 async def request_facade_recovery(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     after: _After = None,
     request_id: _RequestId = None,
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Replay the present markets, and what changed since `after`, over AMQP."""
     check_product(product, facade.producer)
@@ -60,12 +59,12 @@ async def request_facade_recovery(
 )
 async def request_facade_event_odds(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Replay the open markets of one match, active and suspended, over AMQP; without a request id, one
     is generated and returned."""
@@ -81,12 +80,12 @@ async def request_facade_event_odds(
 )
 async def request_facade_event_results(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     recoveries: NamedDependency[RecoveryService],
     product: FromPath[str],
     event_id: FromPath[str],
     request_id: _RequestId = None,
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Replay the settlements and cancellations of one match over AMQP; without a request id, one is
     generated."""
@@ -134,7 +133,7 @@ async def _accept(
     opt=_OPT,
     include_in_schema=False,
 )
-async def unknown_product(request: AuthenticatedRequest, facade: NamedDependency[FacadeDependencies]) -> None:
+async def unknown_product(request: AuthenticatedRequest, facade: Facade) -> None:
     """Refuse such a segment as an unknown product; the framework would route it to the other paths."""
     segment, messages = request.scope["path"].split("/")[2:4]
     if messages in _MESSAGES:

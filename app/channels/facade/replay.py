@@ -9,7 +9,7 @@ from litestar import delete, post, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.facade.dependencies import FacadeDependencies, check_product, options
+from app.channels.facade.dependencies import Facade, NodeId, check_product, options
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.http.auth import AuthenticatedRequest
@@ -20,15 +20,14 @@ from app.wire.xml import replay
 
 _OPT = options(scopes.RECOVERY)
 _EVENT = "/v1/replay/events/{event_id:str}"
-_NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
 
 @get("/v1/replay", opt=_OPT)
 async def list_facade_replay_matches(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     replays: NamedDependency[ReplayService],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """The list of matches to replay, in order."""
     grant = request.auth
@@ -39,9 +38,9 @@ async def list_facade_replay_matches(
 @get("/v1/replay/status", opt=_OPT)
 async def get_facade_replay_status(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     replays: NamedDependency[ReplayService],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Whether the list is being replayed."""
     grant = request.auth
@@ -54,7 +53,7 @@ async def request_facade_replay_match(
     request: AuthenticatedRequest,
     replays: NamedDependency[ReplayService],
     event_id: FromPath[str],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Add a match to the end of the list: one that is over, booked, and kept whole."""
     grant = request.auth
@@ -67,7 +66,7 @@ async def request_facade_replay_removal(
     request: AuthenticatedRequest,
     replays: NamedDependency[ReplayService],
     event_id: FromPath[str],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> RenderedResponse[Any]:
     """Remove a match from the list."""
     await replays.remove(request.auth.tenant, node_id, event_id)
@@ -77,9 +76,9 @@ async def request_facade_replay_removal(
 @post("/v1/replay/play", status_code=200, opt=_OPT)
 async def request_facade_replay(
     request: AuthenticatedRequest,
-    facade: NamedDependency[FacadeDependencies],
+    facade: Facade,
     replays: NamedDependency[ReplayService],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
     speed: Annotated[str | None, QueryParameter(description="Factor; 10 if it is not sent.")] = None,
     max_delay: Annotated[
         str | None,
@@ -106,7 +105,7 @@ async def request_facade_replay(
 
 @post("/v1/replay/stop", status_code=200, opt=_OPT)
 async def request_facade_replay_stop(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """Stop the replay; the list stays."""
     await replays.stop(request.auth.tenant, node_id)
@@ -115,7 +114,7 @@ async def request_facade_replay_stop(
 
 @post("/v1/replay/clear", status_code=200, opt=_OPT)
 async def request_facade_replay_clearing(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """Stop the replay, and empty the list."""
     await replays.clear(request.auth.tenant, node_id)

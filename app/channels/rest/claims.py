@@ -1,7 +1,7 @@
 """Claims that a result is wrong, under /cs2/v1/claims: make one, follow it, withdraw it."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from litestar import post
@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import Limit
+from app.channels.rest.dependencies import CreatedCursor, Limit, created_after, options
 from app.claims.request import ClaimService, WantedClaim
 from app.domain import scopes
 from app.domain.claims import ClaimState
@@ -20,14 +20,13 @@ from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid
 from app.store import matches
-from app.store.claims import ClaimFilter, Place
+from app.store.claims import ClaimFilter
 from app.store.transaction import Tx
 from app.wire.views.claims import ClaimView, NewClaim, claim_view
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _BODY_BYTES = 32_768  #: evidence of the longest, in any script, is half of that
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.SETTLEMENTS,)}
-_CURSOR = r"^[0-9]{1,18}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+_OPT = options(scopes.SETTLEMENTS)
 _STATES = f"^({'|'.join(ClaimState)})$"
 _CLAIM = "/cs2/v1/claims/{claim_id:uuid}"
 
@@ -59,10 +58,7 @@ async def list_claims(
     in_state: Annotated[
         str | None, QueryParameter(name="state", pattern=_STATES, description="All, if left out.")
     ] = None,
-    cursor: Annotated[
-        str | None,
-        QueryParameter(pattern=_CURSOR, description="The `next_cursor` of the page before, unchanged."),
-    ] = None,
+    cursor: CreatedCursor = None,
     limit: Limit = 50,
 ) -> Many[ClaimView]:
     """Your claims as they stand, newest first. `next_cursor` leads to the next page and is absent on the
@@ -73,9 +69,9 @@ async def list_claims(
         state=ClaimState(in_state) if in_state else None,
         finished_only=grant.finished_only,
     )
-    found, following = await claims.page(wanted, limit, _place(cursor) if cursor else None)
-    after: Any = f"{following[0]}.{following[1]}" if following else UNSET
-    return Many(tuple(map(claim_view, found)), ListMeta(len(found), limit, next_cursor=after))
+    found, following = await claims.page(wanted, limit, created_after(cursor))
+    after = f"{following[0]}.{following[1]}" if following else UNSET
+    return many(map(claim_view, found), limit, next_cursor=after)
 
 
 @get(_CLAIM, opt=_OPT)
@@ -103,8 +99,3 @@ async def _match(grant: Grant, ref: str, tx: Tx) -> Match:
     if match is None:
         raise Invalid(Field(("body", "match"), f"There is no match {ref!r}.", "unknown_match", ref))
     return match
-
-
-def _place(cursor: str) -> Place:
-    at, _, last = cursor.partition(".")
-    return int(at), UUID(last)

@@ -1,7 +1,7 @@
 """Combinations (bet builder), under /cs2/v1/combinations: price them, and ask how they stand."""
 
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from litestar import post
@@ -9,7 +9,15 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import Limit, RestDependencies
+from app.channels.rest.dependencies import (
+    CreatedCursor,
+    Limit,
+    Rest,
+    created_after,
+    options,
+    page,
+    unix_millis,
+)
 from app.combinations import settlement
 from app.combinations.request import CombinationService, WantedLeg
 from app.combinations.settlement import SettledCombination
@@ -19,7 +27,6 @@ from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.errors import Invalid
-from app.store.combinations import Place
 from app.wire.views.combinations import (
     CombinationView,
     NewCombination,
@@ -27,17 +34,16 @@ from app.wire.views.combinations import (
     combination_view,
     leg_problems,
 )
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single
 
 _BODY_BYTES = 8_192  #: ten legs with the longest names are half of that
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MARKETS,)}
-_CURSOR = r"^[0-9]{1,18}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+_OPT = options(scopes.MARKETS)
 
 
 @post("/cs2/v1/combinations", status_code=201, opt=_OPT, request_max_body_size=_BODY_BYTES)
 async def request_combination(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     combinations: NamedDependency[CombinationService],
     data: JSONBody[NewCombination],
 ) -> Single[CombinationView]:
@@ -55,38 +61,27 @@ async def request_combination(
 @get("/cs2/v1/combinations", opt=_OPT)
 async def list_combinations(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     since: Annotated[
         datetime | None, QueryParameter(description="Combinations priced then or later; UTC.")
     ] = None,
-    cursor: Annotated[
-        str | None,
-        QueryParameter(pattern=_CURSOR, description="The `next_cursor` of the page before, unchanged."),
-    ] = None,
+    cursor: CreatedCursor = None,
     limit: Limit = 50,
 ) -> Many[CombinationView]:
     """Your combinations as they stand, oldest first. `next_cursor` leads to the next page and is absent on
     the last. To follow them, begin again with a `since` some seconds before the newest that you have."""
     found = await settlement.page(
         *(rest.store, request.auth),
-        since=_millis(since) if since else 0,
-        after=_place(cursor) if cursor else None,
+        since=unix_millis(since) if since else 0,
+        after=created_after(cursor),
         limit=limit + 1,
     )
-    shown = found[:limit]
-    following: Any = UNSET
-    if len(found) > limit:
-        last = shown[-1].combination
-        following = f"{last.created_at}.{last.id}"
-    views = tuple(_view(one, request.auth) for one in shown)
-    return Many(views, ListMeta(len(shown), limit, next_cursor=following))
+    return page(found, limit, lambda one: _view(one, request.auth), _cursor)
 
 
 @get("/cs2/v1/combinations/{combination_id:uuid}", opt=_OPT)
 async def get_combination(
-    request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
-    combination_id: FromPath[UUID],
+    request: AuthenticatedRequest, rest: Rest, combination_id: FromPath[UUID]
 ) -> Single[CombinationView]:
     """One of your combinations as it stands: its status follows from the settlement ledger. A void leg falls
     out, and the price is made again from the legs that are left, by the state that the whole was priced
@@ -104,11 +99,5 @@ def _wanted(leg: WantedLegBody, place: int) -> WantedLeg:
     return WantedLeg(leg.match, market_type(name), name.partition(":")[2], ("body", "legs", place))
 
 
-def _place(cursor: str) -> Place:
-    at, _, last = cursor.partition(".")
-    return int(at), UUID(last)
-
-
-def _millis(moment: datetime) -> int:
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(aware.timestamp() * 1000)
+def _cursor(last: SettledCombination) -> str:
+    return f"{last.combination.created_at}.{last.combination.id}"

@@ -8,9 +8,12 @@ for anything else, `NotFound` for those that do not exist or that this key may n
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 import msgspec
+from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
@@ -29,19 +32,22 @@ from app.kit.errors import Field, Invalid, NotFound
 from app.ledger.reading import PublicKeys
 from app.store import entrants, match_entrants, matches, tenants
 from app.store.connections import Store
-from app.store.entrants import E
 from app.store.transaction import Tx
 from app.wire.fields import Group, Groups, groups
-from app.wire.views.meta import ListMeta, Many
+from app.wire.views.meta import Many, many
 from app.wire.xml import sport_events
 from app.wire.xml.sport_events import SportEvent
 
 T = TypeVar("T")
 V = TypeVar("V")
-_CURSOR = "The `next_cursor` of the page before, unchanged."
-Cursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,10}$", description=_CURSOR)]
+NEXT_CURSOR = "The `next_cursor` of the page before, unchanged."
+Cursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,10}$", description=NEXT_CURSOR)]
 #: The same of a list of ledger entries, whose numbers are larger.
-EntryCursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,19}$", description=_CURSOR)]
+EntryCursor = Annotated[str | None, QueryParameter(pattern=r"^[0-9]{1,19}$", description=NEXT_CURSOR)]
+_CREATED = r"^[0-9]{1,18}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+#: Of a list in the order of creation: Unix ms and id; `created_after` reads it.
+CreatedCursor = Annotated[str | None, QueryParameter(pattern=_CREATED, description=NEXT_CURSOR)]
+NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 Limit = Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")]
 _MARKETS = (
     "A market type by its id, or one market by its `market_offer_id`: 13, or 13:map=1|round=3|team=home."
@@ -69,6 +75,9 @@ class RestDependencies(msgspec.Struct, frozen=True):
     liquidity_by_tier: Mapping[str, float]
     files: FileDirectory | None
     ledger_keys: PublicKeys
+
+
+Rest = NamedDependency[RestDependencies]  #: as handlers have them
 
 
 def options(*scopes: str) -> dict[str, Any]:
@@ -110,11 +119,31 @@ def after_cursor(cursor: str | None) -> int:
     return min(int(cursor), 2**31 - 1) if cursor else 0
 
 
-def page(found: Sequence[E], limit: int, view: Callable[[E], V]) -> Many[V]:
-    """The page of the first `limit` rows of `found`, which has one more if another page follows."""
+def created_after(cursor: str | None) -> tuple[int, UUID] | None:
+    """When the last row shown was created (Unix ms), and its id."""
+    if cursor is None:
+        return None
+    at, _, last = cursor.partition(".")
+    return int(at), UUID(last)
+
+
+def _number(row: Any) -> str:
+    return str(row.id)
+
+
+def page(
+    found: Sequence[T], limit: int, view: Callable[[T], V], cursor_of: Callable[[T], str] = _number
+) -> Many[V]:
+    """The page of the first `limit` rows of `found`, which has one more if another page follows: that begins
+    after the cursor of the last row, by default its number."""
     rows = found[:limit]
-    following = str(rows[-1].id) if len(found) > limit else UNSET
-    return Many(tuple(map(view, rows)), ListMeta(len(rows), limit, next_cursor=following))
+    following = cursor_of(rows[-1]) if len(found) > limit else UNSET
+    return many(map(view, rows), limit, next_cursor=following)
+
+
+def unix_millis(moment: datetime) -> int:
+    """A time of a query, which is in UTC unless it has an offset."""
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 async def find_team(tx: Tx, grant: Grant, ref: str, *, parameter: str = "team_id") -> Competitor:

@@ -3,10 +3,9 @@ assume."""
 
 from typing import Annotated, Any
 
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import Rest
 from app.domain import catalogue
 from app.domain.catalogue import Locale
 from app.domain.tenant import Grant
@@ -22,7 +21,7 @@ from app.wire.views.descriptions import (
     description_views,
     suspension_reason_views,
 )
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.xml import dictionaries
 
 
@@ -42,9 +41,7 @@ async def list_market_descriptions(
     types = catalogue.load().markets
     if response_format(request.scope) is Format.XML:
         return response.as_xml(dictionaries.market_descriptions(types, locale), invalidated_by=NOTHING)
-    return response.as_json(
-        Many(description_views(types, locale), ListMeta(len(types))), invalidated_by=NOTHING
-    )
+    return response.as_json(many(description_views(types, locale)), invalidated_by=NOTHING)
 
 
 @get("/cs2/v1/markets/suspension-reasons", opt={"sport": "cs2"})
@@ -52,11 +49,10 @@ async def list_suspension_reasons(
     locale: Annotated[Locale, QueryParameter(description="The language: en or ru.")] = "en",
 ) -> Many[SuspensionReasonView]:
     """Every code of why a market or a match is suspended."""
-    reasons = catalogue.load().suspension_reasons
-    return Many(suspension_reason_views(reasons, locale), ListMeta(len(reasons)))
+    return many(suspension_reason_views(catalogue.load().suspension_reasons, locale))
 
 
 @get("/cs2/v1/markets/pricing", opt={"sport": "cs2"})
-async def get_pricing(rest: NamedDependency[RestDependencies]) -> Single[PricingView]:
+async def get_pricing(rest: Rest) -> Single[PricingView]:
     """What the prices assume of the bets that are placed at them."""
     return Single(PricingView(rest.bet_delay_seconds))

@@ -204,8 +204,6 @@ def limits(schema: Json) -> str:
 
 def pretty(example: Any) -> str:
     """An example, indented if it is JSON."""
-    return example if isinstance(example, str) else _indented(example)
-
-
-def _indented(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    if isinstance(example, str):
+        return example
+    return msgspec.json.format(msgspec.json.encode(example), indent=2).decode()

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies, options
+from app.channels.rest.dependencies import Rest, RestDependencies, options
 from app.domain.daily_files import SCOPES, FileFormat, FileKind, FileName, parse_name, variant_of
 from app.domain.tenant import Grant
 from app.files.directory import DayManifest, FileDirectory, StoredFile
@@ -21,7 +20,7 @@ from app.http.file_response import FileResponse
 from app.http.handlers import get
 from app.kit.errors import NotFound
 from app.wire.views.files import FileView
-from app.wire.views.meta import ListMeta, Many
+from app.wire.views.meta import Many, many
 
 _SCOPES = tuple(sorted(set(SCOPES.values())))
 _MEDIA = {FileFormat.PARQUET: "application/vnd.apache.parquet", FileFormat.CSV: "application/gzip"}
@@ -32,7 +31,7 @@ _HEADERS = ("ETag", "Accept-Ranges")
 @get("/v1/files", opt=options(*_SCOPES) | {"may_be_absent": True})
 async def list_files(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     day: Annotated[date | None, QueryParameter(description=_DAY)] = None,
 ) -> Many[FileView]:
     """The daily files that this key may have, the newest day first: prices, settlements, rounds and timeline
@@ -44,17 +43,14 @@ async def list_files(
     beginning.
     """
     manifests = await asyncio.to_thread(_manifests, _directory(rest), day)
-    found = tuple(view for each in manifests for view in _views(request.auth, each))
-    return Many(found, ListMeta(len(found)))
+    return many(view for each in manifests for view in _views(request.auth, each))
 
 
 @get(
     "/v1/files/{file_name:str}",
     opt=options(*_SCOPES) | {"file_response": tuple(_MEDIA.values()), "response_headers": _HEADERS},
 )
-async def get_file(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], file_name: FromPath[str]
-) -> FileResponse:
+async def get_file(request: AuthenticatedRequest, rest: Rest, file_name: FromPath[str]) -> FileResponse:
     """The bytes of a daily file, whatever `Accept` says.
 
     A download that broke off is resumed with `Range: bytes=N-` (N: how many bytes you have) and `If-Range`

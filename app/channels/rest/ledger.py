@@ -6,10 +6,9 @@
 from datetime import date
 from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies, options
+from app.channels.rest.dependencies import Rest, options
 from app.domain import scopes
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
@@ -23,7 +22,7 @@ from app.wire.views.ledger import (
     LedgerKeyView,
     head_view,
 )
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _ROWS, _MOST = 200, 1000
 _SCOPES = options(scopes.SETTLEMENTS)
@@ -35,7 +34,7 @@ Size = Annotated[int, QueryParameter(ge=1, le=2**31 - 1, description="Leaves of 
 
 @get("/v1/ledger/heads", opt=_SCOPES)
 async def list_ledger_heads(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     after: Annotated[
         int, QueryParameter(ge=0, le=2**63 - 1, description="The number of the last head that you have.")
     ] = 0,
@@ -45,13 +44,13 @@ async def list_ledger_heads(
     how many leaves the day has, and the root of their tree."""
     async with rest.store.autocommit() as tx:
         found = await ledger.heads(tx, after, limit=limit)
-    return Many(tuple(map(head_view, found)), ListMeta(len(found), limit))
+    return many(map(head_view, found), limit)
 
 
 @get("/v1/ledger/leaves", opt=_SCOPES)
 async def list_ledger_leaves(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     day: Day,
     first: Annotated[
         int, QueryParameter(name="from", ge=0, le=2**31 - 1, description="The index of the first leaf.")
@@ -63,12 +62,12 @@ async def list_ledger_leaves(
     async with rest.store.snapshot() as tx:
         found = await reading.leaves(tx, request.auth, str(day), first, limit)
         total = await ledger.size(tx, str(day))
-    return Many(tuple(found), ListMeta(len(found), limit, total))
+    return many(found, limit, total)
 
 
 @get("/v1/ledger/inclusion", opt=_PROOF)
 async def get_ledger_inclusion_proof(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     day: Day,
     index: Annotated[int, QueryParameter(ge=0, le=2**31 - 1, description="The leaf's index.")],
     size: Size,
@@ -79,7 +78,7 @@ async def get_ledger_inclusion_proof(
 
 @get("/v1/ledger/consistency", opt=_PROOF)
 async def get_ledger_consistency_proof(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     day: Day,
     first: Annotated[int, QueryParameter(ge=0, le=2**31 - 1, description="Leaves of the earlier tree.")],
     second: Size,
@@ -89,14 +88,12 @@ async def get_ledger_consistency_proof(
 
 
 @get("/v1/ledger/keys", opt={"open": True})
-async def list_ledger_keys(rest: NamedDependency[RestDependencies]) -> Many[LedgerKeyView]:
+async def list_ledger_keys(rest: Rest) -> Many[LedgerKeyView]:
     """The public keys of the ledger, oldest first; the last one signs. Needs no key."""
-    found = await rest.ledger_keys.latest()
-    return Many(found, ListMeta(len(found)))
+    return many(await rest.ledger_keys.latest())
 
 
 @get("/.well-known/matchfeed-ledger-keys", opt={"open": True})
-async def list_well_known_ledger_keys(rest: NamedDependency[RestDependencies]) -> Many[LedgerKeyView]:
+async def list_well_known_ledger_keys(rest: Rest) -> Many[LedgerKeyView]:
     """The same as `/v1/ledger/keys`."""
-    found = await rest.ledger_keys.latest()
-    return Many(found, ListMeta(len(found)))
+    return many(await rest.ledger_keys.latest())

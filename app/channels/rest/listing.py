@@ -5,14 +5,13 @@ began (Unix ms), its number. The next page begins after it, whatever was inserte
 """
 
 from collections.abc import Hashable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import RestDependencies, options, visible_sport_events
+from app.channels.rest.dependencies import NEXT_CURSOR, Rest, options, unix_millis, visible_sport_events
 from app.domain import scopes
 from app.domain.match import Match, Status
 from app.domain.tenant import Grant
@@ -27,7 +26,7 @@ from app.store.listings import UNKNOWN_START, ListPosition, Window
 from app.store.transaction import Tx
 from app.wire.fields import Group
 from app.wire.views.match import MatchView, basic_view
-from app.wire.views.meta import ListMeta, Many
+from app.wire.views.meta import Many, many
 from app.wire.xml import sport_events
 
 Filter = Literal["upcoming", "live", "finished", "cancelled"]
@@ -76,15 +75,12 @@ _LISTING: dict[str, Any] = {"sibling": True, "cached_per": _cached_per}
 )
 async def list_matches(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     status: Annotated[Filter | None, QueryParameter(description="Matches in this state only.")] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=200, description="Rows at most.")] = 50,
     cursor: Annotated[
         str | None,
-        QueryParameter(
-            pattern=_CURSOR,
-            description="The `next_cursor` of the page before, unchanged; `status` must be that page's.",
-        ),
+        QueryParameter(pattern=_CURSOR, description=f"{NEXT_CURSOR[:-1]}; `status` must be that page's."),
     ] = None,
     begins_from: Annotated[
         datetime | None,
@@ -117,21 +113,16 @@ async def list_matches(
             schedule = sport_events.schedule(events, total=total, next_cursor=following)
             return response.as_xml(schedule, invalidated_by=MATCH_LISTS)
         logos = await match_entrants.logos_of(tx, found.matches)
-    meta = ListMeta(len(found.matches), limit, total, following or UNSET)
-    rows = tuple(basic_view(match, logos[match.id]) for match in found.matches)
-    return response.as_json(Many(rows, meta), invalidated_by=MATCH_LISTS)
+    rows = (basic_view(match, logos[match.id]) for match in found.matches)
+    listed = many(rows, limit, total, next_cursor=following or UNSET)
+    return response.as_json(listed, invalidated_by=MATCH_LISTS)
 
 
 def _window(first: datetime | None, end: datetime | None) -> Window:
     """Matches without a known start are in no window."""
     if first is None and end is None:
         return Window()
-    return Window(_millis(first) if first else 0, _millis(end) - 1 if end else UNKNOWN_START - 1)
-
-
-def _millis(moment: datetime) -> int:
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(aware.timestamp() * 1000)
+    return Window(unix_millis(first) if first else 0, unix_millis(end) - 1 if end else UNKNOWN_START - 1)
 
 
 async def _page(tx: Tx, buckets: tuple[str, ...], window: Window, cursor: Cursor | None, limit: int) -> Found:

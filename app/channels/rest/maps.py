@@ -1,10 +1,6 @@
 """Maps, under /cs2/v1/maps: the active pool, and the statistics of each map."""
 
-from typing import Any
-
-from litestar.di import NamedDependency
-
-from app.channels.rest.dependencies import RestDependencies, Window
+from app.channels.rest.dependencies import Rest, Window, options
 from app.domain import catalogue, scopes
 from app.domain.analytics import TeamLine, window_start
 from app.domain.catalogue import MapInfo
@@ -15,28 +11,27 @@ from app.store import statistics
 from app.store.statistics import EVER
 from app.store.transaction import Tx
 from app.wire.text import iso_time
-from app.wire.views.meta import ListMeta, Many, Single
-from app.wire.views.statistics import MapAnalyticsView, PoolView, map_view, pool_view
+from app.wire.views.meta import Many, Single, many
+from app.wire.views.statistics import MapAnalyticsView, PoolView, map_view
 
-_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MAPS,)}
+_READ = options(scopes.MAPS)
 _LINES = 600  #: two for each time that a map was played
 
 
 @get("/cs2/v1/maps/pool", opt=_READ)
-async def get_map_pool(rest: NamedDependency[RestDependencies]) -> Single[PoolView]:
+async def get_map_pool(rest: Rest) -> Single[PoolView]:
     """Today's active map pool."""
-    return Single(pool_view(CS2.slug, tuple(one.code for one in in_pool(rest.clock()))))
+    codes = tuple(one.code for one in in_pool(rest.clock()))
+    return Single(PoolView(CS2.slug, codes, len(codes)))
 
 
 @get("/cs2/v1/maps", opt=_READ)
-async def list_maps(
-    rest: NamedDependency[RestDependencies], time_filter: Window = "3months"
-) -> Many[MapAnalyticsView]:
+async def list_maps(rest: Rest, time_filter: Window = "3months") -> Many[MapAnalyticsView]:
     """The statistics of each known map, over the newest 300 times that it was finished."""
     now = rest.clock()
     async with rest.store.snapshot() as tx:
         found = await map_views(tx, catalogue.load().maps, now, since=window_start(time_filter, now))
-    return Many(found, ListMeta(len(found)))
+    return many(found)
 
 
 async def map_views(

@@ -4,7 +4,6 @@ from bisect import bisect_right
 from operator import attrgetter
 from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 from msgspec import UNSET
 
@@ -13,7 +12,7 @@ from app.channels.rest.dependencies import (
     CACHED_WITH_SIBLING,
     EntryCursor,
     Limit,
-    RestDependencies,
+    Rest,
     options,
     visible_match,
     visible_sport_events,
@@ -39,7 +38,7 @@ from app.wire.views.match import (
     match_view,
     summary_view,
 )
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.offers import MarketView, SettlementView, market_view, settlement_view
 from app.wire.xml import feed, sport_events
 
@@ -48,7 +47,7 @@ _SETTLEMENTS = 200
 
 @get("/cs2/v1/matches/{match_id:str}", opt=options(scopes.LIST, scopes.READ) | CACHED_WITH_SIBLING)
 async def get_match(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Single[MatchView]]:
     """One match, with the fields that the key's scopes open. Its XML is the compact fixture."""
     field_groups = groups(request.auth.scopes)
@@ -63,7 +62,7 @@ async def get_match(
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/summary"), opt=options(scopes.READ) | CACHED_WITH_SIBLING)
 async def get_match_summary(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Single[SummaryView]]:
     """A match's score, winner, score of each map, and when it was played."""
     async with rest.store.snapshot() as tx:
@@ -94,7 +93,7 @@ async def _parts(tx: Tx, grant: Grant, match: Match, field_groups: Groups) -> Ma
 
 @get(siblings("/cs2/v1/matches/{match_id:str}/markets"), opt=options(scopes.MARKETS) | CACHED_WITH_SIBLING)
 async def list_match_markets(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Many[MarketView]]:
     """The markets of a match that are on offer or suspended, by type and specifiers.
 
@@ -117,35 +116,31 @@ async def list_match_markets(
             probabilities=request.auth.tenant.probabilities,
         )
         return response.as_xml(document, invalidated_by=match.id)
-    return response.as_json(
-        Many(tuple(map(market_view, found)), ListMeta(len(found))), invalidated_by=match.id
-    )
+    return response.as_json(many(map(market_view, found)), invalidated_by=match.id)
 
 
 @get("/cs2/v1/matches/{match_id:str}/rounds", opt=options(scopes.DETAIL) | CACHED)
 async def list_match_rounds(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Many[RoundView]]:
     """The finished rounds of a match that count, in order."""
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         found = [played for played in await history.rounds(tx, match.id) if not played.void]
-    shown = Many(tuple(map(round_view, found)), ListMeta(len(found)))
-    return response.negotiated(request, shown, invalidated_by=match.id)
+    return response.negotiated(request, many(map(round_view, found)), invalidated_by=match.id)
 
 
 @get("/cs2/v1/matches/{match_id:str}/timeline", opt=options(scopes.DETAIL) | CACHED)
 async def list_match_events(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> RenderedResponse[Many[EventView]]:
     """Kills and bomb events of a match that count, in order."""
     async with rest.store.snapshot() as tx:
         match = await visible_match(tx, request.auth, match_id)
         found = [event for event in await history.timeline(tx, match.id) if not event.void]
     internal = Group.INTERNALS in groups(request.auth.scopes)
-    views = tuple(event_view(event, match.info.streams, internal=internal) for event in found)
-    shown = Many(views, ListMeta(len(found)))
-    return response.negotiated(request, shown, invalidated_by=match.id)
+    views = (event_view(event, match.info.streams, internal=internal) for event in found)
+    return response.negotiated(request, many(views), invalidated_by=match.id)
 
 
 @get(
@@ -154,7 +149,7 @@ async def list_match_events(
 )
 async def list_match_settlements(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     match_id: FromPath[str],
     limit: Annotated[int, QueryParameter(ge=1, le=1000, description="Entries at most.")] = _SETTLEMENTS,
     cursor: EntryCursor = None,
@@ -167,15 +162,15 @@ async def list_match_settlements(
     begin = bisect_right(entries, int(cursor or 0), key=attrgetter("id"))
     shown = entries[begin : begin + limit]
     following = str(shown[-1].id) if begin + limit < len(entries) else UNSET
-    meta = ListMeta(len(shown), limit, len(entries), following)
-    views = tuple(settlement_view(match.id, match.number, entry) for entry in shown)
-    return response.negotiated(request, Many(views, meta), invalidated_by=match.id)
+    views = (settlement_view(match.id, match.number, entry) for entry in shown)
+    listed = many(views, limit, len(entries), next_cursor=following)
+    return response.negotiated(request, listed, invalidated_by=match.id)
 
 
 @get("/cs2/v1/settlements", opt=options(scopes.SETTLEMENTS))
 async def list_settlements(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     since_id: Annotated[
         int,
         QueryParameter(ge=0, le=2**63 - 1, description="The `id` of the last entry that you have; 0: none."),
@@ -188,5 +183,4 @@ async def list_settlements(
         found = await history.ledger_since(
             *(tx, since_id, limit, request.auth.tenant.types_off), finished_only=request.auth.finished_only
         )
-    shown = tuple(settlement_view(*each) for each in found)
-    return Many(shown, ListMeta(len(shown), limit))
+    return many((settlement_view(*each) for each in found), limit)

@@ -3,10 +3,9 @@
 from typing import Annotated, Any
 
 from litestar import Request
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import Rest
 from app.domain.ids import LIVE_SPORTS, Sport
 from app.http import response
 from app.http.auth import AuthenticatedRequest
@@ -25,7 +24,7 @@ from app.wire.views.meta import (
     WhoamiView,
     alive_view,
     health_view,
-    sports_view,
+    many,
     whoami_view,
 )
 from app.wire.xml import feed, responses
@@ -37,9 +36,7 @@ _WHOAMI = _SIBLING | {"cached_per": lambda grant, _: grant}
 
 
 @get(siblings("/v1/alive"), opt=_SIBLING)
-async def get_alive(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies]
-) -> RenderedResponse[Single[AliveView]]:
+async def get_alive(request: AuthenticatedRequest, rest: Rest) -> RenderedResponse[Single[AliveView]]:
     """Whether the service and its feed are up: while no feed process is alive, the status is `feed_down`, and
     the XML, which is the feed's own `<alive>`, has `subscribed="0"`."""
     now, fed = rest.clock(), await rest.health.ok(FEED_PROCESS)
@@ -49,7 +46,7 @@ async def get_alive(
 
 
 @get("/v1/health")
-async def get_health(rest: NamedDependency[RestDependencies]) -> Single[HealthView]:
+async def get_health(rest: Rest) -> Single[HealthView]:
     """The state of each part of the service."""
     return Single(health_view(await rest.health.parts()))
 
@@ -57,7 +54,7 @@ async def get_health(rest: NamedDependency[RestDependencies]) -> Single[HealthVi
 @get("/v1/ready", opt=_READY)
 async def get_readiness(
     request: Request[Any, Any, Any],
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     parts: Annotated[str, QueryParameter(description="Only these, separated by commas.")] = "",
 ) -> Single[HealthView]:
     """Readiness, for load balancers: 503 while a part is ill, of those in `parts` or of all except the
@@ -88,4 +85,4 @@ async def get_whoami(request: AuthenticatedRequest) -> RenderedResponse[Single[W
 @get("/v1/sports")
 async def list_sports() -> Many[Sport]:
     """The sport namespaces that are live."""
-    return sports_view(LIVE_SPORTS)
+    return many(LIVE_SPORTS)

@@ -1,18 +1,18 @@
 """Players, under /cs2/v1/players."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest.dependencies import (
     Cursor,
     Limit,
-    RestDependencies,
+    Rest,
     Window,
     after_cursor,
     find_player,
+    options,
     page,
 )
 from app.domain import scopes
@@ -36,19 +36,15 @@ def _wrong_team(query: Mapping[str, str]) -> Iterator[Field]:
         yield Field(("query", "team_id"), what, "entrant_id", ref)
 
 
-_LISTING: dict[str, Any] = {
-    "sport": "cs2",
-    "scopes": (scopes.PLAYERS_LIST,),
-    "query_rule": _wrong_team,
-}
-_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.PLAYERS_READ,)}
+_LISTING = options(scopes.PLAYERS_LIST) | {"query_rule": _wrong_team}
+_DETAIL = options(scopes.PLAYERS_READ)
 _MAPS = 5000  #: the newest maps of a player that are counted
 
 
 @get("/cs2/v1/players", opt=_LISTING)
 async def list_players(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     team_id: Annotated[
         str | None, QueryParameter(description="Players of this team only: its number or its URN.")
     ] = None,
@@ -77,10 +73,7 @@ def _team(ref: str) -> int:
 
 @get("/cs2/v1/players/{player_id:str}", opt=_DETAIL)
 async def get_player(
-    request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
-    player_id: FromPath[str],
-    time_filter: Window = "3months",
+    request: AuthenticatedRequest, rest: Rest, player_id: FromPath[str], time_filter: Window = "3months"
 ) -> Single[PlayerDetailView]:
     """A player, with statistics for each map."""
     since = window_start(time_filter, rest.clock())

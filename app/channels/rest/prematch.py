@@ -1,11 +1,8 @@
 """The preview of a match, under /cs2/v1/matches/{id}/prematch."""
 
-from typing import Any
-
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.channels.rest.dependencies import RestDependencies, Window, visible_match
+from app.channels.rest.dependencies import Rest, Window, options, visible_match
 from app.channels.rest.maps import in_pool, map_views
 from app.domain import catalogue, scopes
 from app.domain.analytics import window_start
@@ -19,7 +16,7 @@ from app.store.transaction import Tx
 from app.wire.views.meetings import Contender, PrematchView, SquadPlayer, picked, prematch_view
 from app.wire.views.meta import Single
 
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.DETAIL,)}
+_OPT = options(scopes.DETAIL)
 _MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: the newest matches of a team whose vetoes are counted
 _OF_PLAYER = 500  #: a player's newest maps
@@ -30,10 +27,7 @@ Span = tuple[int, int]  #: from, until: the period (ms) in which the counted mat
 
 @get("/cs2/v1/matches/{match_id:str}/prematch", opt=_OPT)
 async def get_match_prematch(
-    request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
-    match_id: FromPath[str],
-    time_filter: Window = "3months",
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str], time_filter: Window = "3months"
 ) -> Single[PrematchView]:
     """Both teams, their maps, rosters and form, the veto and the maps, as they stood before the match."""
     async with rest.store.snapshot() as tx:

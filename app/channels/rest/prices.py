@@ -6,16 +6,9 @@ costs what is new, and is not cached.
 
 from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest.dependencies import (
-    RestDependencies,
-    WantedMarkets,
-    options,
-    visible_match,
-    wanted_markets,
-)
+from app.channels.rest.dependencies import Rest, WantedMarkets, options, visible_match, wanted_markets
 from app.domain import scopes
 from app.domain.ids import match_urn
 from app.domain.market import MarketKey, market_name
@@ -44,7 +37,7 @@ _HEADERS = ("X-Next-Since-Seq", "X-More", "X-Complete-From")
 )
 async def list_match_prices(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     match_id: FromPath[str],
     market: WantedMarkets = None,
     since_seq: Annotated[int, QueryParameter(ge=0, le=2**63 - 1, description=_SINCE)] = 0,

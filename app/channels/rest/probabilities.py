@@ -2,15 +2,21 @@
 which to buy a bet back ("cash-out")."""
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies, WantedMarkets, visible_match, wanted_markets
+from app.channels.rest.dependencies import (
+    Rest,
+    WantedMarkets,
+    options,
+    unix_millis,
+    visible_match,
+    wanted_markets,
+)
 from app.domain import scopes
 from app.domain.market import NAME_PATTERN, MarketKey, key_of_name
 from app.domain.match import Match
@@ -33,7 +39,7 @@ from app.wire.views.probabilities import (
     probabilities_view,
 )
 
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.MARKETS,), "probabilities": True}
+_OPT = options(scopes.MARKETS) | {"probabilities": True}
 _ODDS = re.compile(r"[1-9][0-9]{0,3}(\.[0-9]{1,3})?", re.ASCII)
 _STAKE = re.compile(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?", re.ASCII)
 
@@ -41,7 +47,7 @@ _STAKE = re.compile(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?", re.ASCII)
 @get("/cs2/v1/matches/{match_id:str}/probabilities", opt=_OPT)
 async def list_match_probabilities(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     match_id: FromPath[str],
     market: WantedMarkets = None,
     closed: Annotated[bool, QueryParameter(description="Whether to list markets with a result.")] = True,
@@ -63,7 +69,7 @@ async def list_match_probabilities(
 @get("/cs2/v1/matches/{match_id:str}/cashout", opt=_OPT)
 async def get_match_cashout(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     match_id: FromPath[str],
     market: Annotated[
         str,
@@ -125,8 +131,7 @@ async def _is_void(
     """Whether the bets of a window are void in which this one was placed."""
     if placed_at is None:
         return False
-    aware = placed_at if placed_at.tzinfo else placed_at.replace(tzinfo=UTC)
-    at = int(aware.timestamp() * 1000)
+    at = unix_millis(placed_at)
     ledger = await combinations.ledger_of(tx, [(match_id, key)])
     entries = offered_entries(ledger.get((match_id, key), ()), offer.types_off)
     windows = [entry.void_window for entry in standing_windows(entries)]

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from app.access.selfcheck import BODY_BYTES, compare
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import NodeId, Rest, options
 from app.domain import scopes
 from app.domain.recovery import RecoveryKind
 from app.http.auth import AuthenticatedRequest
@@ -19,14 +19,12 @@ from app.wire.views.meta import Single
 from app.wire.views.recovery import RecoveryStateView, RecoveryView, recovery_state_view, recovery_view
 from app.wire.views.selfcheck import Digest, SelfCheckView
 
-_REQUEST = {
-    "sport": "cs2",
-    "scopes": (scopes.RECOVERY,),
+_PROGRESS = options(scopes.RECOVERY)
+_REQUEST = _PROGRESS | {
     "required": ("request_id",),
     "handler_checks_query": True,  # the window of `after` depends on what is stored
 }
-_CHECK = {"sport": "cs2", "scopes": (scopes.MARKETS,), "concurrency_limited": True}
-_PROGRESS = {"sport": "cs2", "scopes": (scopes.RECOVERY,)}
+_CHECK = options(scopes.MARKETS) | {"concurrency_limited": True}
 
 
 @post("/cs2/v1/recovery/initiate_request", status_code=202, opt=_REQUEST)
@@ -39,7 +37,7 @@ async def request_recovery(
     request_id: Annotated[
         str | None, QueryParameter(description="Digits; repeated in every envelope.")
     ] = None,
-    node_id: Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")] = None,
+    node_id: NodeId = None,
 ) -> Single[RecoveryView]:
     """Replay the present markets, and what was settled or voided since `after`, over AMQP."""
     parameters = RecoveryParameters(after, request_id, node_id, tuple(wrong_fields(request.scope)))
@@ -63,7 +61,7 @@ async def get_recovery(
 
 @post("/cs2/v1/selfcheck", status_code=200, opt=_CHECK, request_max_body_size=BODY_BYTES)
 async def compare_book(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], data: JSONBody[Digest]
+    request: AuthenticatedRequest, rest: Rest, data: JSONBody[Digest]
 ) -> Single[SelfCheckView]:
     """Compare a digest of the client's open markets with what is on offer to it at this moment.
 

@@ -1,20 +1,20 @@
 """Replays of matches that are over, under /cs2/v1/replay: choose them, start and stop them. They are
 published over AMQP, to an exchange of their own."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar import delete, post, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import Limit
+from app.channels.rest.dependencies import NEXT_CURSOR, Limit, NodeId, options
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.replay.request import ReplayService
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.replay import (
     NewReplay,
     NodeReplayView,
@@ -26,10 +26,9 @@ from app.wire.views.replay import (
     replayable_match_view,
 )
 
-_OPT: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.RECOVERY,)}
+_OPT = options(scopes.RECOVERY)
 _BODY_BYTES = 32_768
 _EVENT = "/cs2/v1/replay/events/{event_id:str}"
-_NodeId = Annotated[str | None, QueryParameter(description="Digits; ends every routing key.")]
 
 
 @get("/cs2/v1/replay/matches", opt=_OPT)
@@ -39,10 +38,7 @@ async def list_replayable_matches(
     limit: Limit = 50,
     cursor: Annotated[
         str | None,
-        QueryParameter(
-            pattern=r"^[0-9]{1,18}\.[0-9]{1,18}$",
-            description="The `next_cursor` of the page before, unchanged.",
-        ),
+        QueryParameter(pattern=r"^[0-9]{1,18}\.[0-9]{1,18}$", description=NEXT_CURSOR),
     ] = None,
 ) -> Many[ReplayableMatchView]:
     """The matches that can be replayed, newest first: over, booked, and kept whole. A page may be short while
@@ -51,13 +47,12 @@ async def list_replayable_matches(
     grant, after = request.auth, (int(at), int(number)) if cursor else None
     found = await replays.replayable(grant.tenant, limit, after, finished_only=grant.finished_only)
     following = ".".join(map(str, found.following)) if found.following else UNSET
-    meta = ListMeta(len(found.rows), limit, next_cursor=following)
-    return Many(tuple(map(replayable_match_view, found.rows)), meta)
+    return many(map(replayable_match_view, found.rows), limit, next_cursor=following)
 
 
 @get("/cs2/v1/replay", opt=_OPT)
 async def get_replay(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """The list of matches to replay, and how far the replay is that was started last."""
     return await _present(replays, request.auth, node_id)
@@ -68,7 +63,7 @@ async def request_replay_match(
     request: AuthenticatedRequest,
     replays: NamedDependency[ReplayService],
     event_id: FromPath[str],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> Single[NodeReplayView]:
     """Add a match to the end of the list: one that is over, booked, and kept whole."""
     grant = request.auth
@@ -81,7 +76,7 @@ async def request_replay_removal(
     request: AuthenticatedRequest,
     replays: NamedDependency[ReplayService],
     event_id: FromPath[str],
-    node_id: _NodeId = None,
+    node_id: NodeId = None,
 ) -> Single[NodeReplayView]:
     """Remove a match from the list. A replay that runs goes on with it."""
     await replays.remove(request.auth.tenant, node_id, event_id)
@@ -104,7 +99,7 @@ async def request_replay(
 
 @post("/cs2/v1/replay/stop", status_code=200, opt=_OPT)
 async def request_replay_stop(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay; the list stays."""
     await replays.stop(request.auth.tenant, node_id)
@@ -113,7 +108,7 @@ async def request_replay_stop(
 
 @post("/cs2/v1/replay/clear", status_code=200, opt=_OPT)
 async def request_replay_clearing(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: _NodeId = None
+    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay, and empty the list."""
     await replays.clear(request.auth.tenant, node_id)

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Set
 from typing import Annotated, Any
 
-from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from app.channels.rest.dependencies import RestDependencies
+from app.channels.rest.dependencies import Rest
 from app.domain import scopes
 from app.domain.tenant import Grant
 from app.http.auth import AuthenticatedRequest
@@ -51,7 +50,7 @@ _NAMES = 50  #: teams and tournaments by which matches are found
 @get("/cs2/v1/search", opt=_OPT)
 async def search_names(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     q: Annotated[str, QueryParameter(min_length=2, max_length=100, description="At least two letters.")],
     types: Annotated[
         str | None,

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.channels.rest.dependencies import (
     Cursor,
     Limit,
-    RestDependencies,
+    Rest,
     after_cursor,
     found_or_404,
     page,
@@ -32,7 +31,7 @@ _READ: dict[str, Any] = {"sport": "soccer"}
 
 @get("/soccer/v1/competitors", opt=_READ)
 async def list_soccer_competitors(
-    rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
+    rest: Rest, cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerCompetitorView]:
     """Clubs and national teams by number."""
     async with rest.store.autocommit() as tx:
@@ -41,9 +40,7 @@ async def list_soccer_competitors(
 
 
 @get("/soccer/v1/competitors/{competitor_id:str}", opt=_READ)
-async def get_soccer_competitor(
-    rest: NamedDependency[RestDependencies], competitor_id: FromPath[str]
-) -> Single[SoccerCompetitorView]:
+async def get_soccer_competitor(rest: Rest, competitor_id: FromPath[str]) -> Single[SoccerCompetitorView]:
     """A club or a national team."""
     number = parse_reference("competitor", competitor_id, "competitor")
     async with rest.store.autocommit() as tx:
@@ -53,7 +50,7 @@ async def get_soccer_competitor(
 
 @get("/soccer/v1/tournaments", opt=_READ)
 async def list_soccer_tournaments(
-    rest: NamedDependency[RestDependencies], cursor: Cursor = None, limit: Limit = 50
+    rest: Rest, cursor: Cursor = None, limit: Limit = 50
 ) -> Many[SoccerTournamentView]:
     """Competitions by number."""
     async with rest.store.autocommit() as tx:
@@ -63,7 +60,7 @@ async def list_soccer_tournaments(
 
 @get("/soccer/v1/tournaments/{tournament_id:str}", opt=_READ)
 async def get_soccer_tournament(
-    rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
+    rest: Rest, tournament_id: FromPath[str]
 ) -> Single[SoccerTournamentDetailView]:
     """A competition and its participants."""
     number = parse_reference("tournament", tournament_id, "competition", "tournament")

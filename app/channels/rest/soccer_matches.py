@@ -9,11 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
-from msgspec import UNSET
 
-from app.channels.rest.dependencies import Limit, RestDependencies, found_or_404, parse_reference
+from app.channels.rest.dependencies import NEXT_CURSOR, Limit, Rest, found_or_404, page, parse_reference
 from app.domain.ids import entrant_number, is_entrant_reference
 from app.domain.soccer import COUNTED, SoccerMatch, SoccerStatus, standings
 from app.http.auth import AuthenticatedRequest
@@ -23,7 +21,7 @@ from app.store import entrants, soccer_matches
 from app.store.entrants import SOCCER_COMPETITORS, SOCCER_TOURNAMENTS
 from app.store.soccer_matches import DayPlace
 from app.store.transaction import Tx
-from app.wire.views.meta import ListMeta, Many, Single
+from app.wire.views.meta import Many, Single
 from app.wire.views.soccer import (
     SoccerMatchView,
     SoccerNames,
@@ -58,7 +56,7 @@ def _is_day(text: str) -> bool:
 @get("/soccer/v1/matches", opt=_READ | {"query_rule": _wrong})
 async def list_soccer_matches(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     tournament: Annotated[
         str | None, QueryParameter(description="Those of this tournament: its number or its URN.")
     ] = None,
@@ -77,10 +75,7 @@ async def list_soccer_matches(
     ] = None,
     cursor: Annotated[
         str | None,
-        QueryParameter(
-            pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?\.[0-9]{1,10}$",
-            description="The `next_cursor` of the page before, unchanged.",
-        ),
+        QueryParameter(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?\.[0-9]{1,10}$", description=NEXT_CURSOR),
     ] = None,
     limit: Limit = 50,
 ) -> Many[SoccerMatchView]:
@@ -101,17 +96,18 @@ async def list_soccer_matches(
             first_day=first_day,
             last_day=last_day,
         )
-        shown = found[:limit]
-        names = await _names(tx, rest.soccer_prefix, shown)
-    last = shown[-1] if len(found) > limit else None
-    following = f"{last.day}.{last.id}" if last else UNSET
-    rows = tuple(soccer_match_view(match, names) for match in shown)
-    return Many(rows, ListMeta(len(rows), limit, next_cursor=following))
+        names = await _names(tx, rest.soccer_prefix, found[:limit])
+    return page(
+        found,
+        limit,
+        lambda match: soccer_match_view(match, names),
+        lambda match: f"{match.day}.{match.id}",
+    )
 
 
 @get("/soccer/v1/matches/{soccer_match_id:str}", opt=_READ)
 async def get_soccer_match(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], soccer_match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, soccer_match_id: FromPath[str]
 ) -> Single[SoccerMatchView]:
     """A match: when it is played, and its scores at half time and at the end. There are no prices of
     soccer."""
@@ -125,7 +121,7 @@ async def get_soccer_match(
 
 @get("/soccer/v1/tournaments/{tournament_id:str}/standings", opt=_READ)
 async def get_soccer_standings(
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     tournament_id: FromPath[str],
     season: Annotated[
         str | None,

@@ -4,11 +4,10 @@ The advice changes with time, so it is computed for each request and never cache
 """
 
 import msgspec
-from litestar.di import NamedDependency
 from litestar.params import FromPath
 from msgspec import UNSET
 
-from app.channels.rest.dependencies import RestDependencies, options, visible_match
+from app.channels.rest.dependencies import Rest, options, visible_match
 from app.domain import scopes
 from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
@@ -30,7 +29,7 @@ _DECIMALS = 4
 
 @get("/cs2/v1/matches/{match_id:str}/stakes", opt=options(scopes.MARKETS))
 async def list_match_stakes(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], match_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, match_id: FromPath[str]
 ) -> Single[StakesView]:
     """Advice on the active markets of a match: how much to take, and how long to wait before a bet is
     accepted. A tenant's profile may change both."""

@@ -2,20 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
-from app.channels.rest.dependencies import (
-    Cursor,
-    Limit,
-    RestDependencies,
-    Window,
-    after_cursor,
-    find_team,
-    page,
-)
+from app.channels.rest.dependencies import Cursor, Limit, Rest, Window, after_cursor, find_team, options, page
 from app.domain import scopes
 from app.domain.analytics import window_start
 from app.domain.match import Match
@@ -30,11 +21,7 @@ from app.wire.views.meta import Many, Single
 from app.wire.views.profiles import ExtrasView, TeamDetailView, Venue, extras_view, team_detail_view
 
 _TEAM = "/cs2/v1/teams/{team_id:str}"
-_READ: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TEAMS_READ,)}
-_LISTING: dict[str, Any] = {
-    "sport": "cs2",
-    "scopes": (scopes.TEAMS_LIST,),
-}
+_READ, _LISTING = options(scopes.TEAMS_READ), options(scopes.TEAMS_LIST)
 _MAPS = 5000  #: the newest maps of a team that are counted
 _MATCHES = 1000  #: and its newest matches
 _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknown"}
@@ -43,7 +30,7 @@ _VENUES: dict[bool | None, Venue] = {True: "lan", False: "online", None: "unknow
 @get("/cs2/v1/teams", opt=_LISTING)
 async def list_teams(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     region: Annotated[
         str | None, QueryParameter(max_length=100, description="The region, as teams show it, in any case.")
     ] = None,
@@ -69,10 +56,7 @@ async def list_teams(
 
 @get(_TEAM, opt=_READ)
 async def get_team(
-    request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
-    team_id: FromPath[str],
-    time_filter: Window = "3months",
+    request: AuthenticatedRequest, rest: Rest, team_id: FromPath[str], time_filter: Window = "3months"
 ) -> Single[TeamDetailView]:
     """A team, its squad, and its statistics for each map."""
     since = window_start(time_filter, rest.clock())
@@ -85,10 +69,7 @@ async def get_team(
 
 @get(f"{_TEAM}/extras", opt=_READ)
 async def get_team_extras(
-    request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
-    team_id: FromPath[str],
-    time_filter: Window = "3months",
+    request: AuthenticatedRequest, rest: Rest, team_id: FromPath[str], time_filter: Window = "3months"
 ) -> Single[ExtrasView]:
     """Statistics computed at each call: races, headshots, conversions, overtimes, venues and vetoes."""
     since = window_start(time_filter, rest.clock())
@@ -117,7 +98,7 @@ async def _venues(tx: Tx, team: int, played: Sequence[Match]) -> dict[Venue, tup
 @get(f"{_TEAM}/h2h/{{opponent_id:str}}", opt=_READ)
 async def get_head_to_head(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     team_id: FromPath[str],
     opponent_id: FromPath[str],
     time_filter: Window = "all",

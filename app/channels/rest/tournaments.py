@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
-from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from app.channels.rest.dependencies import (
     Cursor,
     Limit,
-    RestDependencies,
+    Rest,
     after_cursor,
     find_category,
     find_tournament,
+    options,
     page,
 )
 from app.domain import scopes
@@ -40,18 +40,14 @@ def _wrong_day(query: Mapping[str, str]) -> Iterator[Field]:
         yield Field(("query", "from"), "A day looks like 2031-04-02.", "date", day)
 
 
-_LISTING: dict[str, Any] = {
-    "sport": "cs2",
-    "scopes": (scopes.TOURNAMENTS_LIST,),
-    "query_rule": _wrong_day,
-}
-_DETAIL: dict[str, Any] = {"sport": "cs2", "scopes": (scopes.TOURNAMENTS_READ,)}
+_LISTING = options(scopes.TOURNAMENTS_LIST) | {"query_rule": _wrong_day}
+_DETAIL = options(scopes.TOURNAMENTS_READ)
 
 
 @get("/cs2/v1/tournaments", opt=_LISTING)
 async def list_tournaments(
     request: AuthenticatedRequest,
-    rest: NamedDependency[RestDependencies],
+    rest: Rest,
     tier: Annotated[
         str | None, QueryParameter(pattern="^[SABCDsabcd]$", description="S, A, B, C or D, in any case.")
     ] = None,
@@ -98,7 +94,7 @@ def _begin(day: str) -> int:
 
 @get("/cs2/v1/tournaments/{tournament_id:str}", opt=_DETAIL)
 async def get_tournament(
-    request: AuthenticatedRequest, rest: NamedDependency[RestDependencies], tournament_id: FromPath[str]
+    request: AuthenticatedRequest, rest: Rest, tournament_id: FromPath[str]
 ) -> Single[TournamentDetailView]:
     """A tournament and its participating teams."""
     async with rest.store.snapshot() as tx:

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from app.access.grants import PresentedKey
 from app.channels.stream.connection import CloseCode, frame_payloads
-from app.channels.stream.event_stream import EventStream
+from app.channels.stream.event_stream import EventStream, until_left
 from app.channels.stream.poller import Page, Poller
 from app.channels.stream.snapshot import SnapshotPlace
 from app.channels.stream.subscriptions import StreamRequest, Subscriptions
@@ -127,8 +127,7 @@ async def _awaited(
 
 
 async def _end_when_left(receive: Receive, held: HeldPage) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+    await until_left(receive)
     held.end()
 
 

@@ -8,7 +8,7 @@ has the close code and the reason that a WebSocket would be closed with.
 
 import asyncio
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import msgspec
@@ -137,16 +137,18 @@ class _EventResponse(ASGIResponse):
             transport.on_drained = connection.flush
             transport.begin()
 
-        async def until_left() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-
         try:
-            await self._subscriptions.stream(connection, self._request, accept, until_left)
-            await until_left()
+            await self._subscriptions.stream(connection, self._request, accept, partial(until_left, receive))
+            await until_left(receive)
         finally:
             if http:
                 http.on_shutdown = None
+
+
+async def until_left(receive: Receive) -> None:
+    """Return when the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _start(send: Send) -> None:

@@ -19,10 +19,8 @@ from app.domain.tenant_offer import NO_CHANGES
 from app.wire.views.frames import market_frame
 
 _encode = msgspec.json.Encoder().encode
-_MATCH_ITSELF: MarketKey = (
-    0,
-    "",
-)  #: in the order of a match's frames, the place of the match: before all markets
+#: In the order of a match's frames, the place of the match: before all markets.
+_MATCH_ITSELF: MarketKey = (0, "")
 Position = tuple[int, MarketKey]  #: the match's number, and which of its frames
 
 

@@ -131,48 +131,38 @@ PARAMETERS = {
     "variant": ParameterDoc("The variant's URN.", "od:exact_score:bo1"),
 }
 
+
+def _request_header(name: str, description: str, schema: Json | None = None, example: str = "") -> Json:
+    header: Json = {"name": name, "in": "header", "required": False, "description": description}
+    header["schema"] = schema or {"type": "string"}
+    return header | ({"example": example} if example else {})
+
+
 #: Request headers. Those that carry the key are the security schemes.
 REQUEST_HEADERS: dict[str, Json] = {
-    "IfNoneMatch": {
-        "name": "If-None-Match",
-        "in": "header",
-        "required": False,
-        "description": "An `ETag` that you have; the response is 304 without a body while it matches.",
-        "schema": {"type": "string"},
-    },
-    "Range": {
-        "name": "Range",
-        "in": "header",
-        "required": False,
-        "description": "Which bytes to send, where a download broke off: `bytes=1000-` sends those from "
-        "number 1000 on, the first being 0. Anything but one range of bytes is ignored.",
-        "schema": {"type": "string"},
-        "example": "bytes=1000-",
-    },
-    "IfRange": {
-        "name": "If-Range",
-        "in": "header",
-        "required": False,
-        "description": "The `ETag` of what you have: `Range` counts only while it is the file's.",
-        "schema": {"type": "string"},
-    },
-    "LastEventId": {
-        "name": "Last-Event-ID",
-        "in": "header",
-        "required": False,
-        "description": "Of an event stream: the `id` of the last event that you have. It takes precedence "
-        "over `since_seq`.",
-        "schema": {"type": "string", "pattern": "^[0-9]{0,18}$"},
-    },
-    "RequestId": {
-        "name": "X-Request-Id",
-        "in": "header",
-        "required": False,
-        "description": "Your own id of this request, repeated in the response and in our logs: up to 64 "
-        "letters, digits and `._:/+=-`. Anything else is replaced.",
-        "schema": {"type": "string"},
-        "example": "book-7f3a",
-    },
+    "IfNoneMatch": _request_header(
+        "If-None-Match", "An `ETag` that you have; the response is 304 without a body while it matches."
+    ),
+    "Range": _request_header(
+        "Range",
+        "Which bytes to send, where a download broke off: `bytes=1000-` sends those from number 1000 on, the "
+        "first being 0. Anything but one range of bytes is ignored.",
+        example="bytes=1000-",
+    ),
+    "IfRange": _request_header(
+        "If-Range", "The `ETag` of what you have: `Range` counts only while it is the file's."
+    ),
+    "LastEventId": _request_header(
+        "Last-Event-ID",
+        "Of an event stream: the `id` of the last event that you have. It takes precedence over `since_seq`.",
+        {"type": "string", "pattern": "^[0-9]{0,18}$"},
+    ),
+    "RequestId": _request_header(
+        "X-Request-Id",
+        "Your own id of this request, repeated in the response and in our logs: up to 64 letters, digits and "
+        "`._:/+=-`. Anything else is replaced.",
+        example="book-7f3a",
+    ),
 }
 
 #: Response headers: description, example, and whether the header is always present.

@@ -26,6 +26,7 @@ from app.store.alerts import Alert, AlertKind, AlertSubject
 from app.store.connections import Store
 from app.store.cursors import MessageLoss
 from app.store.transaction import Tx
+from app.wire.text import iso_time_millis
 from app.wire.views.meta import Single
 
 OK = "ok"
@@ -90,10 +91,6 @@ async def command_alert(
     return Single(_alert(alert))
 
 
-def _time(at: int | None) -> str | None:
-    return None if at is None else iso_millis(at)
-
-
 def _alert(alert: Alert) -> AlertView:
     return AlertView(
         id=alert.id,
@@ -103,10 +100,10 @@ def _alert(alert: Alert) -> AlertView:
         subject=alert.subject,
         detail=alert.detail,
         since=iso_millis(alert.since),
-        ended_at=_time(alert.ended_at),
-        seen_at=_time(alert.seen_at),
+        ended_at=iso_time_millis(alert.ended_at),
+        seen_at=iso_time_millis(alert.seen_at),
         seen_by=alert.seen_by,
-        taken_at=_time(alert.taken_at),
+        taken_at=iso_time_millis(alert.taken_at),
         taken_by=alert.taken_by,
         ended_by=alert.ended_by,
     )

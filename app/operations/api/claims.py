@@ -19,13 +19,13 @@ from app.domain.claims import Claim
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.http.response import ViewResponse
-from app.operations.api.dependencies import MATCH, OPERATOR, Limit, Operators, many, wrong_match
+from app.operations.api.dependencies import MATCH, OPERATOR, Limit, Operators, wrong_match
 from app.operations.api.views import ConsentView, consent_view
 from app.store import claims, matches, tenants
 from app.store.claims import ClaimFilter
 from app.store.consent_requests import ConsentRequest
 from app.wire.views.claims import ClaimView, claim_view
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.offers import SettlementView, settlement_view
 
 _CLAIM = "/ops/v1/claims/{claim_id:uuid}"
@@ -101,7 +101,7 @@ async def show_claims(
         )
         found = await claims.page(tx, wanted, limit=limit)
     now = ops.clock()
-    return many([_view(each, now) for each in found])
+    return many(_view(each, now) for each in found)
 
 
 @get(_CLAIM, opt=OPERATOR)

@@ -24,7 +24,6 @@ from app.operations.api.dependencies import (
     OPERATOR,
     Limit,
     Operators,
-    many,
     wrong_match,
 )
 from app.operations.api.views import (
@@ -39,7 +38,7 @@ from app.store import consent_requests, markets, matches, operator_commands
 from app.store.consent_requests import ConsentRequest
 from app.store.operator_commands import ExecutedCommand
 from app.wire.views.match import MatchView, basic_view
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _MATCH = "/ops/v1/matches/{match_id:str}"
 _CONSENT = "/ops/v1/consents/{consent_id:int}"
@@ -101,7 +100,7 @@ async def show_markets(ops: Operators, match_id: FromPath[str]) -> Many[TradedMa
         match = await matches.by_ref(tx, match_id)
         book = await markets.book(tx, match.id)
     found = sorted((one for one in book.values() if one.open), key=lambda one: (one.group, one.key))
-    return many([traded_market(one) for one in found])
+    return many(traded_market(one) for one in found)
 
 
 @post(f"{_MATCH}/commands", opt=_MAY_WAIT, status_code=200)
@@ -138,7 +137,7 @@ async def show_commands(ops: Operators, match_id: FromPath[str], limit: Limit = 
     async with ops.store.autocommit() as tx:
         match = await matches.by_ref(tx, match_id)
         found = await operator_commands.listing(tx, match.id, limit=limit)
-    return many([_executed(one) for one in found])
+    return many(_executed(one) for one in found)
 
 
 @get("/ops/v1/consents", opt=_LISTED)
@@ -150,7 +149,7 @@ async def show_consents(
         about = None if match is None else await matches.by_ref(tx, match, parameter=MATCH)
         found = await consent_requests.listing(tx, match_id=about.id if about else None, limit=limit)
     now = ops.clock()
-    return many([consent_view(one, now) for one in found])
+    return many(consent_view(one, now) for one in found)
 
 
 @get(f"{_CONSENT}/preview", opt=OPERATOR)

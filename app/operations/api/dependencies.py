@@ -19,7 +19,6 @@ from app.kit.errors import Field, Invalid
 from app.store import matches
 from app.store.connections import Store
 from app.trading.pricing import PricingConfig
-from app.wire.views.meta import ListMeta, Many
 
 OPERATOR: dict[str, Any] = {"operator": True}
 LIMITED: dict[str, Any] = OPERATOR | {"query": ("limit",)}
@@ -73,7 +72,3 @@ def invalid_in_body() -> Iterator[None]:
     except Invalid as error:
         fields = [msgspec.structs.replace(field, loc=("body", *field.loc)) for field in error.fields]
         raise Invalid(*fields) from error
-
-
-def many(views: list[Any]) -> Many[Any]:
-    return Many(tuple(views), ListMeta(len(views)))

@@ -30,13 +30,12 @@ from app.operations.api.dependencies import (
     Text,
     audit_fields,
     invalid_in_body,
-    many,
 )
 from app.store import keys, tenants
 from app.store.keys import Key
 from app.store.transaction import Tx
 from app.wire.text import iso_time
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _KEYS = f"{TENANT}/keys"
 _KEY = f"{_KEYS}/{{key_id:uuid}}"
@@ -125,7 +124,7 @@ async def list_keys(ops: Operators, slug: FromPath[str]) -> Many[KeyView]:
     """A tenant's keys, revoked ones too, oldest first."""
     async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
-        return many([key_view(key) for key in await keys.listing(tx, tenant.id)])
+        return many(key_view(key) for key in await keys.listing(tx, tenant.id))
 
 
 @post(f"{_KEY}/rotate", opt=OPERATOR)

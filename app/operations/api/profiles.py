@@ -16,10 +16,10 @@ from app.domain.market import market_name
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_millis
-from app.operations.api.dependencies import OPERATOR, TENANT, Operators, Text, audit_fields, many
+from app.operations.api.dependencies import OPERATOR, TENANT, Operators, Text, audit_fields
 from app.operations.api.tenants import TenantView, tenant_view
 from app.store.profiles import StoredProfile
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _PROFILES = "/ops/v1/profiles"
 _PROFILE = f"{_PROFILES}/{{profile:str}}"
@@ -118,7 +118,7 @@ class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def list_profiles(ops: Operators) -> Many[ProfileSummary]:
     """Every profile, by name."""
     async with ops.store.snapshot() as tx:
-        return many([_summary(one) for one in await profiles.overview(tx)])
+        return many(_summary(one) for one in await profiles.overview(tx))
 
 
 @get(_PROFILE, opt=OPERATOR)
@@ -156,7 +156,7 @@ async def preview_profile(
     """What a version of this content would change in the open markets, for `tenant`, or else for each tenant
     that has the profile; nothing is published."""
     async with ops.store.snapshot() as tx:
-        return many([_preview(one) for one in await profile_previews.preview(tx, profile, data, tenant)])
+        return many(_preview(one) for one in await profile_previews.preview(tx, profile, data, tenant))
 
 
 @put(f"{TENANT}/profile", opt=OPERATOR)

@@ -13,10 +13,10 @@ from app.domain.ids import competitor_urn
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_millis
-from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators, audit_fields, many
+from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators, audit_fields
 from app.store import ratings
 from app.store.ratings import StoredRating
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _RATINGS = "/ops/v1/ratings"
 
@@ -58,7 +58,7 @@ async def import_ratings(
 async def show_ratings(ops: Operators, limit: Limit = 100) -> Many[RatingView]:
     """The teams that are rated by results or given strengths, strongest first."""
     async with ops.store.autocommit() as tx:
-        return many([_view(one) for one in await ratings.listing(tx, limit=limit)])
+        return many(_view(one) for one in await ratings.listing(tx, limit=limit))
 
 
 def _view(one: StoredRating) -> RatingView:

@@ -16,11 +16,11 @@ from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_millis
 from app.kit.errors import NotFound
-from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators, many
+from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators
 from app.store import listings
 from app.store import reference_imports as stored
 from app.store.connections import Store
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 
 _REFERENCE = "/ops/v1/reference"
 _REPORTS = f"{_REFERENCE}/reports"
@@ -95,7 +95,7 @@ async def import_reference(
 async def list_reference_reports(ops: Operators, limit: Limit = 100) -> Many[ReportSummary]:
     """The newest imports of reference data, newest first: those of requests, files and commands."""
     async with ops.store.autocommit() as tx:
-        return many([_summary(one) for one in await stored.reports(tx, limit=limit)])
+        return many(_summary(one) for one in await stored.reports(tx, limit=limit))
 
 
 @get(f"{_REPORTS}/{{report_id:uuid}}", opt=OPERATOR)

@@ -18,12 +18,11 @@ from app.operations.api.dependencies import (
     Operators,
     audit_fields,
     invalid_in_body,
-    many,
 )
 from app.status import announcements
 from app.status.announcements import Words
 from app.store import incidents
-from app.wire.views.meta import Many, Single
+from app.wire.views.meta import Many, Single, many
 from app.wire.views.status import IncidentView, MaintenanceView, incident_view, maintenance_view
 
 _MAINTENANCE = "/ops/v1/maintenance"
@@ -65,7 +64,7 @@ async def show_maintenance(ops: Operators, limit: Limit = 100) -> Many[Maintenan
     """Maintenance that is announced, goes on, or is over, by its beginning."""
     async with ops.store.autocommit() as tx:
         found = await incidents.maintenance_since(tx, 0, limit=limit)
-    return many(list(map(maintenance_view, found)))
+    return many(map(maintenance_view, found))
 
 
 @post(f"{_MAINTENANCE}/{{maintenance_id:int}}/cancel", opt=OPERATOR, status_code=200)
@@ -83,7 +82,7 @@ async def show_incidents(ops: Operators, limit: Limit = 100) -> Many[IncidentVie
     """Incidents as anybody reads them at /status: those that go on, then the ended ones, newest first."""
     async with ops.store.autocommit() as tx:
         found = [*await incidents.opened(tx), *await incidents.ended_since(tx, 0, limit=limit)]
-    return many(list(map(incident_view, found[:limit])))
+    return many(map(incident_view, found[:limit]))
 
 
 @post("/ops/v1/incidents/{incident_id:int}/notes", opt=OPERATOR, status_code=200)

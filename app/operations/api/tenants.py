@@ -5,6 +5,7 @@ Each change is one audited transaction, in force in every process when the respo
 command changes nothing and returns the present state.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from app.amqp.delivery_status import TenantStatus, tenant_statuses
 from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
-from app.kit.clock import iso_millis, iso_seconds
+from app.kit.clock import iso_seconds
 from app.operations.api.dependencies import (
     LIMITED,
     OPERATOR,
@@ -31,11 +32,11 @@ from app.operations.api.dependencies import (
     Text,
     audit_fields,
     invalid_in_body,
-    many,
 )
 from app.store import audit, tenants
 from app.store.audit import AuditRecord
-from app.wire.views.meta import Many, Single
+from app.wire.text import iso_time_millis
+from app.wire.views.meta import Many, Single, many
 
 _TENANTS = "/ops/v1/tenants"
 _TYPES = f"{TENANT}/market-types"
@@ -141,7 +142,7 @@ async def create_tenant(
 async def list_tenants(ops: Operators) -> Many[TenantView]:
     """Every tenant, by slug."""
     async with ops.store.autocommit() as tx:
-        return many([tenant_view(tenant) for tenant in await tenants.listing(tx)])
+        return many(tenant_view(tenant) for tenant in await tenants.listing(tx))
 
 
 @get(TENANT, opt=OPERATOR)
@@ -155,7 +156,7 @@ async def revoke_tenant(
     request: AuthenticatedRequest, ops: Operators, slug: FromPath[str]
 ) -> Single[TenantView]:
     """Revoke a tenant's access, all its keys and its AMQP user included, until it is reactivated."""
-    return await _set_active(request, ops, slug, False)
+    return await _changed(request, ops, admin.set_tenant_active, slug, False)
 
 
 @post(f"{TENANT}/reactivate", opt=OPERATOR, status_code=200)
@@ -163,7 +164,7 @@ async def reactivate_tenant(
     request: AuthenticatedRequest, ops: Operators, slug: FromPath[str]
 ) -> Single[TenantView]:
     """Restore the access of a revoked tenant, with the keys and the AMQP password that it had."""
-    return await _set_active(request, ops, slug, True)
+    return await _changed(request, ops, admin.set_tenant_active, slug, True)
 
 
 @post(f"{TENANT}/amqp", opt=OPERATOR)
@@ -178,11 +179,7 @@ async def set_probabilities(
     request: AuthenticatedRequest, ops: Operators, slug: FromPath[str], data: JSONBody[Probabilities]
 ) -> Single[TenantView]:
     """Send a tenant the model's probabilities with the odds, or no longer; in force within a second."""
-    async with ops.grants.changing() as tx:
-        tenant = await admin.set_probabilities(
-            tx, slug, data.probabilities, **audit_fields(request, ops.clock)
-        )
-    return Single(tenant_view(tenant))
+    return await _changed(request, ops, admin.set_probabilities, slug, data.probabilities)
 
 
 @put(f"{TENANT}/bet-stop", opt=OPERATOR)
@@ -191,10 +188,7 @@ async def set_bet_stop(
 ) -> Single[TenantView]:
     """Send a tenant `bet_stop` before the `odds_change` by which the whole offer of a match stops, or no
     longer; in force within a second."""
-    async with ops.grants.changing() as tx:
-        fields = audit_fields(request, ops.clock)
-        tenant = await admin.set_bet_stop(tx, slug, data.bet_stop, **fields)
-    return Single(tenant_view(tenant))
+    return await _changed(request, ops, admin.set_bet_stop, slug, data.bet_stop)
 
 
 @put(f"{TENANT}/queues", opt=OPERATOR)
@@ -202,10 +196,7 @@ async def set_max_queues(
     request: AuthenticatedRequest, ops: Operators, slug: FromPath[str], data: JSONBody[Queues]
 ) -> Single[TenantView]:
     """Let a tenant have so many queues; in force within seconds. Queues beyond that stay."""
-    async with ops.grants.changing() as tx:
-        fields = audit_fields(request, ops.clock)
-        tenant = await admin.set_max_queues(tx, slug, data.max_queues, **fields)
-    return Single(tenant_view(tenant))
+    return await _changed(request, ops, admin.set_max_queues, slug, data.max_queues)
 
 
 @get(f"{TENANT}/audit", opt=LIMITED)
@@ -213,7 +204,7 @@ async def show_audit(ops: Operators, slug: FromPath[str], limit: Limit = 100) ->
     """Changes of a tenant, its keys and its bookings, newest first."""
     async with ops.store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
-        return many([record_view(record) for record in await audit.listing(tx, tenant.id, limit=limit)])
+        return many(record_view(record) for record in await audit.listing(tx, tenant.id, limit=limit))
 
 
 @put(f"{TENANT}/bookings/{{match_id:str}}", opt=OPERATOR)
@@ -235,7 +226,7 @@ async def set_booking(
 async def list_market_types(ops: Operators, slug: FromPath[str]) -> Many[TypeView]:
     """Every market type, and whether it is on for the tenant."""
     async with ops.store.autocommit() as tx:
-        return many([_type_view(each) for each in await market_types_of(tx, slug)])
+        return many(_type_view(each) for each in await market_types_of(tx, slug))
 
 
 @put(f"{_TYPES}/{{type_id:int}}", opt=OPERATOR)
@@ -260,11 +251,16 @@ async def show_feed(ops: Operators) -> Many[TenantStatus]:
     return many(await tenant_statuses(ops.store, ops.broker.management))
 
 
-async def _set_active(
-    request: AuthenticatedRequest, ops: Operators, slug: str, active: bool
+async def _changed(
+    request: AuthenticatedRequest,
+    ops: Operators,
+    change: Callable[..., Awaitable[Tenant]],
+    slug: str,
+    value: bool | int,
 ) -> Single[TenantView]:
+    """The tenant, of which `change` has given a property another value."""
     async with ops.grants.changing() as tx:
-        tenant = await admin.set_tenant_active(tx, slug, active, **audit_fields(request, ops.clock))
+        tenant = await change(tx, slug, value, **audit_fields(request, ops.clock))
     return Single(tenant_view(tenant))
 
 
@@ -290,5 +286,4 @@ def record_view(record: AuditRecord) -> RecordView:
 
 
 def _type_view(state: TypeState) -> TypeView:
-    since = None if state.since is None else iso_millis(state.since)
-    return TypeView(state.type.id, state.type.name.en, state.on, since)
+    return TypeView(state.type.id, state.type.name.en, state.on, iso_time_millis(state.since))

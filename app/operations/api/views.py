@@ -15,6 +15,7 @@ from app.domain.suspension_reasons import market_reason_code
 from app.kit.clock import iso_millis
 from app.store.consent_requests import ConsentRequest
 from app.store.log_state import LogSender
+from app.wire.text import iso_time_millis
 from app.wire.views.match import MatchView, basic_view
 
 
@@ -139,7 +140,7 @@ def consent_view(request: ConsentRequest, now: int) -> ConsentView:
         fields=fields,
         state=request.state(now),
         expires_at=iso_millis(request.expires_at),
-        decided_at=None if request.decided_at is None else iso_millis(request.decided_at),
+        decided_at=iso_time_millis(request.decided_at),
         decided_by=request.decided_by,
         reason=request.reason,
         revision=request.revision,

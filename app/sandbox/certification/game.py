@@ -13,9 +13,10 @@ from uuid import uuid4
 import httpx
 
 from app.sandbox.certification.evidence import Evidence
-from app.sandbox.simulator.anomalies import NONE, Anomalies, LogLine
+from app.sandbox.simulator.anomalies import NONE, LogLine
 from app.sandbox.simulator.fictional_world import FictionalTeam, fictional_world
 from app.sandbox.simulator.log_lines import stamped
+from app.sandbox.simulator.map_state import ROUNDS
 from app.sandbox.simulator.match_simulation import REAL_TIME, MatchPlan, simulate
 from app.sandbox.simulator.service_client import (
     CreatedMatch,
@@ -149,30 +150,32 @@ class Games:
         self.has_applied = has_applied
         self.operator = OperatorClient(client, base_url, operator_key)
 
-    async def begin(
-        self, *, anomalies: Anomalies = NONE, rename: Callable[[str], str] = str, rounds: int = 24
-    ) -> Game:
-        """A new match between two fictional teams, in its first round."""
-        game = await self.announce(anomalies=anomalies, rename=rename, rounds=rounds)
-        await game.kick_off()
-        return game
-
-    async def announce(
-        self, *, anomalies: Anomalies = NONE, rename: Callable[[str], str] = str, rounds: int = 24
-    ) -> Game:
-        """The same before play. `rename` makes the names of teams and players."""
-        home, away = fictional_world().pair(self._rng)
-        plan = MatchPlan(
-            _renamed(home, rename),
-            _renamed(away, rename),
-            self._rng.randrange(2**31),
-            0,
-            timestamps="millis",
-            knife=False,
-            brief=True,
-            rounds=rounds,
-            anomalies=anomalies,
+    async def begin(self, *, rename: Callable[[str], str] = str, rounds: int = ROUNDS) -> Game:
+        """A new match between two fictional teams, in its first round. `rename` makes the names of teams and
+        players."""
+        plan = self._plan(rounds=rounds)
+        return await self._begun(
+            replace(plan, home=_renamed(plan.home, rename), away=_renamed(plan.away, rename))
         )
+
+    async def with_backup(self) -> Game:
+        """A match in its first round, in which the server will load a backup, and nothing else goes wrong."""
+        for _ in range(_SEEDS):
+            plan = self._plan(anomalies=replace(NONE, restore=0.08))
+            lines, truth = simulate(plan)
+            restores = [index for index, line in enumerate(lines) if _RESTORE in line.text]
+            ends = [index for index, line in enumerate(lines) if _ROUND_ENDS in line.text]
+            if len(restores) == 1 and truth.maps[0].voided and restores[0] < ends[7]:
+                return await self._begun(plan)
+        raise AssertionError("no seed gives a restore")
+
+    def _plan(self, **fields: Any) -> MatchPlan:
+        home, away = fictional_world().pair(self._rng)
+        seed = self._rng.randrange(2**31)
+        return MatchPlan(home, away, seed, 0, timestamps="millis", knife=False, brief=True, **fields)
+
+    async def _begun(self, plan: MatchPlan) -> Game:
+        """The match of this plan, created, and in its first round."""
         now = time.time_ns() // 1_000_000
         match = await self.operator.create(
             plan, "Certification", scheduled_at=now, reference=f"certify-{uuid4().hex}"
@@ -180,24 +183,9 @@ class Games:
         lines, _ = simulate(plan)
         address = sink_address(self.operator.base_url, match.log_sink_url)
         sender = LogSender(self._client, address, uuid4().hex, config=SendConfig(batch_seconds=0.0))
-        return Game(match, lines, sender, self)
-
-    async def with_backup(self) -> Game:
-        """A match in its first round, in which the server will load a backup, and nothing else goes wrong."""
-        for _ in range(_SEEDS):
-            state = self._rng.getstate()
-            home, away = fictional_world().pair(self._rng)
-            plan = MatchPlan(
-                home, away, self._rng.randrange(2**31), 0, knife=False, brief=True,
-                timestamps="millis", anomalies=replace(NONE, restore=0.08),
-            )  # fmt: skip
-            lines, truth = simulate(plan)
-            restores = [index for index, line in enumerate(lines) if _RESTORE in line.text]
-            ends = [index for index, line in enumerate(lines) if _ROUND_ENDS in line.text]
-            if len(restores) == 1 and truth.maps[0].voided and restores[0] < ends[7]:
-                self._rng.setstate(state)
-                return await self.begin(anomalies=replace(NONE, restore=0.08))
-        raise AssertionError("no seed gives a restore")
+        game = Game(match, lines, sender, self)
+        await game.kick_off()
+        return game
 
     async def command(self, game: Game, body: dict[str, Any]) -> None:
         """Have a command executed; the evidence of its market has it, in both forms of a name."""

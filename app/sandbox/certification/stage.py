@@ -24,6 +24,9 @@ _LOOK_SECONDS, _STABLE_SECONDS, BRIEFLY = 0.1, 1.0, 0.3
 _PUBLISHED_SECONDS = 90.0  #: without a queue, messages wait for one
 _MOST_ROUNDS = 9  #: of a match: afterwards another begins
 
+RETRY_SECONDS = 3
+TOO_MANY = Refusal(429, "Too many requests.", {"retry-after": str(RETRY_SECONDS)})
+
 
 class WrongBook(Exception):
     """The client's book is wrong; `differences` begins with the market that was wrong first."""
@@ -140,6 +143,11 @@ class Stage:
         """Whether the client has reported anything."""
         self.clients.read_files()
         return bool(self.clients.received)
+
+    async def play(self, rounds: int = 1) -> None:
+        """Play rounds of the main match, and wait until everything of them is published."""
+        await self.main.play(rounds)
+        await self.published()
 
     async def published(self) -> None:
         """Wait until everything that has happened so far is published to the client's queue."""
@@ -268,6 +276,14 @@ class Stage:
             yield times
         finally:
             self.http.rule = http_proxy.pass_all
+
+
+def require_pause(times: Sequence[float]) -> None:
+    """Raise `WrongBook` if the second of these requests, of which the first was refused with `TOO_MANY`, came
+    too early."""
+    waited = times[1] - times[0] if len(times) > 1 else RETRY_SECONDS
+    if waited < RETRY_SECONDS - 0.2:
+        raise WrongBook(f"requested again after {waited:.1f} s, although Retry-After was {RETRY_SECONDS} s")
 
 
 def of(game: Game) -> Callable[[Delivery], bool]:

@@ -89,18 +89,15 @@ class Incidents:
         if self.anomalies.restore or self.anomalies.crash:  # nothing else loads one
             self.backups[state.played] = backup(state)
 
-    def during_round(self, state: MapState) -> Interruption | None:
-        """What interrupts this round, if anything: half of all interruptions come in mid-round."""
-        return self._interruption(state)
-
     def between_rounds(self, state: MapState) -> Lines:
         """After a round's end: perhaps an interruption, with the lines up to the next freeze."""
         self.back_up(state)
-        kind = self._interruption(state)
+        kind = self.interruption(state)
         if kind:
             yield from self.resume_after(state, kind)
 
-    def _interruption(self, state: MapState) -> Interruption | None:
+    def interruption(self, state: MapState) -> Interruption | None:
+        """What interrupts play at this point, if anything: half of all interruptions come in mid-round."""
         odds = self.anomalies
         chances = (odds.restore, odds.restart * (state.played < _LAST_RESTART_ROUND), odds.crash)
         for kind, chance in zip(_INTERRUPTIONS, chances, strict=True):

@@ -98,7 +98,7 @@ def _round(
     freeze_ends += _pause(state, incidents.rng, incidents.anomalies.pause)
     log.until(freeze_ends)
     plan = incidents.silence_log(state, _plan_round(state, incidents.anomalies.overtimes))
-    interruption = incidents.during_round(state)
+    interruption = incidents.interruption(state)
     writer = RoundWriter(state, incidents.cut(plan) if interruption else plan)
     writer.write()
     if interruption:

@@ -134,20 +134,8 @@ def _row(account: int, team: int, player: SimulatedPlayer, played: int) -> str:
     headshots = 100 * player.headshots / player.kills if player.kills else 0.0
     ratio = player.kills / player.deaths if player.deaths else 0.0
     whole = [team, player.money, player.kills, player.deaths, player.assists]
-    after = [
-        player.damage // played if played else 0,
-        player.mvps,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        player.first_kills,
-        0,
-        0,
-        0,
-    ]
+    average = player.damage // played if played else 0
+    after = [average, player.mvps, *[0] * 6, player.first_kills, *[0] * 3]
     columns = [
         f"{account:>20}",
         *(f"{number:>7}" for number in whole),

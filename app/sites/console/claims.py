@@ -15,7 +15,7 @@ from app.domain.ids import match_urn
 from app.domain.market import Result
 from app.http.handlers import get
 from app.kit.errors import Conflict, Field, Invalid, Refusal
-from app.sites.console.command_forms import FORMS, CommandForm, FormField
+from app.sites.console.command_forms import FORMS, CommandForm
 from app.sites.console.site import Console, Permission, claim_path, consent_path, market_path, match_path
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import names_of
@@ -147,9 +147,7 @@ def _uphold(claim: Claim) -> CommandForm:
     others = [each.value for each in Result if each is not claim.result]
     results = sorted(others, key=lambda each: each != claim.expected)
     form = FORMS["uphold_claim"]
-    fields = tuple(_of_result(field, results) if field.name == "result" else field for field in form.fields)
+    fields = tuple(
+        field._replace(choices=tuple(results)) if field.name == "result" else field for field in form.fields
+    )
     return form._replace(fields=fields)
-
-
-def _of_result(field: FormField, results: list[str]) -> FormField:
-    return field._replace(choices=tuple(results))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from litestar import Router
 
-from app.http.handlers import handlers_of
 from app.sites.console import (
     claims,
     commands,
@@ -18,7 +17,7 @@ from app.sites.console import (
     tenant_profiles,
 )
 from app.sites.console.site import CONSOLE, ConsoleDependencies
-from app.sites.pages.routes import site_router
+from app.sites.pages.router import site_router
 
 _MODULES = (
     live,
@@ -36,4 +35,4 @@ _MODULES = (
 
 def console_router(dependencies: Callable[[], ConsoleDependencies]) -> Router:
     """The console's router; `dependencies` exist only once the application has started."""
-    return site_router(CONSOLE, handlers_of(*_MODULES), lambda: dependencies().people)
+    return site_router(CONSOLE, _MODULES, lambda: dependencies().people)

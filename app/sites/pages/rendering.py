@@ -70,6 +70,11 @@ def redirect(path: str, done: str = "", **query: str) -> Redirect:
     return Redirect(f"{path}?{parameters}" if parameters else path, status_code=303, headers=dict(HEADERS))
 
 
+def download_headers(name: str) -> dict[str, str]:
+    """The headers of a file that browsers store under this name."""
+    return HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
 def texts_for(request: AnyRequest) -> Texts:
     """The texts in the language that was chosen, or else that the browser prefers."""
     chosen = read_language(request.scope)

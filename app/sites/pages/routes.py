@@ -2,13 +2,12 @@
 assets; and what concerns the user alone: password, second factor, sessions.
 """
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 import segno
-from litestar import Response, Router, post
-from litestar.di import NamedDependency, Provide
+from litestar import Response, post
+from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Redirect
 from markupsafe import Markup
@@ -18,23 +17,20 @@ from app.access import sign_in as sessions
 from app.http.auth import client_address
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
-from app.sites.pages import error_pages
 from app.sites.pages.forms import Form
 from app.sites.pages.rendering import page, redirect
 from app.sites.pages.sessions import (
     AnyRequest,
     People,
-    SessionGuard,
     SignedInRequest,
     language_cookie,
     look_cookies,
     read_look,
     session_cookie,
 )
-from app.sites.pages.site import SIZES, THEMES, Site, site_of
+from app.sites.pages.site import SIZES, THEMES, site_of
 from app.sites.pages.texts import LANGUAGES
 
-_FORM_BYTES = 65_536
 _PUBLIC: dict[str, Any] = {"public": True, "query": ("next", "done")}
 _UNKNOWN_LINK = NotFound("This link is not valid (any more). Ask for a new one.", code="link_unusable")
 
@@ -251,37 +247,3 @@ def _picture(uri: str) -> Markup:
     """The address as a QR code, an SVG without styles of its own. It is safe: its size and path only."""
     code = segno.make(uri, error="m")
     return Markup(code.svg_inline(scale=5, omitsize=True, light="white", dark="black"))  # noqa: S704
-
-
-_HANDLERS = (
-    sign_in_page,
-    sign_in,
-    sign_out,
-    link_page,
-    redeem_link,
-    set_language,
-    set_look,
-    asset,
-    account,
-    change_password,
-    begin_second_factor,
-    confirm_second_factor,
-    remove_second_factor,
-    end_session,
-    end_other_sessions,
-)
-
-
-def site_router(site: Site, handlers: tuple[Any, ...], people: Callable[[], People]) -> Router:
-    """The router with these handlers and those that every site has; `people` exist only once the application
-    has started."""
-    return Router(
-        path=site.path,
-        route_handlers=(*_HANDLERS, *handlers),
-        middleware=[SessionGuard(people)],
-        dependencies={"people": Provide(people, sync_to_thread=False)},
-        exception_handlers=error_pages.HANDLERS,
-        opt={"open": True, "query": ("done",), "site": site},
-        request_max_body_size=_FORM_BYTES,
-        include_in_schema=False,
-    )

@@ -17,7 +17,7 @@ from app.domain.tenant import Tenant
 from app.http.handlers import get
 from app.kit.errors import Field, Invalid, NotFound, Refusal
 from app.sites.pages.forms import parsed_moment, position
-from app.sites.pages.rendering import HEADERS, page
+from app.sites.pages.rendering import download_headers, page
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal.dependencies import Portal
 from app.store import envelopes as stored
@@ -111,10 +111,9 @@ async def envelope(request: SignedInRequest, portal: Portal, seq: FromPath[int])
 async def envelope_body(request: SignedInRequest, portal: Portal, seq: FromPath[int]) -> Response[bytes]:
     """The body alone, byte for byte, to be saved: browsers would show it as a document of this site."""
     found, *_ = await _envelope(portal, request.auth.tenant, seq)
-    headers = HEADERS | {"Content-Disposition": f'attachment; filename="envelope-{found.seq}.xml"'}
-    return Response(
-        _published(found, request.auth.tenant).body, media_type="application/xml", headers=headers
-    )
+    body = _published(found, request.auth.tenant).body
+    headers = download_headers(f"envelope-{found.seq}.xml")
+    return Response(body, media_type="application/xml", headers=headers)
 
 
 async def _envelope(

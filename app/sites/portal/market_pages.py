@@ -24,7 +24,7 @@ from app.kit.errors import Field, Invalid, NotFound
 from app.sites.pages.forms import NEWEST, Before
 from app.sites.pages.market_history import CHANGES, POINTS, PriceHistory, kind_of_change, price_history
 from app.sites.pages.market_names import names_of
-from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.rendering import HEADERS, download_headers, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.portal.dependencies import Portal
 from app.sites.portal.site import market_path, markets_path, new_claim_path, prices_path
@@ -139,11 +139,10 @@ async def match_file(request: SignedInRequest, portal: Portal, ref: FromPath[str
 
 
 def _file(request: SignedInRequest, portal: Portal, match: Match, key: MarketKey | None) -> Stream:
-    name = f"prices-{match.number}.csv"
     return Stream(
         _lines(portal, request.auth.tenant, match.id, key),
         media_type=CSV_WITH_HEADER,
-        headers=HEADERS | {"Content-Disposition": f'attachment; filename="{name}"'},
+        headers=download_headers(f"prices-{match.number}.csv"),
     )
 
 

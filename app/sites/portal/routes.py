@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from litestar import Router
 
-from app.http.handlers import handlers_of
-from app.sites.pages.routes import site_router
+from app.sites.pages.router import site_router
 from app.sites.portal import (
     amqp,
     claims,
@@ -45,4 +44,4 @@ _MODULES = (
 
 def portal_router(dependencies: Callable[[], PortalDependencies]) -> Router:
     """The portal's router; `dependencies` exist only once the application has started."""
-    return site_router(PORTAL, handlers_of(*_MODULES), lambda: dependencies().people)
+    return site_router(PORTAL, _MODULES, lambda: dependencies().people)

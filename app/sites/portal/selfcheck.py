@@ -21,7 +21,7 @@ from app.http.handlers import get
 from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
 from app.sites.pages.market_names import MarketNames, names_of
-from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.rendering import download_headers, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.texts import Texts
 from app.sites.portal.dependencies import Portal
@@ -148,8 +148,7 @@ async def selfcheck_example(request: SignedInRequest, portal: Portal) -> Respons
     async with portal.store.autocommit() as tx:
         reach = await reach_of(tx, tenant, scopes.MARKETS)
     body = await expected_digest(portal.store, tenant.id, finished_only=reach is Reach.FINISHED)
-    headers = HEADERS | {"Content-Disposition": 'attachment; filename="selfcheck.json"'}
-    return Response(body, media_type="application/json", headers=headers)
+    return Response(body, media_type="application/json", headers=download_headers("selfcheck.json"))
 
 
 async def _by_match(

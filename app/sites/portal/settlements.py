@@ -20,7 +20,7 @@ from app.http.handlers import get
 from app.kit.clock import iso_seconds
 from app.kit.csv_rows import CSV_WITH_HEADER, csv_text
 from app.kit.errors import Field, Invalid, NotFound, Refusal
-from app.sites.pages.rendering import HEADERS, page, texts_for
+from app.sites.pages.rendering import download_headers, page, texts_for
 from app.sites.pages.sessions import SignedInRequest
 from app.sites.pages.settlements import SettlementRow, evidence, rows_of
 from app.sites.pages.texts import Texts
@@ -91,7 +91,7 @@ async def settlements_file(request: SignedInRequest, portal: Portal) -> Stream:
     return Stream(
         _file(portal, texts_for(request), scope),
         media_type=CSV_WITH_HEADER,
-        headers=HEADERS | {"Content-Disposition": 'attachment; filename="settlements.csv"'},
+        headers=download_headers("settlements.csv"),
     )
 
 

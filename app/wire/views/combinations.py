@@ -20,6 +20,7 @@ from app.domain.ids import match_urn
 from app.domain.market import NAME_PATTERN, market_name
 from app.kit.clock import iso_millis
 from app.kit.errors import Field
+from app.wire.text import iso_time_millis
 
 _UUID = "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$"
 
@@ -142,7 +143,7 @@ def _match_view(one: CombinedMatch, *, probabilities: bool) -> CombinedMatchView
         match_urn=match_urn(one.number),
         seq=one.seq,
         priced_at=iso_millis(one.priced_at),
-        valid_until=None if one.valid_until is None else iso_millis(one.valid_until),
+        valid_until=iso_time_millis(one.valid_until),
         odds=float(one.odds),
         probability=one.probability if probabilities else UNSET,
     )

@@ -1,12 +1,12 @@
 """Views that concern no sport: the key's identity, the state of the service, and the envelopes around
 data."""
 
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from app.domain.ids import Sport
 from app.domain.tenant import Grant
 from app.kit.clock import iso_millis
 from app.kit.version import VERSION
@@ -35,6 +35,18 @@ class Many(msgspec.Struct, Generic[T], frozen=True):
 
     data: tuple[T, ...]
     meta: ListMeta
+
+
+def many(
+    views: Iterable[T],
+    limit: int | UnsetType = UNSET,
+    total: int | UnsetType = UNSET,
+    *,
+    next_cursor: str | UnsetType = UNSET,
+) -> Many[T]:
+    """The list of these views; the rest as in `ListMeta`."""
+    rows = tuple(views)
+    return Many(rows, ListMeta(len(rows), limit, total, next_cursor))
 
 
 ALERTS = "alerts"  #: the part of the health that makes the service not ill
@@ -82,7 +94,3 @@ def whoami_view(grant: Grant) -> WhoamiView:
         sport_allowlist=tuple(sorted(grant.sports)),
         rate_limit_rpm=grant.rate_limit_rpm,
     )
-
-
-def sports_view(sports: tuple[Sport, ...]) -> Many[Sport]:
-    return Many(sports, ListMeta(len(sports)))

@@ -10,7 +10,7 @@ from app.domain.bet_value import BetValue
 from app.domain.ids import match_urn
 from app.domain.market import ACTIVE, Market, MarketStatus, Result, market_name
 from app.domain.suspension_reasons import market_reason_code
-from app.kit.clock import iso_millis
+from app.wire.text import iso_time_millis
 from app.wire.views.offers import STATUS_NAMES
 
 _DECIMALS = 6
@@ -84,7 +84,7 @@ def probabilities_view(match: ShownMatch, markets: Iterable[Market]) -> Probabil
         match_id=str(match.id),
         match_urn=match_urn(match.number),
         seq=match.seq,
-        valid_until=_moment(match.valid_until),
+        valid_until=iso_time_millis(match.valid_until),
         markets=tuple(map(_probability_view, markets)),
     )
 
@@ -111,7 +111,7 @@ def cash_out_view(match: ShownMatch, market: Market, bet: BetValue) -> CashOutVi
         market_offer_id=market_name(*market.key),
         status=STATUS_NAMES[market.status],
         seq=match.seq,
-        valid_until=_moment(match.valid_until),
+        valid_until=iso_time_millis(match.valid_until),
         stake=float(bet.stake),
         odds=float(bet.odds),
         payout=float(bet.payout),
@@ -123,10 +123,6 @@ def cash_out_view(match: ShownMatch, market: Market, bet: BetValue) -> CashOutVi
         suspended_reason_code=market_reason_code(market) or UNSET,
         result=UNSET if bet.result is None else bet.result,
     )
-
-
-def _moment(at: int | None) -> str | None:
-    return None if at is None else iso_millis(at)
 
 
 def _probability(market: Market) -> float | UnsetType:

@@ -192,7 +192,3 @@ class PoolView(msgspec.Struct, frozen=True):
     game: str
     maps: tuple[str, ...]
     count: int
-
-
-def pool_view(game: str, codes: tuple[str, ...]) -> PoolView:
-    return PoolView(game, codes, len(codes))

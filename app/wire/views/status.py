@@ -6,6 +6,7 @@ from app.domain.delays import Percentiles
 from app.domain.ledger_tree import SignedHead
 from app.domain.service_status import PART_TITLES, Incident, Maintenance, Part, PartState
 from app.kit.clock import iso_millis
+from app.wire.text import iso_time_millis
 
 
 class PartView(msgspec.Struct, frozen=True):
@@ -133,7 +134,7 @@ def incident_view(one: Incident) -> IncidentView:
         parts=one.parts,
         state=one.state,
         began_at=iso_millis(one.began_at),
-        ended_at=None if one.ended_at is None else iso_millis(one.ended_at),
+        ended_at=iso_time_millis(one.ended_at),
         updates=tuple(UpdateView(iso_millis(each.at), each.state, each.text) for each in one.updates),
     )
 
@@ -146,7 +147,7 @@ def maintenance_view(one: Maintenance) -> MaintenanceView:
         parts=one.parts,
         text=one.text,
         announced_at=iso_millis(one.announced_at),
-        cancelled_at=None if one.cancelled_at is None else iso_millis(one.cancelled_at),
+        cancelled_at=iso_time_millis(one.cancelled_at),
     )
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from app.sandbox.certification.declarations import ALL, AMQP, accident
 from app.sandbox.certification.game import Game
@@ -193,14 +195,10 @@ async def cancelled(stage: Stage) -> None:
 )
 async def market_type_off(stage: Stage) -> None:
     offer = await _open(stage.main)
-    address = f"/ops/v1/tenants/{stage.service.tenant}/market-types/{offer['id']}"
-    await stage.games.operator.call("PUT", address, {"on": False})
-    try:
+    async with _changed(stage, f"market-types/{offer['id']}", "on", False):
         await stage.agree()
         await stage.main.play()
         await stage.agree()
-    finally:
-        await stage.games.operator.call("PUT", address, {"on": True})
 
 
 @accident(
@@ -211,14 +209,9 @@ async def market_type_off(stage: Stage) -> None:
     why="Nothing of an unbooked match is published, not even results.",
 )
 async def unbooked(stage: Stage) -> None:
-    tenant, match = stage.service.tenant, stage.main.match.id
-    await stage.games.operator.set_booked(tenant, match, False)
-    try:
+    async with _changed(stage, f"bookings/{stage.main.match.id}", "booked", False):
         await stage.published()
-        await stage.main.play()
-        await stage.published()
-    finally:
-        await stage.games.operator.set_booked(tenant, match, True)
+        await stage.play()
     await stage.main.play()
 
 
@@ -230,17 +223,13 @@ async def unbooked(stage: Stage) -> None:
     why="No x-prev-seq refers to a bet_stop: to lose it is no gap.",
 )
 async def bet_stop(stage: Stage) -> None:
-    address = f"/ops/v1/tenants/{stage.service.tenant}/bet-stop"
-    await stage.games.operator.call("PUT", address, {"bet_stop": True})
-    try:
+    async with _changed(stage, "bet-stop", "bet_stop", True):
         await stage.main.play()
         await stage.main.command("suspend", reason=_REASON)
         await stage.agree()
         await stage.main.command("unsuspend", reason=_REASON)
         await stage.main.play()
         await stage.agree()
-    finally:
-        await stage.games.operator.call("PUT", address, {"bet_stop": False})
 
 
 @accident(
@@ -253,6 +242,17 @@ async def bet_stop(stage: Stage) -> None:
 async def finished(stage: Stage) -> None:
     game = await stage.games.begin(rounds=6)
     await game.finish()
+
+
+@asynccontextmanager
+async def _changed(stage: Stage, what: str, name: str, value: bool) -> AsyncIterator[None]:
+    """Within the block this property of the tenant has this value, and afterwards the other one again."""
+    address = f"/ops/v1/tenants/{stage.service.tenant}/{what}"
+    await stage.games.operator.call("PUT", address, {name: value})
+    try:
+        yield
+    finally:
+        await stage.games.operator.call("PUT", address, {name: not value})
 
 
 async def settled_market(stage: Stage) -> dict[str, object]:

@@ -24,8 +24,7 @@ SILENCE_SECONDS, _ALIVE_SECONDS = 33.0, 15.0
 async def gap(stage: Stage) -> None:
     async with stage.requests(NO_RECOVERY, lambda request: request.recovery):
         async with stage.deliveries(Treatment.WITHHELD, of(stage.main), 3) as lost:
-            await stage.main.play()
-            await stage.published()
+            await stage.play()
             await stage.until("messages are lost", lambda: len(lost) == 3)
         await stage.suspended(stage.main)
 
@@ -39,8 +38,7 @@ async def gap(stage: Stage) -> None:
 )
 async def gap_noticed_late(stage: Stage) -> None:
     async with stage.deliveries(Treatment.WITHHELD, of(stage.main)):
-        await stage.main.play()
-        await stage.published()
+        await stage.play()
     await stage.other.play()
     await stage.published()
     await stage.main.play()
@@ -58,8 +56,7 @@ async def settlement_lost(stage: Stage) -> None:
         return delivery.live and delivery.kind == "bet_settlement"
 
     async with stage.deliveries(Treatment.WITHHELD, settlement) as lost:
-        await stage.main.play()
-        await stage.published()
+        await stage.play()
         await stage.until("a settlement is lost", lambda: bool(lost))
     await stage.main.play()
 
@@ -103,8 +100,7 @@ async def disconnected_briefly(stage: Stage) -> None:
 )
 async def subscribed_0(stage: Stage) -> None:
     async with stage.deliveries(Treatment.WITHHELD, lambda delivery: delivery.live):
-        await stage.main.play()
-        await stage.published()
+        await stage.play()
     async with stage.requests(NO_RECOVERY, lambda request: request.recovery):
         await notify(stage)
         await stage.suspended()
@@ -135,8 +131,7 @@ async def silence(stage: Stage) -> None:
 )
 async def repeated(stage: Stage) -> None:
     async with stage.deliveries(Treatment.REPEATED, lambda delivery: delivery.live):
-        await stage.main.play(2)
-        await stage.published()
+        await stage.play(2)
 
 
 @accident(
@@ -147,12 +142,10 @@ async def repeated(stage: Stage) -> None:
     why="The older message would put an old price on sale, or pay a settlement a second time.",
 )
 async def repeated_later(stage: Stage) -> None:
-    await stage.main.play()
-    await stage.published()
+    await stage.play()
     await stage.agree()
     former = [each for each in stage.evidence.deliveries if each.live]
-    await stage.main.play()
-    await stage.published()
+    await stage.play()
     await stage.agree()
     stage.amqp.inject(*former)
 
@@ -166,8 +159,7 @@ async def repeated_later(stage: Stage) -> None:
 )
 async def disorder(stage: Stage) -> None:
     async with stage.deliveries(Treatment.HELD, of(stage.main)) as held:
-        await stage.main.play()
-        await stage.published()
+        await stage.play()
         await stage.until("messages wait", lambda: len(held) > 1)
     stage.amqp.release(lambda found: found[::-1])
 
@@ -181,8 +173,7 @@ async def disorder(stage: Stage) -> None:
 )
 async def burst(stage: Stage) -> None:
     async with stage.deliveries(Treatment.HELD, lambda delivery: delivery.live):
-        await stage.main.play(3)
-        await stage.published()
+        await stage.play(3)
     stage.amqp.release()
 
 
@@ -209,8 +200,7 @@ async def unknown_message(stage: Stage) -> None:
 )
 async def unknown_attributes(stage: Stage) -> None:
     async with stage.deliveries(Treatment.HELD, of(stage.main)):
-        await stage.main.play()
-        await stage.published()
+        await stage.play()
 
     def more(delivery: Delivery) -> Delivery:
         body = delivery.body.replace(b" product=", b' later="1" product=', 1)
