@@ -34,8 +34,8 @@ ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("unit", "integration", "contract", "e2e", "faults")
 _SHOWN_LINES = 60  #: of each log of a test that failed
 
-#: Without `explain`, which traces every line; `gate` is for `scripts/test`: the same examples each time, half
-#: as many where a test does not say how many, and a failure is reported at once and not shrunk, which can take
+#: Without `explain`, which traces every line. `gate` is for `scripts/test`: the same examples each time, half
+#: as many where a test does not say how many; a failure is reported at once, and not shrunk, which can take
 #: minutes.
 _SEARCH = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
 hypothesis.settings.register_profile(
