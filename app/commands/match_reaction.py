@@ -5,6 +5,7 @@ What a decision needs beyond the match's state, its caller reads: the book, and 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import msgspec
 from msgspec.structs import replace
@@ -16,8 +17,9 @@ from app.domain import changes as c
 from app.domain.doubts import PRICE, raise_doubt
 from app.domain.market import Book, Market, with_offer_end
 from app.domain.match import BEFORE_PLAY, Match, Round, TimelineEvent
+from app.kit.version import VERSION
 from app.store.changes import ChangeDraft
-from app.trading import engine
+from app.trading import coefficients, engine
 from app.trading.divergence import judged
 from app.trading.engine import Reaction
 from app.trading.held_probabilities import without_ended
@@ -107,6 +109,8 @@ def conclude(draft: Draft, past: Past | None) -> MatchUpdate:
     before, after, changes, book, now = draft.before, draft.after, draft.changes, draft.book, draft.now
     if after.types_known != len(RULES):
         after = replace(after, types_known=len(RULES))
+    if draft.may_price:
+        after = _priced(after)
     reaction = _decide_draft(draft, after, changes, past)
     doubted = _doubt_price(before, after, changes, book, reaction, now)
     if doubted is not after:
@@ -133,9 +137,10 @@ def on_clock(match: Match, book: Book, now: int, pricing: PricingConfig) -> Matc
     where none has moved far enough. For a match without probabilities that a trader holds and that end now
     (`held_probabilities`)."""
     reaction = engine.react(match, (), book, now=now, may_price=True, pricing=pricing)
-    doubted = _doubt_price(match, match, (), book, reaction, now) if reaction.markets else match
-    if doubted is match:
-        return MatchUpdate(match, match, (), book, reaction, now)
+    priced = _priced(match)
+    doubted = _doubt_price(match, priced, (), book, reaction, now) if reaction.markets else priced
+    if doubted is priced:
+        return MatchUpdate(match, priced, (), book, reaction, now)
     return suspend(match, doubted, (c.DetailsChanged(),), book, reason=doubted.suspended, now=now)
 
 
@@ -171,6 +176,16 @@ def _acted(manual: Reaction, book: Book) -> Book:
     return book | {market.key: market for market in manual.markets} if manual.markets else book
 
 
+@cache
+def _model() -> str:
+    """What names the model: the version of the program, and that of the coefficients."""
+    return f"{VERSION} {coefficients.version()[:12]}"
+
+
+def _priced(match: Match) -> Match:
+    return match if match.priced_by == _model() else replace(match, priced_by=_model())
+
+
 def _doubt_price(
     before: Match | None,
     after: Match,
@@ -180,8 +195,10 @@ def _doubt_price(
     now: int,
 ) -> Match:
     """`after`, suspended if a price would move without a cause: the next round's beginning ends that, or an
-    operator."""
-    move = unexplained_move(before, after, changes, book, reaction.markets, now) if before else None
+    operator. Where another model has priced before, as during an upgrade, that is the cause."""
+    if before is None or before.priced_by != _model():
+        return after
+    move = unexplained_move(before, after, changes, book, reaction.markets, now)
     if move is None:
         return after
     after = replace(after, controls=replace(after.controls, held=()))

@@ -296,6 +296,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     head_to_heads: bool = True
     #: Of how many market types the process knew the rules that last settled its markets.
     types_known: int = 0
+    #: The model that last set its prices; empty where a process did that which does not know this field.
+    priced_by: str = ""
     #: Of the roster, as stored statistics have it. A process of the version before drops it, and the next one
     #: that knows it reads it again.
     player_forms: tuple[PlayerForm, ...] = ()

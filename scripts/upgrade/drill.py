@@ -27,6 +27,9 @@ from scripts.upgrade.traffic import Shut
 EXCHANGE = "oddsfeed"
 SLUGS = ("steady", "restless", "curious", "quiet")
 _SETTLE_SECONDS, _PATIENCE_SECONDS = 15.0, 60.0
+#: What ingest of 0.2.0 says of prices that a command at a present web process has set. Later versions know
+#: which model has priced (`Match.priced_by`).
+_OF_OTHER_PRICES = ("ingest-1", "a price moved without a cause: ")
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -229,8 +232,12 @@ class Drill:
         ]
         counts = self._installation.balancer.counts()
         wrong += [f"{name}: {each}" for name, each in counts.items() if each.failed or each.unreachable]
-        complaints = self._installation.complaints(self._began)
-        wrong += [f"{each.process} logged {each.times} times: {each.event}" for each in complaints]
+        for complaint in self._installation.complaints(self._began):
+            said = f"{complaint.process} logged {complaint.times} times: {complaint.event}"
+            if (complaint.process, complaint.event) == _OF_OTHER_PRICES:
+                print_line(f"{said}(each match was suspended until its next round)")
+            else:
+                wrong.append(said)
         async with await open_store(
             self._installation.settings["DATABASE_URL"], 2, session_name="upgrade"
         ) as store:

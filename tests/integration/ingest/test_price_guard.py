@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.commands import match_commands
+from app.commands import match_commands, match_reaction
 from app.ingest.match_checks import reprice_due
 from app.kit import metrics
 from app.store.alerts import Alert, AlertKind
@@ -83,6 +83,24 @@ async def test_time_alone_moves_no_price_without_a_cause(
     assert await reprice_due(store, ManualClock(even.now + 1000), CONFIG) == 1
     assert await active(store, even) == set()
     assert (await alert(store)).ended_at is None
+
+
+async def test_another_model_moves_prices_and_none_moves_them_without_a_cause_afterwards(
+    store: Store, even: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes of two versions price one match in turn while the service is upgraded."""
+    other, own = "another", (await even.state()).priced_by
+    for name in (other, own, other):
+        with monkeypatch.context() as version:
+            version.setattr(match_reaction, "_model", lambda name=name: name)
+            if name == other:
+                break_model(version)
+            await even.send(NOTHING)
+        state = await even.state()
+        assert (state.priced_by, state.suspended) == (name, "") and 13 in await active(store, even)
+    monkeypatch.setattr(match_reaction, "_model", lambda: other)
+    await even.send(NOTHING)  # which moves the price back, by the same model as it says
+    assert (await even.state()).suspended.startswith("a price moved without a cause")
 
 
 async def test_a_kill_moves_prices(even: Server) -> None:
