@@ -17,6 +17,7 @@ import signal
 
 from scripts.lab.record import ROOT
 from scripts.local_services.processes import ServiceError
+from scripts.upgrade.balancer import haproxy
 from scripts.upgrade.drill import Drill, Outcome, Plan
 from scripts.upgrade.installation import FormerVersion, Installation, newest_release
 
@@ -24,6 +25,7 @@ HOME = ROOT / "var" / "upgrade"
 
 
 async def drilled(plan: Plan, commit: str) -> Outcome:
+    haproxy()  # before servers are started that nobody would stop
     former = FormerVersion(HOME / commit, commit)
     shutil.rmtree(HOME / "run", ignore_errors=True)
     (HOME / "run").mkdir(parents=True)

@@ -37,13 +37,18 @@ class Counts(NamedTuple):
     unreachable: int
 
 
+def haproxy() -> str:
+    """The program. Raises `ServiceError` where it is missing."""
+    if found := shutil.which("haproxy"):
+        return found
+    raise ServiceError("haproxy is missing; install it (Debian: apt-get install haproxy)")
+
+
 class Balancer:
     """Started with all processes that there will ever be (`servers`, by name), none of which is in use."""
 
     def __init__(self, directory: Path, servers: Mapping[str, Listeners]) -> None:
-        program = shutil.which("haproxy")
-        if program is None:
-            raise ServiceError("haproxy is missing; install it (Debian: apt-get install haproxy)")
+        program = haproxy()
         [self.port] = ports.free_ports([0])
         self._servers = servers
         self._socket = directory / "haproxy.sock"
