@@ -73,8 +73,9 @@ install_packages() {
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps --no-compile \
         --require-hashes -r scripts/constraints.txt >var/log/environment.log 2>&1 ||
         fail "pip could not install the packages: $(grep -v WARNING var/log/environment.log | tail -n 1) (all of it in var/log/environment.log)"
-    # On all cores; pip would do it on one. What does not compile here is compiled where it is imported, or fails there.
-    .venv/bin/python -m compileall -q -j 0 .venv/lib >>var/log/environment.log 2>&1 || true
+    # On all cores; pip would do it on one.
+    .venv/bin/python -m compileall -q -j 0 .venv/lib >>var/log/environment.log 2>&1 ||
+        echo "some modules of the packages do not compile, and cannot be imported (see var/log/environment.log)"
 }
 
 make_environment() {

@@ -221,11 +221,12 @@ class Breakage:
         listed = await asyncio.gather(*(self._management.connections(vhost) for vhost in self._vhosts))
         found = [connection for connections in listed for connection in connections]
         closing = (self._management.close_connection(each, "soak") for each in found)
-        for error in await asyncio.gather(*closing, return_exceptions=True):
+        ended = await asyncio.gather(*closing, return_exceptions=True)
+        for error in ended:
             # 500: a busy broker ends a connection whose channels take too long otherwise than by closing it.
             if isinstance(error, BaseException) and not isinstance(error, Unavailable):
                 raise error
-        return len(found)
+        return ended.count(None)
 
     async def _until(self, moment: float) -> None:
         await asyncio.sleep(max(0.0, moment - self._record.now()))

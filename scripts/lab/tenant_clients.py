@@ -1,7 +1,7 @@
 """What a tenant's clients do all day beside the feed.
 
-`Copy` keeps the reference client's book by changes or the stream. `Requests` prices combinations, asks what
-bets are worth, claims results, which an operator answers, replays matches that are over, and reads what else
+`Copy` keeps the reference client's book by changes or the stream. `Requests` prices combinations, requests
+cash-outs, claims results, which an operator answers, replays matches that are over, and reads what else
 the service sells. Its responses are checked as those of people are (`person.py`).
 """
 
@@ -28,7 +28,7 @@ _REPLAYED_SECONDS = 180.0
 _AGAIN_SECONDS = 1.0
 _SHOWN = 5  #: differences of a copy
 _MOST_LEGS = 4
-_FINAL = ("completed", "stopped")
+_FINAL = ("completed", "stopped", "failed")
 _MATCH_READS = (
     "",
     "/markets",
@@ -181,10 +181,12 @@ class Requests:
             await self._send("/cs2/v1/replay/play", body, "replay")
             try:
                 async with asyncio.timeout(_REPLAYED_SECONDS):
-                    while await self._replay_state(node) not in _FINAL:
+                    while (state := await self._replay_state(node)) not in _FINAL:
                         await asyncio.sleep(1)
             except TimeoutError as error:
                 raise self._unexpected(path, f"not ended after {_REPLAYED_SECONDS:.0f} s") from error
+            if state == "failed":
+                raise self._unexpected(path, "the replay failed")
 
     async def _replay_state(self, node: int) -> str:
         replay = (await self._get(f"/cs2/v1/replay?node_id={node}")).json()["data"].get("replay")

@@ -234,7 +234,8 @@ class Drill:
         wrong += [f"{name}: {each}" for name, each in counts.items() if each.failed or each.unreachable]
         for complaint in self._installation.complaints(self._began):
             said = f"{complaint.process} logged {complaint.times} times: {complaint.event}"
-            if (complaint.process, complaint.event) == _OF_OTHER_PRICES:
+            of_other_prices = (complaint.process, complaint.event) == _OF_OTHER_PRICES
+            if of_other_prices and not self._installation.former.knows_models:
                 print_line(f"{said}(each match was suspended until its next round)")
             else:
                 wrong.append(said)

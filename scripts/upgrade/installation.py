@@ -66,6 +66,11 @@ class FormerVersion:
     def python(self) -> Path:
         return self.root / ".venv" / "bin" / "python"
 
+    @property
+    def knows_models(self) -> bool:
+        """Whether its matches say which model has priced them: 0.2.0's do not."""
+        return "priced_by" in (self.root / "app" / "domain" / "match.py").read_text()
+
     def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         """Run its Python with these arguments; what it prints. Raises `ServiceError` with its errors."""
         return output_of(

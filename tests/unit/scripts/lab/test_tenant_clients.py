@@ -121,3 +121,10 @@ async def test_a_copy_that_stays_different_is_named(monkeypatch: pytest.MonkeyPa
     assert "acme over pages" in await copy.differences()
     copy.book.stale = True
     assert "not complete" in await copy.differences()
+
+
+async def test_a_replay_that_fails_is_an_error(requests: Made) -> None:
+    listed, state = [{"match": "od:match:1"}], {"replay": {"state": "failed"}}
+    told = {"/cs2/v1/replay/matches": [listed], "/cs2/v1/replay": [state]}
+    with pytest.raises(UnexpectedResponse, match="the replay failed"):
+        await requests(Service(told))._replay()
