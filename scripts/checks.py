@@ -106,8 +106,9 @@ def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int,
 
 def _workers() -> tuple[str, ...]:
     """Tests run side by side, but those that kill processes one after the other (`tests/conftest.py`): their
-    worker waits most of the time, so there is one more than the processors could run."""
-    return ("-n", str(min((os.cpu_count() or 2) + 1, MOST_WORKERS)), "--dist", "loadscope")
+    worker waits most of the time, and others wait for servers, so there are two more than the processors
+    could run."""
+    return ("-n", str(min((os.cpu_count() or 2) + 2, MOST_WORKERS)), "--dist", "loadscope")
 
 
 def _summary(outcomes: Sequence[Outcome], seconds: float) -> None:
