@@ -78,6 +78,23 @@ def e2e(session: nox.Session) -> None:
 
 
 @nox.session
+def coverage(session: nox.Session) -> None:
+    """Which lines and branches of `app/` all tests reach, those of the processes that they start too."""
+    directory = Path("var/coverage").absolute()
+    session.run("python", "-m", "coverage", "erase", "--data-file", str(directory / "data"))
+    found = {"COVERAGE_PROCESS_START": str(Path("pyproject.toml").absolute()), "COVERAGE_DIR": str(directory)}
+    session.run("python", "scripts/checks.py", *session.posargs, env=found, success_codes=[0, 1])
+    for command in ("combine", "report"):
+        session.run("python", "-m", "coverage", command, env={"COVERAGE_DIR": str(directory)})
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """400 small changes to the code, each of which a unit test should notice; those that none does."""
+    session.run("python", "-m", "tests.mutants", *session.posargs)
+
+
+@nox.session
 def faults(session: nox.Session) -> None:
     """Everything that is killed, stopped or cut off, and 100 random points of kill -9; some 15 minutes."""
     seeds = {"MATCHFEED_FAULT_SEEDS": "100"}

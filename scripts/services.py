@@ -155,11 +155,12 @@ def stop(directory: Path, notify: Notify = print_line) -> None:
 @contextmanager
 def running(directory: Path) -> Iterator[None]:
     """For a benchmark: within the block the settings of this process, and of those that it starts, lead to
-    servers that answer. Those that had to be started under `directory` end with it."""
+    servers that answer. Those that had to be started under `directory` end with it, by SIGTERM too."""
     if os.environ.get(SHARED):
         yield
         return
     before = dict(os.environ)
+    ended = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         os.environ.update(start(directory, wanted(), _on_stderr).environment())
         yield
@@ -168,6 +169,7 @@ def running(directory: Path) -> Iterator[None]:
     finally:
         with _uninterrupted():
             stop(directory, _on_stderr)
+        signal.signal(signal.SIGTERM, ended)
         os.environ.clear()
         os.environ.update(before)
 

@@ -148,7 +148,7 @@ def read_lines(file: str, body: bytes, read_line: Callable[[Place, bytes], T]) -
             continue
         try:
             found.append(read_line((file, number), line))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             faults.append(fault((file, number), str(error)))
     if faults:
         raise Invalid(*faults)

@@ -93,7 +93,7 @@ def read_season_file(file: str, body: bytes) -> SeasonFile:
     """The season in a file of that name; raises `Invalid` with every match that cannot be stored."""
     try:
         season = msgspec.json.decode(body, type=SeasonFile)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         what = f"This is no season of openfootball's: {error}"
         raise Invalid(Field((file,), what, "value_error")) from error
     if faults := season_faults(file, season):

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import shutil
-import signal
 import sys
 from collections.abc import Coroutine, Iterable
 from typing import Any
@@ -59,7 +58,6 @@ def main() -> None:
     parser.add_argument("--client", choices=sorted(CLIENTS), default="python")
     parser.add_argument("--mutants", nargs="*", choices=sorted(MUTANTS), help="these mutants, or all")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: servers that it has started end
     try:
         with services.running(VAR / "services"):
             if options.mutants is None:

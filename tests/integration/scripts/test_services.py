@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from socketserver import BaseRequestHandler, TCPServer
@@ -16,6 +18,8 @@ from scripts.local_services import ports, postgresql, processes, rabbitmq
 from scripts.local_services import state as states
 from scripts.local_services.processes import ServiceError
 from scripts.services import Services
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -53,6 +57,30 @@ def test_private_servers_live_and_die_with_their_directory(wanted: Services, dir
     servers.stop(directory, printed.append)
     assert [started.name for started in running if processes.find(started)] == []
     assert printed[-1] == "stopping postgresql, redis"
+
+
+_BENCHMARK = """
+import signal, sys
+from pathlib import Path
+from scripts import services
+
+with services.running(Path(sys.argv[1])):
+    print("running", flush=True)
+    signal.pause()
+"""
+
+
+def test_servers_of_a_benchmark_end_when_it_is_ended(wanted: Services, directory: Path) -> None:
+    environment = os.environ | wanted.environment() | {"PYTHONPATH": str(ROOT)}
+    environment.pop(servers.SHARED, None)
+    command = [sys.executable, "-c", _BENCHMARK, str(directory)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as benchmark:
+        assert benchmark.stdout is not None
+        assert benchmark.stdout.readline() == "running\n"
+        started = states.load(directory).processes
+        benchmark.terminate()
+    assert [each.name for each in started] == ["postgresql", "redis"]
+    assert [each.name for each in started if processes.find(each)] == []
 
 
 def test_a_server_that_died_is_missed_and_started_again_at_its_place(
