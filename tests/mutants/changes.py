@@ -45,7 +45,7 @@ class Mutant:
         """The changed module, compiled."""
         tree = ast.parse(self.path.read_bytes())
         node = next(found for found in _changes(tree) if found.number == self.number)
-        changed = _Changing(node).visit(tree)
+        changed = cast("ast.Module", _Changing(node).visit(tree))
         return compile(ast.fix_missing_locations(changed), str(self.path), "exec", dont_inherit=True)
 
 
