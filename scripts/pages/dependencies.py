@@ -53,6 +53,7 @@ WHY: Mapping[str, str] = {
     "pytest-timeout": "a test that hangs fails",
     "pytest-randomly": "the tests run in random order",
     "pytest-xdist": "the tests use every core",
+    "coverage": "which lines and branches the tests reach",
     "hypothesis": "properties over random examples",
     "schemathesis": "the API against its OpenAPI document",
     "openapi-spec-validator": "the OpenAPI documents are valid",

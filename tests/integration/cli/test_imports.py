@@ -177,7 +177,7 @@ def test_ratings_are_imported_listed_and_computed_anew(run: Run, tmp_path: Path)
 @pytest.mark.parametrize("name", ["deep.jsonl", "2025-26-es.1.json"])
 def test_lines_nested_without_end_are_refused_in_one_line(run: Run, name: str, tmp_path: Path) -> None:
     file = tmp_path / name
-    file.write_text('{"name":' + "[" * 100_000 + "\n")
+    file.write_text('{"other":' + "[" * 100_000 + "\n")
     done = run("import", "soccer", file)
     assert (done.exit_code, name in done.output, "recursion depth" in done.output) == (1, True, True)
     assert isinstance(done.exception, SystemExit)
