@@ -78,6 +78,7 @@ async def test_while_it_is_not_confirmed_nothing_more_is_published(monkeypatch: 
     assert await heart._beat() is False
     assert len(broker.published[ALIVE]) == 1, "the notice, once"
     assert publisher.notice.losses_pending
+    monkeypatch.setattr(module, "_CONFIRM_SECONDS", 5.0)
     broker.ack(ALIVE, 1)
     again = asyncio.create_task(heart._beat())
     await went_on()
