@@ -1,36 +1,28 @@
 """See the package: `nox -s mutants`."""
 
 import argparse
-import importlib.abc
-import importlib.machinery
 import os
 import random
-import signal
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import CodeType, ModuleType
-
-import hypothesis.strategies
-import msgspec
-import pytest
 
 from scripts import services
-from tests.mutants.changes import Mutant, mutants
+from tests.mutants.changes import UNCHANGED, Mutant, mutants
 from tests.mutants.nearest import Nearest, record
 
 ROOT = Path(__file__).resolve().parents[2]
+DIRECTORY = ROOT / "var" / "mutants"
 PACKAGES = ("domain", "trading", "amqp", "recovery")
 TESTS = (
     *(f"tests/unit/{each}" for each in PACKAGES),
     "tests/integration/channels",
     "tests/integration/recovery",
 )
-_LIMIT_SECONDS = 90
-#: Imported before processes split off, so that none does it again.
-_IMPORTED = (pytest, msgspec, hypothesis.strategies)
+_LIMIT_SECONDS = 120
 
 
 def main() -> None:
@@ -39,30 +31,16 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=400, help="mutants in all, as many of each package")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tests", nargs="+", default=TESTS)
+    parser.add_argument("--recorded", action="store_true", help="use what the last run recorded of the tests")
     chosen = parser.parse_args()
     folders = [ROOT / "app" / each for each in chosen.packages]
+    size = chosen.sample // len(folders)
     with services.running(services.BENCHMARKS):
         os.environ[services.SHARED] = "running"
-        nearest = record(ROOT, folders, ROOT / "var" / "mutants", chosen.tests)
-        size = chosen.sample // len(folders)
-        _report([each for folder in folders for each in _sample(folder, size, chosen.seed)], nearest)
-
-
-def _report(sample: Sequence[Mutant], nearest: Nearest) -> None:
-    """Print the mutants that nothing notices as they are found, then how many of each package are killed."""
-    killed, of = Counter[str](), Counter[str]()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        judged = pool.map(lambda mutant: _killed(mutant, nearest), sample)
-        for mutant, dead in zip(sample, judged, strict=True):
-            package = mutant.path.relative_to(ROOT / "app").parts[0]
-            of[package] += 1
-            killed[package] += dead
-            if not dead:
-                where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
-                print(f"survived {where} {' '.join(mutant.change.split())[:150]}", flush=True)
-    for package in of:
-        print(f"{package}: {killed[package]} of {of[package]} killed")
-    print(f"{killed.total()} of {of.total()} killed")
+        if not chosen.recorded:
+            record(ROOT, folders, DIRECTORY, chosen.tests)
+        sample = [each for folder in folders for each in _sample(folder, size, chosen.seed)]
+        _report(sample, Nearest(DIRECTORY))
 
 
 def _sample(folder: Path, size: int, seed: int) -> list[Mutant]:
@@ -70,57 +48,46 @@ def _sample(folder: Path, size: int, seed: int) -> list[Mutant]:
     return random.Random(seed).sample(found, min(size, len(found)))
 
 
-def _killed(mutant: Mutant, nearest: Nearest) -> bool:
-    """Whether one of the nearest tests fails, or does not end."""
-    tests = nearest.tests(mutant.path, mutant.line)
+def _report(sample: Sequence[Mutant], nearest: Nearest) -> None:
+    """Print the mutants that nothing notices as they are found, then how many of each package are killed."""
+    tests = [nearest.tests(mutant.path, mutant.line) for mutant in sample]
+    first = next(place for place, found in enumerate(tests) if found)
+    if not _passes(sample[first].path, UNCHANGED, tests[first]):
+        sys.exit(f"mutants: without a change these fail already: {' '.join(tests[first])}")
+    killed, of = Counter[str](), Counter[str]()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        survived = pool.map(lambda mutant, near: _passes(mutant.path, mutant.number, near), sample, tests)
+        for mutant, near, alive in zip(sample, tests, survived, strict=True):
+            package = mutant.path.relative_to(ROOT / "app").parts[0]
+            of[package] += 1
+            killed[package] += not alive
+            if alive:
+                where = f"{mutant.path.relative_to(ROOT)}:{mutant.line} ({len(near)} tests)"
+                print(f"survived {where}: {' '.join(mutant.change.split())[:150]}", flush=True)
+    for package in of:
+        print(f"{package}: {killed[package]} of {of[package]} killed")
+    print(f"{killed.total()} of {of.total()} killed")
+
+
+def _passes(path: Path, number: int, tests: Sequence[str]) -> bool:
+    """Whether all these tests pass with that mutant of the module, and end."""
     if not tests:
-        return False
-    try:
-        code = mutant.code()
-    except SyntaxError:
         return True
-    child = os.fork()
-    if not child:
-        _judge(mutant, code, tests)
-    return os.waitpid(child, 0)[1] != 0
-
-
-def _judge(mutant: Mutant, code: CodeType, tests: Sequence[str]) -> None:
-    """In a process of its own: run the tests with the changed module in the place of the real one."""
-    signal.alarm(_LIMIT_SECONDS)  # its default action ends the process
-    os.chdir(ROOT)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    sys.path[:0] = [str(ROOT), str(ROOT / "scripts/client")]
-    sys.meta_path.insert(0, _Finder(mutant.path, code))
-    options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-profile=gate")
-    os._exit(int(pytest.main([*options, *tests])))
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the one module, with the changed code."""
-
-    def __init__(self, path: Path, code: CodeType) -> None:
-        self._path, self._code = path, code
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if found is None or found.origin != str(self._path):
-            return None
-        found.loader = _Loader(fullname, str(self._path), self._code)
-        return found
-
-
-class _Loader(importlib.machinery.SourceFileLoader):
-    def __init__(self, name: str, path: str, code: CodeType) -> None:
-        super().__init__(name, path)
-        self._code = code
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self._code
+    command = [sys.executable, "-m", "tests.mutants.judge", str(path), str(number), *tests]
+    client = os.pathsep.join((str(ROOT), str(ROOT / "scripts/client")))
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": client},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_LIMIT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

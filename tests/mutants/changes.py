@@ -32,6 +32,10 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _UNREAD = {"annotation", "returns", "decorator_list", "bases", "type_params", "exc"}
 
 
+#: The number of no change.
+UNCHANGED = -1
+
+
 @dataclass(frozen=True)
 class Mutant:
     """The `number`th change that the module at `path` admits, at the line."""
@@ -41,12 +45,13 @@ class Mutant:
     line: int
     change: str
 
-    def code(self) -> CodeType:
-        """The changed module, compiled."""
-        tree = ast.parse(self.path.read_bytes())
-        node = next(found for found in _changes(tree) if found.number == self.number)
-        changed = cast("ast.Module", _Changing(node).visit(tree))
-        return compile(ast.fix_missing_locations(changed), str(self.path), "exec", dont_inherit=True)
+
+def code(path: Path, number: int) -> CodeType:
+    """The module at `path` with its change of that number, compiled."""
+    tree = ast.parse(path.read_bytes())
+    found = next((each for each in _changes(tree) if each.number == number), None)
+    changed = tree if found is None else cast("ast.Module", _Changing(found).visit(tree))
+    return compile(ast.fix_missing_locations(changed), str(path), "exec", dont_inherit=True)
 
 
 def mutants(path: Path) -> list[Mutant]:

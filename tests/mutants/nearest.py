@@ -11,11 +11,12 @@ from pathlib import Path
 from coverage import CoverageData
 
 _SECONDS, _TESTS = 8.0, 20  #: of the tests that judge one mutant
+_OPTIONS = ("-q", "--hypothesis-profile=gate", "-p", "no:randomly", "-p", "tests.mutants.contexts")
+_DATA, _REPORT = "coverage", "tests.xml"
 _RC = """[run]
 branch = False
 source = {source}
 data_file = {data}
-dynamic_context = test_function
 """
 
 
@@ -26,14 +27,17 @@ class Nearest:
     belong to all tests of the module.
     """
 
-    def __init__(self, root: Path, tests: dict[str, float], data: CoverageData) -> None:
-        self._root, self._seconds = root, tests
+    def __init__(self, directory: Path) -> None:
+        """Of what `record` wrote to the directory."""
+        data = CoverageData(str(directory / _DATA))
+        data.read()
+        self._seconds = _durations(directory / _REPORT)
         self._of_line: dict[tuple[str, int], set[str]] = defaultdict(set)
         self._of_file: dict[str, Counter[str]] = defaultdict(Counter)
         self._size: Counter[str] = Counter()
         for file in data.measured_files():
             for line, contexts in data.contexts_by_lineno(file).items():
-                known = {self._node(each) for each in contexts} & tests.keys()
+                known = self._seconds.keys() & contexts
                 self._of_line[file, line] = known
                 self._of_file[file].update(known)
                 self._size.update(known)
@@ -46,35 +50,24 @@ class Nearest:
         chosen: list[str] = []
         seconds = 0.0
         for each in sorted(found, key=lambda test: (-inside[test] / self._size[test], test)):
-            if len(chosen) < _TESTS and seconds + self._seconds[each] <= _SECONDS:
+            if not chosen or (len(chosen) < _TESTS and seconds + self._seconds[each] <= _SECONDS):
                 chosen.append(each)
                 seconds += self._seconds[each]
         return chosen
 
-    def _node(self, context: str) -> str:
-        parts = context.split(".")
-        for length in range(len(parts) - 1, 0, -1):
-            if (self._root / Path(*parts[:length]).with_suffix(".py")).is_file():
-                return "::".join((f"{'/'.join(parts[:length])}.py", *parts[length:]))
-        return context
 
-
-def record(root: Path, packages: Iterable[Path], directory: Path, tests: Iterable[str]) -> Nearest:
+def record(root: Path, packages: Iterable[Path], directory: Path, tests: Iterable[str]) -> None:
     """Run the tests, each of which must not depend on another; those that fail judge no mutant."""
     directory.mkdir(parents=True, exist_ok=True)
-    rc, data, report = directory / "coveragerc", directory / "coverage", directory / "tests.xml"
-    rc.write_text(_RC.format(source=",".join(map(str, packages)), data=data))
-    options = ("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-profile=gate")
+    rc = directory / "coveragerc"
+    rc.write_text(_RC.format(source=",".join(map(str, packages)), data=directory / _DATA))
     subprocess.run(
-        [sys.executable, "-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", *options]
-        + [f"--junitxml={report}", "-o", "junit_family=xunit1", *tests],
+        [sys.executable, "-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", *_OPTIONS]
+        + [f"--junitxml={directory / _REPORT}", "-o", "junit_family=xunit1", *tests],
         cwd=root,
         env=os.environ | {"PYTHONPATH": os.pathsep.join((str(root), str(root / "scripts/client")))},
         check=False,
     )
-    recorded = CoverageData(str(data))
-    recorded.read()
-    return Nearest(root, _durations(report), recorded)
 
 
 def _durations(report: Path) -> dict[str, float]:
