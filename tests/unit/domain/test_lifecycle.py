@@ -51,6 +51,15 @@ def test_a_match_awarded_against_the_score_has_the_named_winner() -> None:
     ]
 
 
+def test_a_match_awarded_at_a_draw_of_maps_is_won() -> None:
+    server = Server(new_match(2))
+    server.play_map("de_nuke", "away")
+    server.start_map("de_ancient")
+    match, changes = award_match(server.match, "home", 60)
+    assert (match.winner, match.score_home, match.score_away) == ("home", 1, 1)
+    assert [one for one in changes if isinstance(one, MatchFinished)] == [MatchFinished(winner="home")]
+
+
 def test_a_match_awarded_in_play_takes_its_map_along() -> None:
     match, changes = award_match(live(best_of=1), "home", 60)
     assert (match.maps[0].winner, match.winner, match.score_home) == ("home", "home", 1)

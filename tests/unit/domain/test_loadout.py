@@ -3,11 +3,18 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.domain import facts as f
 from app.domain.analytics import TeamLine, teams_on_maps
 from app.domain.changes import RoundFinished
-from app.domain.loadout import buy_type, equipment_value, team_equipment_values
+from app.domain.loadout import (
+    Loadout,
+    buy_type,
+    equipment_value,
+    team_equipment_values,
+    without_refunded,
+)
 from app.domain.match import Team
 from app.sandbox.simulator.economy import GEAR, GRENADES, WEAPONS
 from tests.unit.domain.play import TEAMS, Server
@@ -15,6 +22,7 @@ from tests.unit.domain.test_analytics import history
 
 SAVED = ("weapon_knife", "weapon_glock")
 FORCED = (*SAVED, "weapon_mac10", "kevlar(100)", "weapon_flashbang", "weapon_flashbang")
+_CARRIED = Loadout(101, "fox1", "CT", armour=100, helmet=True, kit=True)
 BOUGHT = ("weapon_knife", "weapon_deagle", "weapon_ak47", "kevlar(100)", "helmet")
 
 
@@ -108,3 +116,25 @@ def test_sides_change_and_teams_do_not() -> None:
     carried = [(number, side, 100 * n) for n, side in enumerate(("CT", "T"), 1) for number in range(5)]
     assert team_equipment_values(carried, "CT") == (500, 1000)
     assert team_equipment_values(carried, "T") == (1000, 500)
+
+
+@pytest.mark.parametrize(
+    ("refund", "left"),
+    [
+        (2700, (("deagle", "molotov"), 100, True, True)),
+        (400, (("deagle", "ak47"), 100, True, True)),
+        (350, (("deagle", "ak47", "molotov"), 100, False, True)),
+        (650, (("deagle", "ak47", "molotov"), 0, False, True)),
+        (1000, (("deagle", "ak47", "molotov"), 0, False, True)),
+        (99, (("deagle", "ak47", "molotov"), 100, True, True)),
+    ],
+)
+def test_what_is_given_back_is_what_costs_as_much(refund: int, left: tuple[object, ...]) -> None:
+    carried = replace(_CARRIED, weapons=("deagle", "ak47", "molotov"))
+    now = replace(carried, **without_refunded(carried, refund))
+    assert (now.weapons, now.armour, now.helmet, now.kit) == left
+
+
+def test_a_kit_is_given_back_by_who_carries_nothing_else_that_costs_as_much() -> None:
+    carried = replace(_CARRIED, weapons=("deagle",))
+    assert without_refunded(carried, 400) == {"kit": False}
