@@ -157,6 +157,16 @@ def test_a_coach_whom_the_server_kills_in_the_round_is_no_player(server: Server)
     assert alive(server) == (5, 5)
 
 
+def test_a_death_after_the_end_of_a_round_is_of_that_round(server: Server) -> None:
+    server.win("home")
+    victim = TEAMS["away"][1]
+    die(server, victim)
+    [last] = server.map.rounds[-1:]
+    assert [death.player for death in last.other_deaths] == [victim]
+    server.freeze()
+    assert [death.player for death in server.map.rounds[-1].other_deaths] == [victim]
+
+
 def test_a_coach_who_leaves_is_no_player_who_is_missing(server: Server) -> None:
     """The log says twice that somebody leaves."""
     coach = MatchPlayer(299, "coach")

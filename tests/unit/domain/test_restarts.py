@@ -6,6 +6,7 @@ from app.domain import changes as c
 from app.domain import facts as f
 from app.domain.match import RestartCause, Team
 from app.domain.restarts import accept_restart, keep_branch
+from app.domain.round_totals import accept_events, rounds_in_doubt
 from app.kit.errors import Conflict
 from tests.unit.domain.play import Server
 
@@ -71,6 +72,22 @@ def test_a_backup_from_within_the_new_play_leaves_the_doubt(server: Server) -> N
     server.report(f.RestoreAnnounced(at=server.later(), round=1))
     server.freeze_at(0, 1)
     assert "0:1 since, 3:1 before" in server.match.suspended
+
+
+def test_events_that_are_judged_before_the_branch_is_known_stay_judged(server: Server) -> None:
+    server.freeze()
+    server.go_live()
+    server.report(f.LineNotUnderstood(at=server.later(), about="bomb_line"))
+    server.win("home")
+    begin_again(server, "server")
+    server.rounds("away", "away")
+    assert server.match.restart is not None
+    server.match, _ = accept_events(server.match, 1, 5)
+    server.report(f.RestoreAnnounced(at=server.later(), round=5))
+    server.freeze_at(4, 1)
+    assert server.match.restart is None
+    assert not rounds_in_doubt(server.match)
+    assert not server.match.suspended
 
 
 def test_a_branch_that_was_void_counts_again(server: Server) -> None:
