@@ -132,6 +132,34 @@ def test_what_an_operator_keeps_stands_until_a_score_continues_it(server: Server
     assert not server.match.suspended and server.match.restart is None
 
 
+def test_the_end_of_play_that_an_operator_does_not_count_ends_no_map(server: Server) -> None:
+    server.report(f.FormatSet(at=server.later(), max_rounds=6))
+    begin_again(server, "server")
+    server.match, _ = keep_branch(server.match)
+    server.rounds("away", "away", "away")
+    server.swap()
+    server.rounds("away")
+    known = len(server.changes)
+    server.game_over()
+    assert not [one for one in server.changes[known:] if isinstance(one, c.MapFinished | c.MatchFinished)]
+    assert (server.map.status, server.map.home_score, server.map.away_score) == ("live", 3, 1)
+    reasons = [doubt.reason for doubt in server.match.doubts]
+    assert "the map ended in play that an operator does not count" in reasons
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_round_in_which_the_restart_is_accepted_opens(server: Server, live: bool) -> None:
+    begin_again(server, "server")
+    server.rounds("away")
+    server.freeze()
+    if live:
+        server.go_live()
+    server.match, changes = accept_restart(server.match)
+    opened = [(one.map, one.round) for one in changes if isinstance(one, c.RoundOpened)]
+    begun = [(one.map, one.round) for one in changes if isinstance(one, c.RoundLive)]
+    assert (opened, begun) == ([(1, 2)], [(1, 2)] if live else [])
+
+
 def test_nothing_can_be_decided_without_a_doubt(server: Server) -> None:
     for decide in (accept_restart, keep_branch):
         with pytest.raises(Conflict, match="no restart of match 7"):
