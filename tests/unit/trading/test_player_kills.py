@@ -172,3 +172,21 @@ def test_drawn_counts_agree_about_duels_and_the_most_kills() -> None:
     for player, chance in enumerate(kill_model().most(means)):
         alone = (drawn[:, player] == best) & (best > second)
         assert chance == pytest.approx(np.mean(alone), abs=exact)
+
+
+def test_kills_of_the_current_round_depend_on_who_lives() -> None:
+    server = TradedServer.started(new_match(best_of=3))
+    server.go_live()
+    server.kill("home", 0, 0)
+    now = forecast(server.match)
+    assert kill_state(now, (1, 1))[:2] == (5, 4)
+    assert kill_state(now, (1, 2))[:2] == (5, 5)
+
+
+def test_a_kill_with_an_awp_is_on_offer_where_teams_can_have_one() -> None:
+    server = TradedServer.started(new_match(best_of=3))
+    offered = []
+    for _ in range(4):
+        offered.append({one.type_id for one in server.trader.active()} & {16, 33})
+        server.rounds("home")
+    assert offered == [set(), set(), {16, 33}, {16, 33}]
