@@ -17,6 +17,10 @@ from app.broker.permissions import CLIENT_EXCHANGES, SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import LOST, QUEUE_LIMITS, RUNNING, USER_LIMITS
 
 _MAX_PRIORITIES = 10  #: each is a queue of its own within the broker
+_NAMES, _NAME_LENGTH = (
+    3,
+    60,
+)  #: of a violation's detail: a name has 255 bytes, and a queue any number of arguments
 _ALLOWED_ARGUMENTS = frozenset(
     {
         "x-expires",
@@ -48,13 +52,20 @@ class TenantLimits(msgspec.Struct, frozen=True):
 
 class Violation(msgspec.Struct, frozen=True):
     """What a tenant has in its `vhost` and may not have: `rule` names the rule, `queue` or `exchange` what to
-    delete."""
+    delete. `detail` is printable ASCII of some hundred characters, whatever the tenant has named its own: it
+    is logged, stored, and sent in a header."""
 
     vhost: str
     rule: str
     detail: str
     queue: str = ""
     exchange: str = ""
+
+
+def _shown(*names: str) -> str:
+    """The first of the names, each with no more than its beginning."""
+    first = [name[:_NAME_LENGTH].encode("unicode_escape").decode("ascii") for name in names[:_NAMES]]
+    return ", ".join(first) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
 
 
 def client_connections(inventory: Inventory, vhost: str, own_user: str) -> list[ListedConnection]:
@@ -98,14 +109,14 @@ def _resources(vhost: str, has: Inventory, exchange: str, limits: TenantLimits) 
 
 def _queue(queue: ListedQueue, limits: TenantLimits) -> Iterator[Violation]:
     if queue.type != "classic":
-        what = f"{queue.name} is a {queue.type} queue; only classic queues are limited"
+        what = f"{_shown(queue.name)} is a {queue.type} queue; only classic queues are limited"
         yield Violation(queue.vhost, "queue_type", what, queue=queue.name)
     if wrong := [name for name, value in queue.arguments.items() if not _allowed(name, value)]:
-        what = f"{queue.name} was declared with {', '.join(sorted(wrong))}"
+        what = f"{_shown(queue.name)} was declared with {_shown(*sorted(wrong))}"
         yield Violation(queue.vhost, "queue_arguments", what, queue=queue.name)
     held, size = queue.messages_unacknowledged, queue.message_bytes_unacknowledged
     if held > limits.unacknowledged or size > limits.unacknowledged_bytes:
-        what = f"{held} messages ({size} bytes) of {queue.name} are not acknowledged"
+        what = f"{held} messages ({size} bytes) of {_shown(queue.name)} are not acknowledged"
         yield Violation(queue.vhost, "unacknowledged", what)
 
 
@@ -125,7 +136,9 @@ def _exchanges(vhost: str, has: Inventory, exchange: str) -> Iterator[Violation]
     for each in has.exchanges:
         ours = each.name in ("", exchange, *CLIENT_EXCHANGES, LOST, RUNNING) or each.name.startswith("amq.")
         if not ours:
-            yield Violation(vhost, "exchange", f"there is an exchange {each.name}", exchange=each.name)
+            yield Violation(
+                vhost, "exchange", f"there is an exchange {_shown(each.name)}", exchange=each.name
+            )
 
 
 def _bindings(vhost: str, has: Inventory, limits: TenantLimits) -> Iterator[Violation]:
@@ -137,7 +150,7 @@ def _bindings(vhost: str, has: Inventory, limits: TenantLimits) -> Iterator[Viol
     )
     if bound.total() > limits.bindings:
         [(queue, count)] = bound.most_common(1)
-        what = f"{bound.total()} bindings, {count} of them of {queue}; {limits.bindings} at most"
+        what = f"{bound.total()} bindings, {count} of them of {_shown(queue)}; {limits.bindings} at most"
         yield Violation(vhost, "bindings", what, queue=queue)
 
 

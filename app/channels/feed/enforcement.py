@@ -49,7 +49,8 @@ class Enforcement:
             await asyncio.sleep(_CHECK_SECONDS)
 
     async def check(self) -> list[Violation]:
-        """Check once, and remove what is found; the violations. Raises `Unavailable`."""
+        """Check once, and remove what is found; the violations. What cannot be removed now is found again by
+        the next check, and keeps nothing else from being removed. Raises `Unavailable`."""
         tenants = self._tenants()
         now, before = await self._management.inventory(), self._before
         self._before = now
@@ -60,7 +61,12 @@ class Enforcement:
             log.error("a tenant has what it may not have", tenant=slug, detail=violation.detail)
             feed_violations.labels(slug, violation.rule).inc()
             clients = violations.client_connections(now, violation.vhost, own_user)
-            await self._remove(violation, {tenant_user(violation.vhost), *(each.user for each in clients)})
+            try:
+                await self._remove(
+                    violation, {tenant_user(violation.vhost), *(each.user for each in clients)}
+                )
+            except Unavailable as error:
+                log.warning("what a tenant may not have was not removed", tenant=slug, error=error.detail)
         await self._alert(found, tenants)
         return found
 

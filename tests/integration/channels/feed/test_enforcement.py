@@ -12,6 +12,7 @@ from app.broker.permissions import tenant_user
 from app.broker.violations import TenantLimits, Violation
 from app.channels.feed.enforcement import Enforcement
 from app.cli.connections import broker_config
+from app.kit.errors import Unavailable
 from app.settings import Settings
 from app.store.connections import Store
 from tests.support import stored, unfinished
@@ -75,6 +76,45 @@ async def test_a_queue_that_limits_do_not_bound_is_removed(
         assert await tenant.out()
     assert await tenant.queues() == {f"{tenant.slug}.plain"}
     assert await tenant.alerts() == [rule]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("é", {"x-max-priority": 255}),
+        ("\u202e\x1b\n", {"x-max-priority": 255}),
+        ("ü" * 100, {"x-max-priority": 255}),
+        ("long", {f"x-{number:03}-{'a' * 200}": 1 for number in range(450)}),
+    ],
+)
+async def test_what_a_tenant_names_its_own_keeps_nothing_from_being_removed(
+    tenant: EnforcedTenant, name: str, arguments: dict[str, int]
+) -> None:
+    """Names are a tenant's own words: they are logged, stored, and sent in a header."""
+    await tenant.management.put_queue(tenant.slug, f"{tenant.slug}.{name}", arguments)
+    found = await tenant.offence("queue_arguments")
+    assert found.detail.isascii() and found.detail.isprintable() and len(found.detail) < 1000
+    assert await tenant.queues() == set()
+    assert await tenant.alerts() == ["queue_arguments"]
+
+
+async def test_what_cannot_be_removed_keeps_nothing_else_from_being_removed(
+    tenant: EnforcedTenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = f"{tenant.slug}.a", f"{tenant.slug}.b"
+    await tenant.management.put_queue(tenant.slug, first, {"x-max-priority": 255})
+    await tenant.management.put_queue(tenant.slug, second, {"x-queue-type": "quorum"})
+    delete = tenant.management.delete_queue
+
+    async def refused(vhost: str, queue: str) -> None:
+        if queue == first:
+            raise Unavailable("the broker refuses", retry_after=1)
+        await delete(vhost, queue)
+
+    monkeypatch.setattr(tenant.management, "delete_queue", refused)
+    await tenant.offence("queue_type")
+    assert await tenant.queues() == {first}
+    assert set(await tenant.alerts()) == {"queue_arguments", "queue_type"}
 
 
 async def test_an_exchange_that_an_earlier_version_let_be_declared_is_removed(tenant: EnforcedTenant) -> None:
