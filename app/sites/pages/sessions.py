@@ -15,6 +15,7 @@ only, over TLS, so that no neighbouring host can plant one (RFC 6265bis, 4.1.3).
 
 import hmac
 from collections.abc import Callable
+from contextlib import nullcontext
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, cast
 from urllib.parse import quote
@@ -28,6 +29,7 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from app.access.sign_in import session_of
 from app.domain.tenant import SignedIn
+from app.http.request_guard import ConcurrencyLimiter
 from app.kit.clock import Clock
 from app.kit.errors import Forbidden, Refusal
 from app.kit.logging import bind
@@ -71,12 +73,13 @@ class SignInRequired(Refusal):
 
 class SessionGuard(ASGIMiddleware):
     """The middleware around every handler of a site, inside the application's `RequestGuard`. `people` exist
-    only once the application has started."""
+    only once the application has started. Of routes with `concurrency_limited` a few are handled at a time,
+    as with keys."""
 
     scopes = (ScopeType.HTTP,)
 
     def __init__(self, people: Callable[[], People]) -> None:
-        self._people = people
+        self._people, self._concurrency = people, ConcurrencyLimiter()
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         opt: dict[str, Any] = scope["route_handler"].opt
@@ -94,7 +97,9 @@ class SessionGuard(ASGIMiddleware):
             site_of(scope).check(signed_in.user, opt.get("permission"))
             if changes:
                 await _check_csrf_token(Request(scope, receive, send), signed_in)
-            await next_app(scope, receive, send)
+            limited = opt.get("concurrency_limited")
+            with self._concurrency.counted(signed_in.tenant.id) if limited else nullcontext():
+                await next_app(scope, receive, send)
 
     async def _authenticate(self, scope: Scope) -> SignedIn | None:
         people = self._people()

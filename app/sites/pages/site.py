@@ -165,8 +165,12 @@ class Site:
 
     def local_path(self, path: str) -> str:
         """`path` if it is one of the site's, to be redirected to; else the site's first page."""
-        ours = f"{path.partition('?')[0]}/".startswith(f"{self.path}/")
-        return path if ours and path.isascii() and path.isprintable() and "\\" not in path else self.path
+        before_query = path.partition("?")[0]
+        ours = f"{before_query}/".startswith(f"{self.path}/")
+        # Browsers resolve these, also encoded: the path would be another one.
+        leads_elsewhere = {".", ".."} & set(before_query.lower().replace("%2e", ".").split("/"))
+        printable = path.isascii() and path.isprintable() and "\\" not in path
+        return path if ours and printable and not leads_elsewhere else self.path
 
     def _is_current(self, page: str, path: str) -> bool:
         return path == page or (page != self.path and path.startswith(f"{page}/"))

@@ -34,7 +34,7 @@ from app.store.transaction import Tx
 from app.wire.views.prices import price_views, prices_csv
 
 _MARKETS = 100  #: rows of a page
-_FILE_ROWS = 500  #: changes read at a time: so many are in memory, however long the file
+_FILE_ROWS = 100  #: changes read at a time: other requests are served between two pieces
 _FIRST: MarketKey = (0, "")
 
 
@@ -119,7 +119,7 @@ async def market_plot(
     return Response(plotted, media_type="application/json", headers=dict(HEADERS))
 
 
-@get("/matches/{ref:str}/markets/{name:str}/prices.csv")
+@get("/matches/{ref:str}/markets/{name:str}/prices.csv", opt={"concurrency_limited": True})
 async def market_file(
     request: SignedInRequest, portal: Portal, ref: FromPath[str], name: FromPath[str]
 ) -> Stream:
@@ -130,7 +130,7 @@ async def market_file(
     return _file(request, portal, match, market.key)
 
 
-@get("/matches/{ref:str}/prices.csv")
+@get("/matches/{ref:str}/prices.csv", opt={"concurrency_limited": True})
 async def match_file(request: SignedInRequest, portal: Portal, ref: FromPath[str]) -> Stream:
     """The history of all markets of a match, oldest first, as CSV."""
     async with portal.store.snapshot() as tx:

@@ -34,7 +34,7 @@ from app.store.transaction import Tx
 _PATH, _FILE = "/portal/settlements", "/portal/settlements.csv"
 _FILTER_PARAMETERS = ("match", "type", "result", "since", "until")
 _ROWS = 50
-_FILE_ROWS = 500  #: entries read at a time: so many are in memory, however long the file
+_FILE_ROWS = 100  #: entries read at a time: other requests are served between two pieces
 CSV_COLUMNS = (
     *("id", "time", "match", "match_name", "market_id", "specifiers", "market", "entry", "result"),
     *("previous_status", "new_status", "void_reason_id", "void_reason", "reason", "settled_by"),
@@ -82,7 +82,7 @@ async def settlements(request: SignedInRequest, portal: Portal) -> Response[str]
     return _list_page(request, query, rows)
 
 
-@get("/settlements.csv", opt={"query": _FILTER_PARAMETERS})
+@get("/settlements.csv", opt={"query": _FILTER_PARAMETERS, "concurrency_limited": True})
 async def settlements_file(request: SignedInRequest, portal: Portal) -> Stream:
     """Every entry that the same filter shows, as CSV."""
     query = parsed_filter(request.query_params)

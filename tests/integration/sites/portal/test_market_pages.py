@@ -1,5 +1,6 @@
 """Markets of a match, and the price history of each, as a table and as a plot."""
 
+import asyncio
 import re
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ from app.domain.market import Market, MarketStatus, market_name
 from app.domain.match import Match
 from app.domain.tenant import Role
 from app.domain.tenant_offer import REASON
+from app.http.request_guard import PER_TENANT
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support.clocks import ManualClock
@@ -232,3 +234,22 @@ async def test_a_history_is_suspended_while_its_type_is_off(
     everything = (await other.get(f"{history_of(match)}/history.json")).json()
     assert [(when - begin) // 1000 for when, _ in everything["points"]] == [0, 20, 40]
     assert everything["suspensions"] == []
+
+
+async def test_a_tenants_people_cannot_download_without_end_at_once(
+    person: Person, story: Story, times: ManualClock
+) -> None:
+    """Each file keeps the process busy for as long as it is; other tenants' requests would wait."""
+    match = await lived(story, times)
+    urn = match_urn(match.number)
+    paths = [
+        f"{history_of(match)}/prices.csv",
+        f"/portal/matches/{urn}/prices.csv",
+        "/portal/settlements.csv",
+    ]
+    found = await asyncio.gather(*(person.get(path) for path in paths * 4))
+    refused = [each for each in found if each.status_code != 200]
+    assert 0 < len(refused) <= len(found) - PER_TENANT
+    assert {(each.status_code, "retry-after" in each.headers) for each in refused} == {(429, True)}
+    for path in paths:
+        assert (await person.get(path)).status_code == 200, path

@@ -22,7 +22,7 @@ from tests.support.web import IssueKey
 _FEW, _MANY = 10, 10_000  #: settlements, and changes, recoveries, users and keys that ended
 _FEW_MATCHES, _MANY_MATCHES = 10, 1_001
 _PAGE_BYTES = 100_000  #: with its scripts and styles, as they are sent
-_FILE_ROWS = 500  #: settlements that the file reads at a time
+_FILE_ROWS = 100  #: settlements that the file reads at a time
 
 #: Copies of a match, $1 and $2 being the first and the last: finished, live and upcoming ones in turn.
 _MATCHES = """

@@ -124,7 +124,8 @@ async def test_only_owners_manage_people(sign_in: SignIn, role: Role) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["https://evil.test/portal", "//evil.test/portal", "/other", "/portal\\..\\x", "//[", "/portal\r\nX: y"],
+    ["https://evil.test/portal", "//evil.test/portal", "/other", "/portal\\..\\x", "//[", "/portal\r\nX: y"]
+    + ["/portal/../../x", "/portal/%2e%2E/x", "/portal/./../x"],
 )
 async def test_signing_in_leads_to_no_other_site(
     client: httpx.AsyncClient, store: Store, settings: Settings, path: str
