@@ -1,6 +1,7 @@
 """Import of reference prices: what bookmakers and exchanges offer on our matches."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Annotated, NamedTuple
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from app.store.audit import AuditRecord
 from app.store.reference_prices import ReferencePrice
 from app.store.transaction import Tx
 from app.trading.registry import RULES
-from app.trading.rules import parse_specifiers
+from app.trading.rules import Specifiers, parse_specifiers
 
 Location = tuple[str | int, ...]  #: of a row, as errors name it
 MOST_ROWS = 1000  #: of one import
@@ -106,15 +107,32 @@ async def _prices(
     return prices
 
 
+def _impossible(given: str, specifiers: Specifiers) -> str:
+    """Why no market has these specifiers, whatever its type; "" if one may."""
+    names = [part.partition("=")[0] for part in given.split("|")]
+    if len(set(names)) < len(names):
+        return "Each specifier is given once."
+    if specifiers.team not in ("", "home", "away"):
+        return "`team` is home, the match's first team, or away."
+    if min(specifiers.map, specifiers.round, specifiers.target, specifiers.half) < 0:
+        return "Maps, rounds and halves are counted from 1."
+    if not (isfinite(specifiers.threshold) and isfinite(specifiers.handicap)):
+        return "A line is a number."
+    return ""
+
+
 def _market(row: ImportedPrice) -> str:
     """The canonical specifiers of the row's market; raises `Invalid`."""
     if row.market_id not in RULES:
         raise Invalid(Field(("market_id",), "No such market type.", "unknown_market", row.market_id))
     wanted = {each.name for each in load().by_id[row.market_id].specifiers}
     try:
-        text = parse_specifiers(row.specifiers).text
+        specifiers = parse_specifiers(row.specifiers)
     except ValueError as error:
         raise Invalid(Field(("specifiers",), str(error), "value_error", row.specifiers)) from error
+    if wrong := _impossible(row.specifiers, specifiers):
+        raise Invalid(Field(("specifiers",), wrong, "specifiers", row.specifiers))
+    text = specifiers.text
     named = {part.partition("=")[0] for part in text.split("|") if part}
     if named != wanted:
         what = f"Markets of this type have the specifiers {', '.join(sorted(wanted)) or 'none'}."

@@ -28,6 +28,7 @@ NEW = {
     "away_strength": 1500,
 }
 HOME = {"source": "one", "specifiers": "team=home", "odds": 1.5, "at": NOW - 1000}
+_IMPOSSIBLE = ("team=HOME", "team=draw", "team=home|team=away", "team=home|", "team", "colour=red")
 AWAY = HOME | {"specifiers": "team=away", "odds": 2.6}
 CSV = {"Content-Type": "text/csv"}
 
@@ -124,6 +125,9 @@ async def test_what_is_wrong_is_named(client: httpx.AsyncClient, operator: Heade
         ({"at": NOW + 1}, ["body", 1, "at"]),
         ({"match": "od:match:999999"}, ["body", 1, "match"]),
         ({"specifiers": "team=home"}, ["body", 1]),
+        *(({"specifiers": text}, ["body", 1, "specifiers"]) for text in _IMPOSSIBLE),
+        ({"market_id": 13, "specifiers": "map=1|round=-1|team=home"}, ["body", 1, "specifiers"]),
+        ({"market_id": 8, "specifiers": "map=1|threshold=nan"}, ["body", 1, "specifiers"]),
     ]:
         rows = of(urn, HOME, AWAY)
         rows[1] |= change
