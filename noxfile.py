@@ -92,7 +92,7 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """400 small changes to the code, each of which a unit test should notice; those that none does."""
+    """400 small changes to the code, each of which a test should notice; those that none does."""
     session.run("python", "-m", "tests.mutants", *session.posargs)
 
 

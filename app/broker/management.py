@@ -23,7 +23,6 @@ _INVENTORY = {
     "bindings": "bindings?columns=vhost,source,destination,destination_type",
     "connections": "connections?columns=name,user,vhost,recv_oct,channels",
 }
-_REASON_LENGTH = 250
 _QUEUE_COLUMNS = "vhost,name,messages_ready,messages_unacknowledged,consumers"
 
 
@@ -270,7 +269,7 @@ class Management:
 
     async def close_connection(self, connection: ClientConnection, reason: str) -> None:
         """Close one connection; no error when it has gone already."""
-        await self._api.call("DELETE", f"connections/{_part(connection.id)}", headers=_reason(reason))
+        await self._api.call("DELETE", f"connections/{_part(connection.id)}", headers={"X-Reason": reason})
 
     async def close_user_connections(self, user: str, reason: str) -> None:
         """Close every connection of one user.
@@ -278,7 +277,7 @@ class Management:
         The broker responds with 500 when one of them closes by itself at that moment, and leaves the others
         open: the request is sent again.
         """
-        path, headers = f"connections/username/{_part(user)}", _reason(reason)
+        path, headers = f"connections/username/{_part(user)}", {"X-Reason": reason}
         for _ in range(_CLOSE_ATTEMPTS):
             response = await self._api.send("DELETE", path, headers=headers)
             if response.status_code != httpx.codes.INTERNAL_SERVER_ERROR:
@@ -319,12 +318,6 @@ class Management:
 
 def _part(text: str) -> str:
     return quote(text, safe="")
-
-
-def _reason(text: str) -> dict[str, str]:
-    """The header that says why connections are closed, which clients see: printable ASCII of a bounded
-    length, or the request fails here or at the broker."""
-    return {"X-Reason": text.encode("unicode_escape").decode("ascii")[:_REASON_LENGTH]}
 
 
 def _queue_counts(row: Mapping[str, Any]) -> QueueCounts:

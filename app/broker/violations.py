@@ -17,10 +17,7 @@ from app.broker.permissions import CLIENT_EXCHANGES, SDK_EXCHANGE, tenant_user
 from app.broker.provisioning import LOST, QUEUE_LIMITS, RUNNING, USER_LIMITS
 
 _MAX_PRIORITIES = 10  #: each is a queue of its own within the broker
-_NAMES, _NAME_LENGTH = (
-    3,
-    60,
-)  #: of a violation's detail: a name has 255 bytes, and a queue any number of arguments
+_NAMES, _NAME_LENGTH = 3, 60  #: shown: a name may have 255 bytes, and a queue any number of arguments
 _ALLOWED_ARGUMENTS = frozenset(
     {
         "x-expires",
@@ -63,8 +60,8 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 def _shown(*names: str) -> str:
-    """The first of the names, each with no more than its beginning."""
-    first = [name[:_NAME_LENGTH].encode("unicode_escape").decode("ascii") for name in names[:_NAMES]]
+    """The first of the names, escaped, each with no more than its beginning."""
+    first = [name.encode("unicode_escape").decode("ascii")[:_NAME_LENGTH] for name in names[:_NAMES]]
     return ", ".join(first) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
 
 

@@ -107,11 +107,8 @@ async def _prices(
     return prices
 
 
-def _impossible(given: str, specifiers: Specifiers) -> str:
+def _impossible(specifiers: Specifiers) -> str:
     """Why no market has these specifiers, whatever its type; "" if one may."""
-    names = [part.partition("=")[0] for part in given.split("|")]
-    if len(set(names)) < len(names):
-        return "Each specifier is given once."
     if specifiers.team not in ("", "home", "away"):
         return "`team` is home, the match's first team, or away."
     if min(specifiers.map, specifiers.round, specifiers.target, specifiers.half) < 0:
@@ -130,7 +127,7 @@ def _market(row: ImportedPrice) -> str:
         specifiers = parse_specifiers(row.specifiers)
     except ValueError as error:
         raise Invalid(Field(("specifiers",), str(error), "value_error", row.specifiers)) from error
-    if wrong := _impossible(row.specifiers, specifiers):
+    if wrong := _impossible(specifiers):
         raise Invalid(Field(("specifiers",), wrong, "specifiers", row.specifiers))
     text = specifiers.text
     named = {part.partition("=")[0] for part in text.split("|") if part}

@@ -150,7 +150,8 @@ def key_of_name(name: str) -> MarketKey | None:
 
 def specifier_values(specifiers: str) -> dict[str, str]:
     """``map=1|team=home`` as a dict; "" as an empty one. Raises `ValueError`."""
-    parts = [part.split("=", 1) for part in specifiers.split("|")] if specifiers else []
-    if any(len(part) < 2 for part in parts):
-        raise ValueError(f"specifiers {specifiers!r}: not name=value, joined by |")
-    return dict(parts)
+    parts = [part.partition("=") for part in specifiers.split("|")] if specifiers else []
+    found = {name: value for name, _, value in parts}
+    if len(found) < len(parts) or not all(equals for _, equals, _ in parts):
+        raise ValueError(f"specifiers {specifiers!r}: not name=value, each name once, joined by |")
+    return found

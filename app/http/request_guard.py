@@ -59,10 +59,12 @@ _RETRY_SECONDS = 1
 
 
 class ConcurrencyLimiter:
-    """Counts the expensive requests that this process is handling."""
+    """Counts the expensive requests that this process is handling: `in_total` at most. Where a client decides
+    how long its response takes, a total would let some tenants keep all others waiting."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_total: float = IN_TOTAL) -> None:
         self._per_tenant: Counter[UUID] = Counter()
+        self._in_total = in_total
 
     @contextmanager
     def counted(self, tenant_id: UUID) -> Iterator[None]:
@@ -70,7 +72,7 @@ class ConcurrencyLimiter:
         if self._per_tenant[tenant_id] >= PER_TENANT:
             what = f"{PER_TENANT} such requests of yours are being answered already; wait for one of them."
             raise TooManyRequests(what, retry_after=_RETRY_SECONDS)
-        if self._per_tenant.total() >= IN_TOTAL:
+        if self._per_tenant.total() >= self._in_total:
             what = "Too many such requests are being answered at this moment; try again."
             raise TooManyRequests(what, retry_after=_RETRY_SECONDS)
         self._per_tenant[tenant_id] += 1

@@ -1,4 +1,4 @@
-"""Which unit tests run which lines, and how long they take: recorded once, by coverage.py and pytest."""
+"""Which tests run which lines, and how long they take: recorded once, by coverage.py and pytest."""
 
 import os
 import subprocess

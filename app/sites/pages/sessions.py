@@ -17,6 +17,7 @@ import hmac
 from collections.abc import Callable
 from contextlib import nullcontext
 from http.cookies import CookieError, SimpleCookie
+from math import inf
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -73,13 +74,13 @@ class SignInRequired(Refusal):
 
 class SessionGuard(ASGIMiddleware):
     """The middleware around every handler of a site, inside the application's `RequestGuard`. `people` exist
-    only once the application has started. Of routes with `concurrency_limited` a few are handled at a time,
-    as with keys."""
+    only once the application has started. Of routes with `concurrency_limited` a few are handled at a time of
+    one tenant's people; their responses are files, which a client may read slowly."""
 
     scopes = (ScopeType.HTTP,)
 
     def __init__(self, people: Callable[[], People]) -> None:
-        self._people, self._concurrency = people, ConcurrencyLimiter()
+        self._people, self._concurrency = people, ConcurrencyLimiter(inf)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         opt: dict[str, Any] = scope["route_handler"].opt

@@ -237,9 +237,13 @@ async def test_a_history_is_suspended_while_its_type_is_off(
 
 
 async def test_a_tenants_people_cannot_download_without_end_at_once(
-    person: Person, story: Story, times: ManualClock
+    person: Person, story: Story, times: ManualClock, sign_in: SignIn, issue: IssueKey
 ) -> None:
     """Each file keeps the process busy for as long as it is; other tenants' requests would wait."""
+    others = []
+    for slug in ("beta", "gamma"):
+        await issue(slug, bundles=("cs2.odds.basic",))
+        others.append(await sign_in(Role.OWNER, slug))
     match = await lived(story, times)
     urn = match_urn(match.number)
     paths = [
@@ -247,7 +251,10 @@ async def test_a_tenants_people_cannot_download_without_end_at_once(
         f"/portal/matches/{urn}/prices.csv",
         "/portal/settlements.csv",
     ]
-    found = await asyncio.gather(*(person.get(path) for path in paths * 4))
+    of_others = [other.get(paths[-1]) for other in others for _ in range(PER_TENANT)]
+    found = await asyncio.gather(*of_others, *(person.get(path) for path in paths * 4))
+    assert {each.status_code for each in found[: len(of_others)]} == {200}, "nobody waits for other tenants"
+    found = found[len(of_others) :]
     refused = [each for each in found if each.status_code != 200]
     assert 0 < len(refused) <= len(found) - PER_TENANT
     assert {(each.status_code, "retry-after" in each.headers) for each in refused} == {(429, True)}
