@@ -20,6 +20,8 @@ class CuttingRoute:
         self._left = self._random.randrange(1, most)
         self.port = 0
         self.cuts = 0
+        #: A connection that its client has closed holds its task no more: it would be garbage.
+        self._open: set[asyncio.StreamWriter] = set()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Self]:
@@ -29,6 +31,7 @@ class CuttingRoute:
             yield self
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
         host, _, port = self._random.choice(self._hosts).partition(":")
         there, back = await asyncio.open_connection(host, int(port))
         sending = asyncio.create_task(pass_on(reader, back))
@@ -39,6 +42,7 @@ class CuttingRoute:
             sending.cancel()
             back.transport.abort()
             writer.transport.abort()
+            self._open.discard(writer)
 
     async def _return(self, there: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass the servers' bytes on until it is time to cut."""

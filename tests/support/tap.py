@@ -22,6 +22,7 @@ class Tap:
         self._there = host, port
         self.port = 0
         self.written: list[bytearray] = []
+        self._open: set[asyncio.StreamWriter] = set()  #: as in `CuttingRoute`
 
     def headers(self) -> Iterator[dict[str, tuple[str, bytes]]]:
         """Of every message that was published with any: type letter and value, as they went over the wire."""
@@ -41,9 +42,13 @@ class Tap:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         recorded = bytearray()
         self.written.append(recorded)
-        there, back = await asyncio.open_connection(*self._there)
-        with suppress(ConnectionError):
-            await asyncio.gather(pass_on(reader, back, recorded), pass_on(there, writer))
+        self._open.add(writer)
+        try:
+            there, back = await asyncio.open_connection(*self._there)
+            with suppress(ConnectionError):
+                await asyncio.gather(pass_on(reader, back, recorded), pass_on(there, writer))
+        finally:
+            self._open.discard(writer)
 
 
 def _headers(stream: bytes) -> Iterator[dict[str, tuple[str, bytes]]]:

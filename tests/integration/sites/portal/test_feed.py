@@ -33,9 +33,10 @@ def portal_of(client: httpx.AsyncClient) -> PortalDependencies:
 
 @pytest.fixture
 async def quick(client: httpx.AsyncClient) -> PortalDependencies:
-    """The portal's dependencies, with streams that look for changes all the time."""
+    """The portal's dependencies, with streams that look for changes all the time, and share no read with what
+    a test has requested before."""
     portal = portal_of(client)
-    portal.delivery.seconds = portal.streams.seconds = 0.01
+    portal.delivery.seconds, portal.streams.seconds = 0, 0.01
     return portal
 
 
