@@ -49,10 +49,10 @@ async def test_an_sdk_need_not_wait_for_the_next_interval(
     rig: Rig, feed: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, url = await rig.tenant()
-    async with feed(alive_seconds=HOUR) as session, consuming(url, rig.settings.exchange) as other:
+    async with consuming(url, rig.settings.exchange) as other, feed(alive_seconds=HOUR) as session:
         [publisher] = await published_to(session)
         bindings = publisher.notice.bindings
-        await until("bound", lambda: bindings.routes_alive)
+        await until("the first alive", lambda: bindings.known and other.alives)
         assert bindings.alive_wait is None, "others wait for the next interval"
         monkeypatch.setattr(loss_notice, "time", clock := ManualTime())
         async with sdk(url) as (_, hidden):
