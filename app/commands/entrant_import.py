@@ -12,14 +12,16 @@ command is imported.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from app.commands.soccer_season import SeasonFile, import_season
 from app.domain.entrants import MAX_FILE_NUMBER, MAX_STRENGTH, Competitor, Country, Player
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
+from app.kit.names import NAME, explained
 from app.store import audit, entrants
 from app.store.audit import AuditRecord
 from app.store.entrants import Entrant, EntrantTable, folded
@@ -129,7 +131,7 @@ class Head(msgspec.Struct, frozen=True):
     """The fields that every line must have."""
 
     kind: str
-    name: str
+    name: Annotated[str, Meta(pattern=NAME)]
     id: int | None = None
 
 
@@ -149,7 +151,7 @@ def read_lines(file: str, body: bytes, read_line: Callable[[Place, bytes], T]) -
         try:
             found.append(read_line((file, number), line))
         except (msgspec.DecodeError, RecursionError) as error:
-            faults.append(fault((file, number), str(error)))
+            faults.append(fault((file, number), explained(str(error))))
     if faults:
         raise Invalid(*faults)
     return found

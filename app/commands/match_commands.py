@@ -17,8 +17,8 @@ from app.domain.match import Team
 from app.domain.match_info import Veto, VideoStream, VodAnchor
 from app.domain.settlement import VoidWindow
 from app.kit.clock import LAST_MILLIS
+from app.kit.names import NAME, Name
 
-Name = Annotated[str, Meta(min_length=1, max_length=120)]
 Words = Annotated[str, Meta(max_length=500)]
 Address = Annotated[str, Meta(pattern=r"^(https?://\S{1,1000})?$")]
 Moment = Annotated[int, Meta(ge=0, le=LAST_MILLIS)]
@@ -39,7 +39,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A command on a match. `revision` is the match's as its sender saw it: the command is refused if that of
     somebody else has been executed since."""
 
-    request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
+    request_id: Name | None = None
     revision: Annotated[int, Meta(ge=0)] | None = None
 
 
@@ -155,7 +155,7 @@ class FollowSource(Command, frozen=True, tag="follow_source"):
     """Follow this sender of the match's log, and no other: `source` as in the list of sources. With the one
     that is followed already, the claims of the others are dismissed."""
 
-    source: Annotated[str, Meta(min_length=1, max_length=500)]
+    source: Annotated[str, Meta(min_length=1, max_length=500, pattern=NAME)]
 
 
 class FollowReferences(Command, frozen=True, kw_only=True, tag="follow_references"):

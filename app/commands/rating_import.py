@@ -12,12 +12,11 @@ from app.domain.entrants import MAX_STRENGTH
 from app.domain.strength import MapPlayed, MapResult, Place, RatingEvent, StrengthGiven
 from app.kit.clock import LAST_MILLIS
 from app.kit.errors import Field, Invalid
+from app.kit.names import Name
 from app.store import audit, ratings
 from app.store.audit import AuditRecord
 from app.store.transaction import Tx
 
-Id = Annotated[str, Meta(min_length=1, max_length=120)]
-Name = Annotated[str, Meta(min_length=1, max_length=120)]
 Rounds = Annotated[int, Meta(ge=0, le=200)]
 Moment = Annotated[int, Meta(ge=0, le=LAST_MILLIS)]
 _PLACES: dict[str, Place] = {"team_a": "a", "team_b": "b"}
@@ -29,14 +28,14 @@ class ImportedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     `void` takes it back. `at`: when it ended, Unix ms. `match` is equal for the maps of one match. `winner`
     may be left out where both scores are known. `max_rounds`: the format without overtime."""
 
-    id: Id
+    id: Name
     at: Moment
     team_a: Name
     team_b: Name
     score_a: Rounds | None = None
     score_b: Rounds | None = None
     winner: Literal["team_a", "team_b"] | None = None
-    match: Id | None = None
+    match: Name | None = None
     map: Annotated[str, Meta(max_length=60)] = ""
     picked_by: Literal["team_a", "team_b"] | None = None
     max_rounds: Annotated[int, Meta(ge=2, le=100)] = 24
@@ -48,7 +47,7 @@ class ImportedStrength(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     deviation in points, the rating begins anew. Without, it counts as points of the public ranking, which
     begin a rating, or are weighed against one that began with a strength."""
 
-    id: Id
+    id: Name
     at: Moment
     team: Name
     strength: Annotated[float, Meta(gt=0, le=MAX_STRENGTH)]

@@ -17,12 +17,13 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from app.commands.entrant_import import NAMES_OF_LINKS, TABLES, Row, RowKind, row_of, season_rows
-from app.commands.match_commands import BestOf, Moment, Name, Number
+from app.commands.match_commands import BestOf, Moment, Number
 from app.commands.soccer_season import SeasonFile, season_faults
 from app.domain.reference_reports import Fixture, RefusedRow
 from app.kit.compressed import decompressed
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
+from app.kit.names import Name, explained
 from app.store.entrants import folded
 
 MAX_BYTES = 16 * 1024 * 1024  #: of a file, and of what is compressed in it
@@ -50,7 +51,7 @@ class ReferenceDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 class FixtureRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A match. `id` is the source's own; `scheduled_at` Unix ms, or ISO 8601 with an offset."""
 
-    id: Annotated[str, Meta(min_length=1, max_length=120)]
+    id: Name
     team_a: Name
     team_b: Name
     event: Name
@@ -209,7 +210,7 @@ def parse_rows(
         try:
             _parse_row(parsed, number, row, source, strict)
         except msgspec.ValidationError as error:
-            parsed.refused.append(refused_row(Field((number,), str(error), "value_error")))
+            parsed.refused.append(refused_row(Field((number,), explained(str(error)), "value_error")))
         except Invalid as error:
             parsed.refused += [refused_row(field) for field in error.fields]
     return parsed

@@ -11,6 +11,7 @@ from msgspec import Meta
 from app.commands.match_commands import Moment, Number
 from app.domain.catalogue import load
 from app.kit.errors import Field, Invalid, NotFound
+from app.kit.names import NAME
 from app.store import audit, matches, reference_prices
 from app.store.audit import AuditRecord
 from app.store.reference_prices import ReferencePrice
@@ -26,7 +27,7 @@ class ImportedPrice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """A source's decimal odds of one market, set `at` (Unix ms). `match` is its id (a UUID, or
     `od:match:<number>`); `market_id` and `specifiers` name the market as in the feed."""
 
-    source: Annotated[str, Meta(min_length=1, max_length=60)]
+    source: Annotated[str, Meta(min_length=1, max_length=60, pattern=NAME)]
     match: Annotated[str, Meta(min_length=1, max_length=60)]
     market_id: Number = 1
     specifiers: Annotated[str, Meta(max_length=200)] = ""

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from app.domain.soccer import Goals, SoccerMatch, SoccerStatus
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
+from app.kit.names import NAME, Name
 from app.store import soccer_matches
 from app.store.entrants import folded
 from app.store.transaction import Tx
@@ -50,8 +51,8 @@ class Score(msgspec.Struct, frozen=True):
 class Game(msgspec.Struct, frozen=True):
     """A match of the file; `team1` is at home."""
 
-    team1: Annotated[str, Meta(min_length=1, max_length=120)]
-    team2: Annotated[str, Meta(min_length=1, max_length=120)]
+    team1: Name
+    team2: Name
     date: Day | None = None
     time: Text = ""
     round: Text = ""
@@ -68,7 +69,7 @@ class Game(msgspec.Struct, frozen=True):
 class SeasonFile(msgspec.Struct, frozen=True):
     """A season: `name` ends in its years."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=200)]
+    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=NAME)]
     matches: tuple[Game, ...]
 
     @property

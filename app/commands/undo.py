@@ -23,6 +23,7 @@ from app.domain.settlement import void_windows
 from app.domain.trading_controls import NO_CONTROLS, TradingControls, taken_back
 from app.kit.errors import Conflict, NotFound
 from app.store import history, operator_commands
+from app.store.operator_commands import ExecutedCommand
 from app.store.transaction import Tx
 from app.trading.engine import Reaction
 from app.trading.rules import NOT_PLAYED
@@ -76,9 +77,31 @@ async def _check_window_undone(tx: Tx, match_id: UUID, undone: Command) -> None:
             raise _changed_since()
 
 
-def is_undoable(command: Command) -> bool:
+def is_undoable(executed: ExecutedCommand) -> bool:
+    """Whether the command can be taken back, unless what it changed has been changed since: it is of such a
+    kind, has changed something and has not been undone."""
+    command = _decode_command(executed.command)
+    if executed.undone_by is not None or not of_undoable_kind(command):
+        return False
+    return _on_bets(command) or _changed(_decode_state(executed.before), _decode_state(executed.after))
+
+
+def of_undoable_kind(command: Command) -> bool:
     """Whether commands of this kind can be taken back at all."""
     return isinstance(command, _UNDOABLE)
+
+
+def _on_bets(command: Command) -> bool:
+    """Whether it is about bets of a window, which the ledger shows; the market's state does not."""
+    return isinstance(command, OnBets) and command.window is not None
+
+
+def _changed(before: CommandState, after: CommandState) -> bool:
+    """Whether they differ in what can be set back."""
+    if before.market and after.market and _result(before) != _result(after):
+        return True
+    rescheduled = before.scheduled_at not in (None, after.scheduled_at)
+    return rescheduled or (before.controls, before.suspended) != (after.controls, after.suspended)
 
 
 def undo_effect(
@@ -89,7 +112,7 @@ def undo_effect(
     Raises `Conflict` where it cannot be taken back; where the book does not allow it, the effect's `action`
     does.
     """
-    if not is_undoable(command):
+    if not of_undoable_kind(command):
         raise Conflict("A command of this kind cannot be undone.")
     if isinstance(command, c.OnBets) and command.window is not None:
         return _undo_on_bets(command, match, reason)

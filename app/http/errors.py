@@ -25,7 +25,6 @@ _ABSENT = re.compile(r"Missing required (\w+) parameter '([^']+)'")
 _DETAILS = {
     404: "There is nothing at this address.",
     405: "This method is not allowed here.",
-    413: "This body is too large.",
 }
 #: The framework's message for a required body that is absent.
 _MISSING = "'data'"
@@ -61,6 +60,9 @@ def http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]
     detail = _DETAILS.get(error.status_code) or str(error.detail)
     if error.status_code == 404:
         detail += limits_of(request.scope["path"])
+    elif error.status_code == 413:
+        most = request.route_handler.resolve_request_max_body_size()
+        detail = f"This body is too large: at most {most} bytes are read here."
     return _response(error.status_code, detail, dict(error.headers or {}))
 
 

@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 from litestar import Request
+from litestar.datastructures import Headers
 from litestar.exceptions import SerializationException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import QueryParameter
@@ -32,6 +33,7 @@ from app.kit.background import run_in_thread
 from app.kit.control_characters import has_control_characters, strip_control_characters
 from app.kit.csv_rows import CSV, csv_rows
 from app.kit.errors import Field, Invalid, NotFound, with_others
+from app.kit.names import explained
 
 T = TypeVar("T")
 Pairs = Sequence[tuple[str, str]]
@@ -250,6 +252,7 @@ class StrictRequest(Request[Any, Any, Any]):
         wanted = self.route_handler.parsed_fn_signature.parameters.get("data")
         if wanted is None:
             return await super().json()
+        refuse_encoded("body", self.headers)
         kind = self.headers.get("content-type", "")
         row_type = self.route_handler.opt.get("csv")
         if row_type is not None and kind.partition(";")[0].strip().lower() == CSV:
@@ -259,6 +262,14 @@ class StrictRequest(Request[Any, Any, Any]):
         if len(body) < _LARGE:
             return _checked(body, wanted.annotation)
         return await run_in_thread(_checked, body, wanted.annotation)
+
+
+def refuse_encoded(what: str, headers: Headers) -> None:
+    """Raise `Invalid` for a body with a `Content-Encoding`; `what` is in it."""
+    encoding = headers.get("content-encoding", "")
+    if encoding.strip().lower() not in ("", "identity"):
+        said = f"Send the {what} as it is, without Content-Encoding."
+        raise Invalid(Field(("header", "content-encoding"), said, "content_encoding", encoding[:100]))
 
 
 def _refuse_other_types(content_type: str) -> None:
@@ -277,7 +288,7 @@ def _checked(body: bytes, wanted: Any) -> Any:
     except msgspec.ValidationError as error:
         found = _PLACE.match(str(error))
         what, place = (found[1], found[2] or "") if found else (str(error), "")
-        raise Invalid(named_field("body", place, what)) from error
+        raise Invalid(named_field("body", place, explained(what))) from error
     except msgspec.DecodeError as error:
         raise SerializationException(str(error)) from error
 

@@ -18,6 +18,7 @@ from litestar.params import PathParameter, QueryParameter
 
 from app.access import log_tokens
 from app.http.auth import client_address
+from app.http.request_data import refuse_encoded
 from app.ingest.batches import Batch, stated_range
 from app.ingest.queues import IngestQueues
 from app.kit.clock import Clock
@@ -84,10 +85,7 @@ def _batch_id(match_id: UUID, body: bytes) -> str:
 def _refuse_unreadable(headers: Headers) -> None:
     """Raise `Invalid` for lines that cannot be read: encoded ones, and those of no stated length, as some
     HTTP/1.0 clients send them, which end with the connection."""
-    encoding = headers.get("content-encoding", "")
-    if encoding.strip().lower() not in ("", "identity"):
-        what = "Send the log's lines as they are, without Content-Encoding."
-        raise Invalid(Field(("header", "content-encoding"), what, "content_encoding", encoding[:100]))
+    refuse_encoded("log", headers)
     if "content-length" not in headers and "transfer-encoding" not in headers:
         what = "Send the number of bytes in Content-Length, or the lines in chunks."
         raise Invalid(Field(("header", "content-length"), what, "content_length"))

@@ -10,6 +10,7 @@ import msgspec
 
 from app.kit.control_characters import contains_control_characters
 from app.kit.errors import Field, Invalid
+from app.kit.names import explained
 
 T = TypeVar("T", bound=msgspec.Struct)
 Place = tuple[str | int, ...]
@@ -24,13 +25,13 @@ def csv_rows(body: bytes, row_type: type[T], place: Place, *, first: int = 0) ->
     found: list[T] = []
     faults: list[Field] = []
     try:
-        lines = csv.DictReader(io.StringIO(body.decode("utf-8-sig")), strict=True)
+        lines = csv.DictReader(io.StringIO(body.decode("utf-8-sig"), newline=None), strict=True)
         _check_header(lines.fieldnames or (), row_type)
         for number, cells in enumerate(lines, first):
             try:
                 found.append(_row(cells, row_type))
             except msgspec.ValidationError as error:
-                faults.append(Field((*place, number), str(error), "value_error", None))
+                faults.append(Field((*place, number), explained(str(error)), "value_error", None))
     except (csv.Error, ValueError) as error:
         raise Invalid(Field(place, f"This cannot be read as CSV in UTF-8: {error}", "csv", None)) from error
     if faults:
@@ -41,7 +42,7 @@ def csv_rows(body: bytes, row_type: type[T], place: Place, *, first: int = 0) ->
 def _check_header(names: Sequence[str], row_type: type[msgspec.Struct]) -> None:
     known = [field.encode_name for field in msgspec.structs.fields(row_type)]
     if not names or set(names) - set(known) or len(set(names)) < len(names):
-        raise ValueError(f"the header has names among {', '.join(known)}, each once")
+        raise ValueError(f"its first line is the header, with names among {', '.join(known)}, each once")
 
 
 def rows_as_csv(rows: Sequence[Mapping[str, object]]) -> str:

@@ -32,6 +32,7 @@ _LENGTHS = {126: (4, 2), 127: (10, 8)}
 _CHUNK = 65_536  #: bytes written at once
 _INBOUND, _INBOUND_SECONDS = 20, 10.0
 _FLOOD = "too many messages: this stream only sends"
+_NOT_UTF_8 = "a text that is not UTF-8"
 _SLOW = "too slow: the queue of unread frames is full"
 
 
@@ -39,6 +40,7 @@ class CloseCode(IntEnum):
     """Documented in `docs/stream.md`; 1001 to 1011 as in RFC 6455."""
 
     GOING_AWAY = 1001  #: this process stops: connect again at once, with `since`
+    INVALID_DATA = 1007  #: the client sent a text that is not UTF-8
     POLICY = 1008  #: the key is not valid any more, or the client sends too much
     TOO_BIG = 1009  #: the client sent a message beyond the limit
     FAULT = 1011  #: an internal error, or no pong: connect again
@@ -229,6 +231,18 @@ class RawFrameProtocol(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self.on_drained()
+
+    def send_receive_event_to_app(self) -> None:
+        """What a client sends is ignored, but a text must be UTF-8 (RFC 6455, 8.1). The server would write a
+        traceback for another."""
+        if self.curr_msg_data_type == "text":
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.frames = []
+                self.finish(CloseCode.INVALID_DATA, _NOT_UTF_8)
+                return
+        super().send_receive_event_to_app()
 
     def handle_ping(self) -> None:
         super().handle_ping()

@@ -19,6 +19,7 @@ from app.domain.claims import Claim
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.http.response import ViewResponse
+from app.kit.names import Name
 from app.operations.api.dependencies import MATCH, OPERATOR, Limit, Operators, wrong_match
 from app.operations.api.views import ConsentView, consent_view
 from app.store import claims, matches, tenants
@@ -78,7 +79,7 @@ class Uphold(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     result: Literal["won", "lost", "void"] | UnsetType = UNSET
     void_reason_id: Literal[4, 14, 15] = 4
     answer: Words = ""
-    request_id: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
+    request_id: Name | None = None
     revision: Annotated[int, Meta(ge=0)] | None = None
 
 

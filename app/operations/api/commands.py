@@ -45,7 +45,6 @@ _CONSENT = "/ops/v1/consents/{consent_id:int}"
 #: Routes that execute a command, or store it until a second person consents.
 _MAY_WAIT: dict[str, Any] = OPERATOR | {"accepted": Single[ConsentView]}
 _LISTED: dict[str, Any] = OPERATOR | {"query": ("match", "limit"), "query_rule": wrong_match}
-_decode_command = msgspec.json.Decoder(AnyCommand).decode
 
 
 class ExecutedView(msgspec.Struct, frozen=True):
@@ -213,5 +212,5 @@ def _executed(one: ExecutedCommand) -> ExecutedView:
         after=msgspec.json.decode(one.after),
         consent_by=one.consent_by,
         undone_by=one.undone_by,
-        undoable=one.undone_by is None and is_undoable(_decode_command(one.command)),
+        undoable=is_undoable(one),
     )

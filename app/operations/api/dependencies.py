@@ -26,7 +26,6 @@ TENANT = "/ops/v1/tenants/{slug:str}"
 MATCH = ("query", "match")  #: the parameter of lists that may be about one match
 Limit = Annotated[int, QueryParameter(ge=1, le=1000)]
 Text = Annotated[str, Meta(max_length=120)]
-Name = Annotated[str, Meta(min_length=1, max_length=120)]
 
 
 class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):

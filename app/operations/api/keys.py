@@ -22,10 +22,10 @@ from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_seconds
 from app.kit.errors import NotFound
+from app.kit.names import Name
 from app.operations.api.dependencies import (
     OPERATOR,
     TENANT,
-    Name,
     Operators,
     Text,
     audit_fields,

@@ -16,7 +16,8 @@ from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import LAST_MILLIS, iso_millis
 from app.kit.errors import Field, Forbidden, Invalid
-from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Name, Operators
+from app.kit.names import Name
+from app.operations.api.dependencies import LIMITED, OPERATOR, Limit, Operators
 from app.operations.api.reference_views import in_words
 from app.operations.api.views import SourceView, source_view
 from app.store import audit, log_state, matches

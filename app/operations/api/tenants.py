@@ -22,12 +22,12 @@ from app.domain.tenant import Tenant
 from app.http.auth import AuthenticatedRequest
 from app.http.handlers import get
 from app.kit.clock import iso_seconds
+from app.kit.names import Name
 from app.operations.api.dependencies import (
     LIMITED,
     OPERATOR,
     TENANT,
     Limit,
-    Name,
     Operators,
     Text,
     audit_fields,

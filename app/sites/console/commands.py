@@ -13,8 +13,8 @@ from litestar.params import FromPath
 from app.commands import consent
 from app.commands.execution import Preview, preview
 from app.commands.match_commands import Command, OnMarket, UpholdClaim
-from app.commands.trading_commands import AnyCommand, OfMarket, Undo
-from app.commands.undo import is_undoable
+from app.commands.trading_commands import OfMarket, Undo
+from app.commands.undo import is_undoable, of_undoable_kind
 from app.domain.match import Match
 from app.kit.errors import Conflict
 from app.sites.console.command_forms import (
@@ -43,8 +43,6 @@ from app.sites.pages.settlements import kind_of
 from app.store import matches, operator_commands, tenants
 from app.store.consent_requests import ConsentRequest
 from app.store.transaction import Tx
-
-_decode = msgspec.json.Decoder(AnyCommand).decode
 
 
 @post("/matches/{ref:str}/preview")
@@ -75,7 +73,7 @@ async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]
     await console.show_changes(found.match_id if isinstance(found, ConsentRequest) else found.id)
     if isinstance(found, ConsentRequest):
         return redirect(consent_path(found.id), "consent_requested")
-    undo = {"undo": str(found.revision)} if is_undoable(command) else {}
+    undo = {"undo": str(found.revision)} if of_undoable_kind(command) else {}
     return redirect(_back(form, command, found.number), "command_done", **undo)
 
 
@@ -87,9 +85,9 @@ async def undo_offered(tx: Tx, request: SignedInRequest, match: Match) -> int | 
     if revision != match.revision or Permission.UNDO not in allowed(request.auth.user.operator_role):
         return None
     executed = await operator_commands.get(tx, match.id, revision)
-    if executed is None or executed.actor != request.auth.actor or executed.undone_by is not None:
+    if executed is None or executed.actor != request.auth.actor or not is_undoable(executed):
         return None
-    return revision if is_undoable(_decode(executed.command)) else None
+    return revision
 
 
 async def _preview_page(

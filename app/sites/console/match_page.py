@@ -2,14 +2,12 @@
 
 from typing import Any, NamedTuple
 
-import msgspec
 from litestar import Response
 from litestar.params import FromPath, FromQuery
 from litestar.response import Stream
 
 from app.commands import match_references
 from app.commands.match_references import Looked
-from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
 from app.domain.ids import match_urn
 from app.domain.match import Match
@@ -31,7 +29,6 @@ from app.trading.divergence import blended_chance, own_chance
 from app.trading.reference_prices import Reading
 
 _RECORDS = 50
-_decode = msgspec.json.Decoder(AnyCommand).decode
 
 
 @get("/matches/{ref:str}", opt={"query": ("done", "undo")})
@@ -141,4 +138,4 @@ class Executed(NamedTuple):
 def _executed(command: ExecutedCommand, role: OperatorRole | None) -> Executed:
     form = FORMS.get(command.name)
     may = form is not None and form.permission in allowed(role)
-    return Executed(command, may and is_undoable(_decode(command.command)))
+    return Executed(command, may and is_undoable(command))

@@ -10,6 +10,7 @@ from app.commands import match_commands as c
 from app.commands import trading_commands as t
 from app.commands.execution import preview
 from app.commands.match_commands import Command
+from app.commands.undo import is_undoable
 from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import Match
 from app.domain.trading_controls import MARKET_SUSPENDED, NO_CONTROLS, ClosedType, SuspendedMarket
@@ -120,6 +121,21 @@ async def test_what_was_changed_again_is_not_undone(execute: Any) -> None:
         await execute(t.Undo(of=3))
     with pytest.raises(NotFound):
         await execute(t.Undo(of=9))
+
+
+async def test_only_what_changed_something_is_undoable(store: Store, execute: Any, match: Match) -> None:
+    """So that nobody is offered an undo that is refused: `suspend` pressed twice is executed twice."""
+    fire = c.Suspend(reason="fire")
+    for command in (fire, fire, t.SetMaxMove(max_move=0.3), t.SetMaxMove(max_move=0.3), t.Undo(of=1)):
+        await execute(command)
+    await execute(c.RenameTeam(team="team_a", name="Northwind Academy"))
+    async with store.autocommit() as tx:
+        executed = await operator_commands.listing(tx, match.id, limit=10)
+    assert [one.revision for one in executed if is_undoable(one)] == [5, 3]
+    for one in executed:
+        if one.undone_by is None and not is_undoable(one):
+            with pytest.raises(Conflict):
+                await execute(t.Undo(of=one.revision))
 
 
 async def test_suspensions_and_schedules_are_undone(execute: Any) -> None:

@@ -276,3 +276,13 @@ async def test_clients_of_a_process_that_stops_are_closed_with_1001(
             finished, alive = await until_alive(again)
             assert finished["type"] == "match.finished"
             assert alive["meta"]["snapshot"] is False
+
+
+async def test_a_text_that_is_not_utf_8_ends_the_stream_without_a_traceback(
+    host: str, issue: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with subscribed(host, await issue("acme", bundles=("cs2.stats",))) as client:
+        await until_alive(client)
+        await client.send(b"\xff\xfe", text=True)
+        assert await closed(client) == 1007
+    assert not [one for one in caplog.records if one.exc_info]

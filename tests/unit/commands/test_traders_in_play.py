@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from app.commands import match_commands as c
 from app.commands import trading_commands as t
 from app.commands.match_commands import Command
-from app.commands.undo import is_undoable
+from app.commands.undo import of_undoable_kind
 from app.domain.facts import Paused, Resumed
 from app.domain.market import Market, MarketKey, Result
 from app.domain.match import Team
@@ -226,7 +226,7 @@ def take(traded: TradedMap, step: Any) -> bool:
             traded.consent(traded.waiting[int(step.share * len(traded.waiting))])
             return True
         if isinstance(step, float):
-            undoable = [one for one in traded.executed if is_undoable(one.command)]
+            undoable = [one for one in traded.executed if of_undoable_kind(one.command)]
             if not undoable:
                 return False
             traded.undo(undoable[int(step * len(undoable))])

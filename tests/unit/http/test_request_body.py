@@ -1,5 +1,6 @@
 """Bodies are read to the letter, and what does not fit is named."""
 
+import gzip
 from typing import Annotated, Any
 
 import msgspec
@@ -23,7 +24,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str = ""
 
 
-@post("/", status_code=200)
+@post("/", status_code=200, request_max_body_size=200_000)
 async def handler(data: JSONBody[Example]) -> int:
     return data.number
 
@@ -61,6 +62,18 @@ def test_what_does_not_fit_is_named(client: Any, body: bytes, loc: list[str | in
     assert answer.status_code == 422
     (field,) = answer.json()["detail"]
     assert field["loc"] == loc and field["msg"] and "$" not in field["msg"]
+
+
+def test_an_encoded_body_is_refused_with_what_to_send(client: Any) -> None:
+    answer = client.post("/", content=gzip.compress(b'{"number": 7}'), headers={"Content-Encoding": "gzip"})
+    (field,) = answer.json()["detail"]
+    assert (answer.status_code, field["loc"]) == (422, ["header", "content-encoding"])
+    assert client.post("/", content=b'{"number": 7}', headers={"Content-Encoding": "identity"}).json() == 7
+
+
+def test_a_body_that_is_too_large_is_refused_with_the_limit(client: Any) -> None:
+    answer = client.post("/", content=b" " * 200_001)
+    assert answer.status_code == 413 and "200000 bytes" in answer.json()["detail"]
 
 
 def test_a_nul_in_a_large_body_is_refused_without_a_search(client: Any) -> None:
