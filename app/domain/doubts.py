@@ -11,6 +11,9 @@ REFERENCES = "references"  #: the kind of the doubt since our price and referenc
 UNRATED = "rating"  #: the kind of the doubt while a team has no strength
 MISSING_DATA = "source"  #: the kind of a doubt that missing data raises
 LOG_GAP = "a part of the game server's log is missing"  #: the reason of such a doubt
+#: the reason of a doubt of the score while a map's round has begun, and neither its beginning nor a score was
+#: seen: the log may have been attached within the map
+NO_BEGINNING = "the beginning of the map is missing, its score is awaited"
 UNREAD = "unread"  #: the kind of the doubt while a round has a line that was not understood
 UNREAD_LINE = "a line of the log about play was not understood"  #: its reason
 STATISTICS = "statistics"  #: the kind of the doubt for a round after one whose events they contradict

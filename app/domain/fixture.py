@@ -22,6 +22,7 @@ from app.domain.rounds import count_result
 from app.domain.series import end_map_at_pending_score, series_over
 from app.domain.sides import apply_team_lines, set_home_side
 from app.domain.strength import require_strengths
+from app.domain.timeline import report_teams
 from app.kit.errors import Conflict
 
 KICK_OFF = 1
@@ -71,7 +72,12 @@ def rename_team(match: Match, team: Team, name: str) -> MatchAndChanges:
     if name == other:
         raise Conflict(f"match {match.number} has {other!r} on the other side")
     match = replace(match, home=name) if team == "home" else replace(match, away=name)
-    return match if match.over else apply_team_lines(match), (DetailsChanged(),)
+    if match.over:
+        return match, (DetailsChanged(),)
+    changes: MatchChanges = []
+    after = apply_team_lines(match)
+    report_teams(match, after, changes)
+    return after, (*changes, DetailsChanged())
 
 
 def set_format(

@@ -104,8 +104,13 @@ class TimelineEvent(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def on_scoreboard(self) -> bool:
-        """A kill on the server's scoreboard: not of a team mate. It goes on until the next freeze."""
-        return self.type == "kill" and self.actor_team != self.target_team and not self.void
+        """A kill on the server's scoreboard: not of a team mate. It goes on until the next freeze. While it
+        is not known which team plays which side, sides are compared."""
+        if self.type != "kill" or self.void:
+            return False
+        if self.actor_team is None and self.target_team is None:
+            return self.side != self.target_side
+        return self.actor_team != self.target_team
 
 
 class OtherDeath(msgspec.Struct, frozen=True):

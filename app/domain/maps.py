@@ -17,6 +17,8 @@ from app.domain.rounds import open_round, void_all
 from app.domain.series import close_map, finish_map, map_in_play, set_map_name, was_played
 from app.domain.sides import team_on, update_map
 
+_FEW_ROUNDS = 3  #: of a game after the match whose lines may be missing in a row
+
 
 def map_loaded(match: Match, fact: f.MapLoaded, changes: MatchChanges) -> Match:
     match = round_knowledge.forget(replace(set_map_name(match, fact.name), loaded=fact.name, warmup=False))
@@ -164,16 +166,60 @@ def surrendered(match: Match, fact: f.Surrendered, changes: MatchChanges) -> Mat
 
 
 def check_end(match: Match, fact: f.Fact) -> Match:
-    """The match with a doubt if `fact` shows that the map which ended last is played on: its next round, or a
-    backup of an earlier one. Its results remain until an operator changes them."""
+    """The match with a doubt if `fact` shows that the map which ended last is played on: its next round, a
+    backup of an earlier one, or, after the match, another result than it had. Its results remain until an
+    operator changes them."""
     ended = [play for play in match.maps if play.status == "finished"]
     if match.map is not None or not ended or ended[-1].awarded:
         return match
     last = ended[-1]
-    if match.loaded in ("", last.name) and _goes_on(last, fact):
+    another = isinstance(fact, f.RoundWon | f.MapEnded) and _is_of_another_game(match, fact)
+    shown = not another and (_goes_on(last, fact) or (match.over and _replayed(last, fact)))
+    if match.loaded in ("", last.name) and shown:
         home, away = last.home_score, last.away_score
         return raise_doubt(match, ENDED, f"map {last.number} goes on after its end at {home}:{away}")
+    return _follow_another_game(match, fact) if match.over else match
+
+
+def _follow_another_game(match: Match, fact: f.Fact) -> Match:
+    """The server plays on after the match: a game that the log shows from 0:0 on is another one, and not the
+    match from a backup."""
+    if isinstance(fact, f.MapLoaded) or (isinstance(fact, f.ScoreReported) and not _total(fact)):
+        return replace(match, rounds_of_another=0)
+    if isinstance(fact, f.RoundWon | f.ScoreReported) and _is_of_another_game(match, fact):
+        return replace(match, rounds_of_another=_total(fact))
     return match
+
+
+def _is_of_another_game(match: Match, fact: f.RoundWon | f.ScoreReported | f.MapEnded) -> bool:
+    """Whether the score follows that of the other game; lines of a few rounds may be missing."""
+    counted = match.rounds_of_another
+    return counted is not None and counted <= _total(fact) <= counted + _FEW_ROUNDS
+
+
+def _total(fact: f.RoundWon | f.ScoreReported | f.MapEnded) -> int:
+    return fact.ct_score + fact.t_score
+
+
+def _replayed(play: MapPlay, fact: f.Fact) -> bool:
+    """Whether `fact` shows, after the match, a result that the map did not have: a round was played again
+    from a backup. Lines that announce one are written for remote commands (rcon) only."""
+    if isinstance(fact, f.MapEnded):
+        other = _unordered(fact.ct_score, fact.t_score) != _unordered(play.home_score, play.away_score)
+        return other and fact.map_name in ("", play.name)
+    if not isinstance(fact, f.RoundWon):
+        return False
+    had = {_unordered(one.home_score, one.away_score) for one in play.rounds if not one.void}
+    return (
+        not play.unseen
+        and _total(fact) <= play.rounds_won
+        and _unordered(fact.ct_score, fact.t_score) not in had
+    )
+
+
+def _unordered(one: int, other: int) -> tuple[int, int]:
+    """A score, whichever team is on which side."""
+    return min(one, other), max(one, other)
 
 
 def _goes_on(play: MapPlay, fact: f.Fact) -> bool:
@@ -182,5 +228,6 @@ def _goes_on(play: MapPlay, fact: f.Fact) -> bool:
         return 0 < fact.round <= play.rounds_won
     if not isinstance(fact, f.RoundWon) or fact.ct_score + fact.t_score != play.rounds_won + 1:
         return False
-    ours = sorted((play.home_score, play.away_score))
-    return sorted((fact.ct_score, fact.t_score)) in (sorted((ours[0] + 1, ours[1])), [ours[0], ours[1] + 1])
+    home, away = play.home_score, play.away_score
+    next_scores = _unordered(home + 1, away), _unordered(home, away + 1)
+    return _unordered(fact.ct_score, fact.t_score) in next_scores

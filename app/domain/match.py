@@ -268,6 +268,8 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
     loadouts: tuple[Loadout, ...] = ()  #: the scoreboard: what each player carries in the current round
     #: Rounds last won in a row that could not be counted.
     uncounted_rounds: int = 0
+    #: After the match: how many rounds another game on its server has counted; None while there is none.
+    rounds_of_another: int | None = None
     format_status: FormatStatus = FormatStatus()
     handed_over: bool = False  #: another log source is followed now, and has not reported its score yet
     named_side: Side | None = None  #: the side that home begins the next map on, where an operator named it

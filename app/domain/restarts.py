@@ -29,6 +29,7 @@ from app.domain.formats import apply_format
 from app.domain.match import CurrentRound, MapPlay, Match, OtherDeath, Restart, RestartCause
 from app.domain.series import map_numbered
 from app.domain.sides import apply_team_lines
+from app.domain.timeline import report_teams
 from app.kit.errors import Conflict
 
 RESTARTED = "restarted"  #: the kind of the doubt
@@ -83,13 +84,15 @@ def apply_to_play(
     if match.restart is None:
         known = len(changes)
         after = act(match, what, changes)
+        report_teams(match, after, changes)
         if after.restart is None:
             return after
         own = changes[known:]
         del changes[known:]
     else:
-        own = []
-        after = act(_exchanged(match), what, own)
+        own, since = [], _exchanged(match)
+        after = act(since, what, own)
+        report_teams(since, after, own)
     return conclude(match, after, own, changes)
 
 

@@ -59,6 +59,11 @@ def as_bundles(granted: frozenset[str], *, finished_only: bool) -> tuple[tuple[s
     return named, tuple(sorted(granted.difference(*(BUNDLES[name] for name in named))))
 
 
+def receives_feed(scopes: frozenset[str], sports: frozenset[str], *, finished_only: bool) -> bool:
+    """Whether a key with these rights may receive the feed over AMQP, in which all matches are live."""
+    return RECOVERY in scopes and "cs2" in sports and not finished_only
+
+
 class Reach(StrEnum):
     """Which matches a tenant sees under one scope."""
 

@@ -10,7 +10,16 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from app.domain.doubts import clear_doubt, log_is_doubted, raise_doubt
-from app.domain.match import MapPlay, Match, MatchPlayer, RosterEntry, Side, Team, other_side
+from app.domain.match import (
+    MapPlay,
+    Match,
+    MatchPlayer,
+    RosterEntry,
+    Side,
+    Team,
+    TimelineEvent,
+    other_side,
+)
 
 PlayerOnSide = tuple[MatchPlayer, Side]
 
@@ -25,7 +34,48 @@ def set_home_side(match: Match, side: Side | None) -> Match:
     if play is None or play.home_side == side:
         return match
     match = update_map(match, replace(play, home_side=side))
-    return match if side is None else clear_doubt(match, "sides")
+    if side is None:
+        return match
+    match = clear_doubt(match, "sides")
+    return match if play.home_side else _with_teams_of_round(match)
+
+
+def _with_teams_of_round(match: Match) -> Match:
+    """The round in play, or whose result waits for the sides, with the teams of its events, now that sides
+    are known: nobody changes sides within a round."""
+    current = match.current
+    if current is None or not (current.phase == "live" or current.pending_result is not None):
+        return match
+    events, withheld = (
+        tuple(_with_teams(match, event) for event in some) for some in (current.events, current.withheld)
+    )
+    if (events, withheld) == (current.events, current.withheld):
+        return match
+    before, after = current.events + current.withheld, events + withheld
+    current = replace(
+        current,
+        events=events,
+        withheld=withheld,
+        alive_home=max(0, current.alive_home + _deaths(before, "home") - _deaths(after, "home")),
+        alive_away=max(0, current.alive_away + _deaths(before, "away") - _deaths(after, "away")),
+    )
+    return replace(match, current=current)
+
+
+def _with_teams(match: Match, event: TimelineEvent) -> TimelineEvent:
+    actor = team_of(match, event.actor, event.side) if event.actor and event.side else event.actor_team
+    target = (
+        team_of(match, event.target, event.target_side)
+        if event.target and event.target_side
+        else event.target_team
+    )
+    if (actor, target) == (event.actor_team, event.target_team):
+        return event
+    return replace(event, actor_team=actor, target_team=target)
+
+
+def _deaths(events: Iterable[TimelineEvent], team: Team) -> int:
+    return sum(event.type == "kill" and event.target_team == team for event in events)
 
 
 def team_on(play: MapPlay, side: Side) -> Team | None:

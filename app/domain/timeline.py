@@ -61,6 +61,8 @@ def died(match: Match, fact: f.Died, changes: MatchChanges) -> Match:
         match = replace(match, other_deaths=(*match.other_deaths, death))
         if (last := _last_finished(match, current.number)) is not None:
             match = _replace_last(match, replace(last, other_deaths=(*last.other_deaths, death)))
+    else:  # which team is a player short stays unknown
+        match = replace(match, current=replace(current, gap=True))
     return mark_dead(match, fact.victim, fact.side)
 
 
@@ -218,13 +220,29 @@ def _amend(match: Match, event: TimelineEvent, changes: MatchChanges) -> Match:
     events = tuple(event if old.id == event.id else old for old in current.events)
     withheld = tuple(event if old.id == event.id else old for old in current.withheld)
     match = replace(match, current=replace(current, events=events, withheld=withheld))
+    if any(known.id == event.id for known in events):
+        _report(event, changes)
+    return match
+
+
+def report_teams(before: Match, after: Match, changes: MatchChanges) -> None:
+    """Add to `changes` the events of the round whose teams became known with the sides (`sides`)."""
+    if before.maps is after.maps or before.current is None or after.current is None:
+        return
+    known = {event.id: event for event in before.current.events}
+    for event in after.current.events:
+        old = known.get(event.id)
+        if old and (old.actor_team, old.target_team) != (event.actor_team, event.target_team):
+            _report(event, changes)
+
+
+def _report(event: TimelineEvent, changes: MatchChanges) -> None:
+    """Report an event in its new form, once."""
     for index, change in enumerate(changes):
         if isinstance(change, EventAdded | EventAmended) and change.event.id == event.id:
             changes[index] = replace(change, event=event)
-            return match
-    if any(known.id == event.id for known in events):
-        changes.append(EventAmended(event=event))
-    return match
+            return
+    changes.append(EventAmended(event=event))
 
 
 def _add_to_finished(match: Match, event: TimelineEvent) -> Match:

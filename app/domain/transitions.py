@@ -23,6 +23,7 @@ from app.domain import (
 from app.domain.changes import DetailsChanged, MatchChange, MatchChanges
 from app.domain.doubts import (
     MISSING_DATA,
+    NO_BEGINNING,
     RESTORED,
     SILENT,
     clear_doubt,
@@ -165,7 +166,7 @@ def _freeze_after_round(match: Match, current: CurrentRound, at: int, changes: M
 
 def round_started(match: Match, fact: f.RoundStarted, changes: MatchChanges) -> Match:
     if can_start(match, ""):
-        match = start_map(match, "", fact.at, changes)
+        match = raise_doubt(start_map(match, "", fact.at, changes), "score", NO_BEGINNING)
     if map_in_play(match) is None:
         return match
     if match.handed_over:

@@ -230,8 +230,9 @@ def _is_awp_kill(event: TimelineEvent) -> bool:
 
 
 def _is_plant(event: TimelineEvent) -> bool:
-    """A bomb that was defused or exploded had been planted, whatever the log has of it."""
-    return event.type in ("bomb_planted", "bomb_defused", "bomb_exploded")
+    """A bomb that was defused or exploded had been planted, whatever the log has of it. One that was planted
+    after the round was decided decides nothing."""
+    return event.type in ("bomb_planted", "bomb_defused", "bomb_exploded") and not event.late
 
 
 def _in_freeze_rule(id: int, key: str, price: Price, settle: Settle, proposition: Propose) -> Rule:

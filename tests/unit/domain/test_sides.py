@@ -1,10 +1,14 @@
 """Sides: from team lines, scores and players; unknown where nothing shows them."""
 
+from collections.abc import Callable
+
+import pytest
 from msgspec.structs import replace
 
 from app.domain import facts as f
-from app.domain.changes import RoundFinished
-from tests.unit.domain.play import HOME, TEAMS, Server
+from app.domain.changes import EventAmended, MatchChange, RoundFinished
+from app.domain.fixture import rename_team, set_sides
+from tests.unit.domain.play import HOME, TEAMS, Server, new_match
 
 
 def to_half_time(home_rounds: int) -> Server:
@@ -166,3 +170,66 @@ def test_a_player_who_reconnects_under_another_name_keeps_the_team(server: Serve
     fact = server.kill_fact("home", 0, 1)
     server.report(replace(fact, killer=replace(fact.killer, name="renamed")))
     assert len(server.match.roster) == seats
+
+
+def unnamed() -> Server:
+    """A round in play of a match whose teams the server calls otherwise: three kills, two of them by home."""
+    server = Server.started(replace(new_match(), home="Foxes", away="Herons"))
+    server.go_live()
+    server.kill("home", 0, 0, "awp")
+    server.kill("home", 1, 1)
+    server.kill("away", 2, 4)
+    current = server.match.current
+    assert server.match.suspended and current and {one.actor_team for one in current.events} == {None}
+    return server
+
+
+def named(server: Server) -> tuple[MatchChange, ...]:
+    server.match, changes = rename_team(server.match, "home", HOME)
+    return changes
+
+
+def sides_set(server: Server) -> tuple[MatchChange, ...]:
+    server.match, changes = set_sides(server.match, "home", server.now)
+    return changes
+
+
+@pytest.mark.parametrize("tell", [named, sides_set])
+def test_what_was_seen_before_the_sides_were_known_has_teams(
+    tell: Callable[[Server], tuple[MatchChange, ...]],
+) -> None:
+    """Kills without teams would be those of team mates: prices and results of the round would be without
+    them."""
+    server = unnamed()
+    changes = tell(server)
+    current = server.match.current
+    assert current and (current.alive_home, current.alive_away) == (4, 3)
+    assert [(one.actor_team, one.target_team) for one in current.events] == [
+        ("home", "away"),
+        ("home", "away"),
+        ("away", "home"),
+    ]
+    amended = [change.event for change in changes if isinstance(change, EventAmended)]
+    assert amended == list(current.events)
+    assert all(one.counts_for_markets for one in current.events) and not current.gap
+
+
+def test_a_round_that_waited_for_its_sides_counts_every_kill() -> None:
+    server = unnamed()
+    server.report(server.won_fact("home"))
+    sides_set(server)
+    [finished] = server.map.rounds
+    assert finished.kills and sum(len(one.ids) for one in finished.kills) == 3
+
+
+def test_a_death_of_nobody_knows_which_team_leaves_a_gap() -> None:
+    server = Server.started(replace(new_match(), home="Foxes", away="Herons"))
+    server.go_live()
+    server.report(f.Died(at=server.later(), victim=TEAMS["home"][0], side="CT"))
+    named(server)
+    assert server.match.current and server.match.current.gap
+
+
+def test_kills_of_enemies_count_while_the_teams_are_not_known() -> None:
+    current = unnamed().match.current
+    assert current and all(one.counts_for_markets for one in current.events)

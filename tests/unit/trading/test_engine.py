@@ -8,8 +8,9 @@ from app.domain.lifecycle import award_map, award_match, cancel
 from app.domain.market import MarketStatus, Result
 from app.domain.match import Match
 from app.domain.settlement import LedgerStatus
+from app.domain.suspension_reasons import code_of
 from app.trading.engine import suspend_all
-from tests.unit.domain.play import Server, new_match
+from tests.unit.domain.play import TEAMS, Server, new_match
 from tests.unit.trading.trader import Trader
 
 ACTIVE, SUSPENDED = MarketStatus.ACTIVE, MarketStatus.SUSPENDED
@@ -204,3 +205,31 @@ def test_a_hole_in_the_round_leaves_its_events_open(server: TradedServer) -> Non
     server.win("home")
     assert server.trader.of(14, team(2)).void_reason_id == 14
     assert server.trader.of(13, team(2)).result is Result.WON
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_bomb_planted_after_the_decision_is_no_plant(server: TradedServer, together: bool) -> None:
+    """Whether its line comes in the same batch as the result or in the next one."""
+    server.opening_kill("away")
+    won = server.won_fact("away")
+    plant = f.BombPlanted(at=server.later(), player=TEAMS["away"][1], site="A")
+    for facts in [(won, plant)] if together else [(won,), (plant,)]:
+        server.report(*facts)
+    server.freeze()
+    assert server.trader.of(17, "map=1|round=1").result is Result.LOST
+
+
+@pytest.mark.parametrize("score", [(0, 0), (3, 11)])
+def test_a_log_that_begins_within_a_map_is_not_priced_before_its_score_is_known(
+    score: tuple[int, int],
+) -> None:
+    """It may have been attached late: nothing shows that the score is 0:0."""
+    server = TradedServer()
+    server.report(f.RoundStarted(at=server.later()))
+    server.team_lines()
+    server.kill("home", 0, 0)
+    assert code_of(server.match.suspended) == "missing_data" and not server.trader.active()
+    server.score = dict(zip(("home", "away"), score, strict=True))
+    server.win("home")
+    server.freeze()
+    assert not server.match.suspended and server.trader.active()

@@ -150,3 +150,59 @@ def test_a_repeated_line_or_another_game_says_nothing_about_the_end(fact: f.Fact
     overdue(server)
     server.report(fact)
     assert not server.match.suspended
+
+
+@pytest.fixture
+def over() -> TradedServer:
+    """A match that ended 3:1, before which the score was 2:1, 2:0 and 1:0."""
+    server = short_map(*WINNERS, best_of=1)
+    server.round("away")
+    server.freeze()
+    server.round("home")
+    server.game_over()
+    assert server.match.status is Status.FINISHED
+    return server
+
+
+def test_after_the_match_another_result_of_a_round_is_shown(over: TradedServer) -> None:
+    """A plugin restores a backup by the server's console, of which the log has no line: only what is played
+    then shows it."""
+    over.freeze_at(1, 0)
+    over.report(f.RoundStarted(at=over.later()))
+    assert not over.match.suspended, "not yet: lines may be repeated"
+    over.report(over.won_fact("away"))
+    assert over.match.suspended == "map 1 goes on after its end at 3:1"
+
+
+def test_after_the_match_another_end_is_shown(over: TradedServer) -> None:
+    over.score = {"home": 1, "away": 3}
+    over.swap()
+    over.game_over()
+    assert not over.match.suspended, "the same score, whichever team is on which side"
+    over.score = {"home": 2, "away": 3}
+    over.game_over()
+    assert over.match.suspended
+
+
+def test_lines_that_come_again_after_the_match_say_nothing(over: TradedServer) -> None:
+    for score in ((1, 0), (2, 0), (2, 1), (3, 1)):
+        over.freeze_at(*score)
+        ct_score, t_score = over.by_side()
+        over.report(f.RoundWon(at=over.now, side="CT", reason="kills", ct_score=ct_score, t_score=t_score))
+    over.game_over()
+    assert not over.match.suspended
+
+
+def test_another_game_on_the_same_server_says_nothing(over: TradedServer) -> None:
+    """A game that the log shows from 0:0 on, also where the line of a round is missing."""
+    over.report(f.PlayStarted(at=over.later(), map_name=over.map_name))
+    over.score = {"home": 0, "away": 0}
+    over.status(played=-1)
+    for winner in ("away", "away", "away", "home", "away", "away"):
+        over.report(f.RoundStarted(at=over.later()))
+        fact = over.won_fact(winner)
+        if over.score["home"]:
+            over.report(fact)
+        over.freeze()
+    over.game_over()
+    assert not over.match.suspended
