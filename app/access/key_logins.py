@@ -15,7 +15,7 @@ from app.access.api_keys import hint, is_key
 from app.access.grants import Grants
 from app.broker.management import Management
 from app.broker.provisioning import USER_LIMITS
-from app.domain.scopes import RECOVERY
+from app.domain.scopes import receives_feed
 from app.domain.tenant import Grant
 from app.kit.background import wait_for_event
 from app.kit.errors import Forbidden, Unavailable
@@ -25,7 +25,6 @@ from app.kit.logging import get_logger
 _CACHE_SECONDS = 11.0
 _LIST_SECONDS, _FORGET_SECONDS = 5.0, 20.0
 _REPEAT_SECONDS = 0.5
-_SPORT = "cs2"
 log = get_logger(__name__)
 
 
@@ -118,4 +117,5 @@ class KeyLogins:
             )
         except Forbidden:
             return None
-        return found if RECOVERY in found.scopes and _SPORT in found.sports and found.tenant.amqp else None
+        may = receives_feed(found.scopes, found.sports, finished_only=found.finished_only)
+        return found if may and found.tenant.amqp else None

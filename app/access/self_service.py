@@ -17,8 +17,7 @@ from app.access.api_keys import KeyProperties, validate_properties
 from app.broker.address import Address, parse
 from app.broker.login_check import Step, check_login
 from app.broker.permissions import tenant_user
-from app.domain.ids import CS2
-from app.domain.scopes import RECOVERY
+from app.domain.scopes import receives_feed
 from app.domain.tenant import Tenant, is_user
 from app.kit.errors import Conflict, Field, Forbidden, Invalid, NotFound, TooManyRequests
 from app.store import audit, keys, tenants
@@ -54,7 +53,7 @@ class Entitlement(msgspec.Struct, frozen=True):
     @property
     def feed(self) -> bool:
         """Whether it includes the feed, as logins with a key require it at the broker."""
-        return RECOVERY in self.scopes and CS2.slug in self.sports and not self.finished_only
+        return receives_feed(self.scopes, self.sports, finished_only=self.finished_only)
 
 
 async def entitlements(tx: Tx, tenant_id: UUID) -> frozenset[Entitlement]:

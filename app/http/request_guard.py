@@ -34,6 +34,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.grants import Grants
 from app.access.rate_limit import RefusedRecoveries, UnauthenticatedLimiter, authenticate_key, count_request
+from app.domain.scopes import receives_feed
 from app.domain.tenant import Grant
 from app.http.auth import authorize, client_address, read_api_key
 from app.http.cached_response import send_cached
@@ -129,13 +130,15 @@ class RequestGuard(ASGIMiddleware):
 
     async def _count(self, scope: Scope, grant: Grant) -> None:
         """Count the request against its key; raises `TooManyRequests` above the limit. A recovery that is
-        refused is recorded, for clients that ignore `Retry-After`."""
+        refused is recorded, for clients that ignore `Retry-After`; not that of a key without rights to the
+        feed, as each record makes all clients of the tenant recover."""
         state = await count_request(self._parts.counters, grant)
         set_rate_limit(scope, state)
         if not state.refused:
             return
         remembered = scope["route_handler"].opt.get("remembered_when_refused")
-        if remembered and listener_of(scope) is Listener.SDK:
+        feed = receives_feed(grant.scopes, grant.sports, finished_only=grant.finished_only)
+        if remembered and feed and listener_of(scope) is Listener.SDK:
             await self._parts.refused_recoveries.record(grant, state.reset)
         what = f"This key may ask {state.limit} times a minute; wait {state.reset} s."
         raise TooManyRequests(what, retry_after=state.reset)

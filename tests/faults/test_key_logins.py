@@ -61,6 +61,7 @@ async def test_who_may_not_is_refused(key_rig: Rig, broker: PrivateBroker) -> No
     limited = await issue(key_rig, slug, networks=("10.1.2.0/24",))
     statistics = await issue(key_rig, slug, bundles=("cs2.stats",))
     soccer = await issue(key_rig, slug, sports=("soccer",))
+    finished = await issue(key_rig, slug, finished_only=True)
     async with key_rig.store.transaction() as tx:
         await admin.create_tenant(tx, "newco", "Newco", **BY)
     without_vhost = await issue(key_rig, "newco")
@@ -73,6 +74,7 @@ async def test_who_may_not_is_refused(key_rig: Rig, broker: PrivateBroker) -> No
         "another address": (limited.raw, slug, ""),
         "no right to recover": (statistics.raw, slug, ""),
         "no right to the sport": (soccer.raw, slug, ""),
+        "finished matches only": (finished.raw, slug, ""),
         "a tenant without a vhost": (without_vhost.raw, slug, ""),
         "a tenant's user with a wrong password": (tenant_user(slug), slug, "wrong"),
         "a tenant's user without a password": (tenant_user(slug), slug, ""),

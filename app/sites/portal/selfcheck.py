@@ -92,6 +92,7 @@ def _path(loc: tuple[str | int, ...]) -> str:
 
 
 _FORM_BYTES = BODY_BYTES + 65_536  #: a digest, and what a form adds to it
+_LIMITED = {"concurrency_limited": True}
 _LISTED = 200  #: differences that the page lists; their counts are of all
 
 
@@ -118,7 +119,7 @@ async def selfcheck_form(request: SignedInRequest) -> Response[str]:
     return page(request, "selfcheck.html", checked=None, sentences=[])
 
 
-@post("/selfcheck", request_max_body_size=_FORM_BYTES)
+@post("/selfcheck", request_max_body_size=_FORM_BYTES, opt=_LIMITED)
 async def selfcheck(request: SignedInRequest, portal: Portal) -> Response[str]:
     """Compare a digest with what is on offer to the tenant at this moment. Nothing is changed or stored."""
     tenant = request.auth.tenant
@@ -141,7 +142,7 @@ async def selfcheck(request: SignedInRequest, portal: Portal) -> Response[str]:
     )
 
 
-@get("/selfcheck.json")
+@get("/selfcheck.json", opt=_LIMITED)
 async def selfcheck_example(request: SignedInRequest, portal: Portal) -> Response[bytes]:
     """The tenant's own open book as a digest, which equals it at this moment."""
     tenant = request.auth.tenant

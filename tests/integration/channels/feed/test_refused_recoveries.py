@@ -47,6 +47,19 @@ async def test_only_a_full_recovery_that_an_sdk_s_rate_refuses_is_recorded(
     assert left <= int(refused.headers["Retry-After"]) * 1000 + 1000
 
 
+async def test_a_key_without_rights_to_the_feed_makes_nobody_recover(rig: Rig, settings: Settings) -> None:
+    """Whoever holds the key of a partner's page could else bring down the feed of its tenant."""
+    tenant, _ = await rig.tenant()
+    rights = ({"bundles": ("cs2.stats",)}, {"finished_only": True}, {"sports": ("soccer",)})
+    async with serving(with_sdk_address(settings)) as client:
+        for right in rights:
+            issued = await issue(rig, tenant.slug, rate_limit_rpm=1, **right)
+            headers = {"x-access-token": issued.raw}
+            await client.get("/v1/whoami", headers=headers)
+            assert (await client.post(SDK + RECOVERY, headers=headers)).status_code == 429
+        assert await recorded(rig.store) == []
+
+
 async def test_the_tenant_is_notified_once_and_not_before(rig: Rig, feed: Running) -> None:
     tenant, url = await rig.tenant()
     other, other_url = await rig.tenant()
