@@ -29,6 +29,7 @@ class DoctorConfig(msgspec.Struct, frozen=True):
     rabbitmq_url: str
     rabbitmq_api_url: str
     rabbitmq_internal_vhost: str
+    rabbitmq_public_host: str
     broker_authorisation: AuthorisationMode
     exchange: str
     public_url: str
@@ -49,10 +50,11 @@ async def examine(config: DoctorConfig) -> list[Finding]:
     """Every finding, well ones too, causes before what depends on them."""
     production = config.deployment == "production"
     certificate_file = config.sdk_certificate_file if config.sdk_port else ""
+    addresses = machine.with_tls(config.public_url, config.rabbitmq_public_host)
     found = [
         judged("settings", (), f"they fit; DEPLOYMENT is {config.deployment}", ""),
         machine.disk(),
-        machine.certificate(certificate_file, to_datetime(system_clock())),
+        await machine.certificates(certificate_file, addresses, to_datetime(system_clock())),
         await machine.web_process(config.public_url),
         await machine.operator_exposure(config.public_url, config.operator_port, production=production),
         await _redis(config.redis_url),

@@ -1,14 +1,20 @@
-"""This machine: its disk, the certificate, and which addresses others can reach."""
+"""This machine: its disk, its certificates, and which addresses others can reach."""
 
+import asyncio
 import shutil
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
+from ssl import get_server_certificate
+from urllib.parse import urlsplit
 
 import httpx
 from cryptography import x509
 
 from app.operations.doctor.findings import Finding, ill, judged, unknown, well
 
+Address = tuple[str, int]  #: host and port
+AMQPS = 5671
 _EXPIRY = timedelta(days=14)
 _FREE_SHARE = 0.05
 _SECONDS = 5.0
@@ -26,25 +32,48 @@ def disk() -> Finding:
     return judged("disk", wrong, free, "Free some space: logs, old backups.")
 
 
-def certificate(file: str, now: datetime) -> Finding:
-    """The certificate of the SDK address."""
-    if not file:
-        return well("certificate", "the SDK address has none of its own: a proxy adds TLS, if it is used")
-    action = "Renew the certificate and restart `matchfeed serve`; clients refuse an expired one."
+async def certificates(file: str, addresses: Iterable[Address], now: datetime) -> Finding:
+    """The certificates of the SDK address (a file) and of the `addresses`, at which a proxy or the broker
+    adds TLS. Which authorities clients trust is for them to say. Who does not answer has its own finding."""
+    action = "Renew it (docs/deploy.md), and restart `matchfeed serve` for SDK_CERTIFICATE_FILE."
+    seen: dict[str, datetime] = {}
+    silent: list[str] = []
     try:
-        found = x509.load_pem_x509_certificate(Path(file).read_bytes())
+        if file:
+            seen["SDK_CERTIFICATE_FILE"] = _expiry(_read(file))
     except (OSError, ValueError) as error:
         return ill("certificate", f"SDK_CERTIFICATE_FILE cannot be read: {error}", action)
-    until = found.not_valid_after_utc
-    wrong = [f"it expires on {until:%Y-%m-%d}"] if until - now < _EXPIRY else ()
-    return judged("certificate", wrong, f"valid until {until:%Y-%m-%d}", action)
+    for host, port in addresses:
+        try:
+            served = await asyncio.to_thread(get_server_certificate, (host, port), timeout=_SECONDS)
+            seen[f"{host}:{port}"] = _expiry(served.encode())
+        except (OSError, ValueError) as error:
+            silent.append(f"none seen at {host}:{port} ({error})")
+    until = [f"{where} until {at:%Y-%m-%d}" for where, at in seen.items()]
+    wrong = [f"{where} expires on {at:%Y-%m-%d}" for where, at in seen.items() if at - now < _EXPIRY]
+    return judged("certificate", wrong, "; ".join([*until, *silent]) or "no address has one", action)
+
+
+def _read(file: str) -> bytes:
+    return Path(file).read_bytes()
+
+
+def _expiry(pem: bytes) -> datetime:
+    return x509.load_pem_x509_certificate(pem).not_valid_after_utc
+
+
+def with_tls(public_url: str, broker_host: str) -> list[Address]:
+    """The public addresses of the service and of the broker, those at which TLS is spoken."""
+    url, broker = urlsplit(public_url), urlsplit(f"//{broker_host}")
+    web = [(url.hostname or "", url.port or 443)] if url.scheme == "https" else []
+    return web + [(broker.hostname or "", AMQPS)] * (broker.port == AMQPS)
 
 
 async def web_process(public_url: str) -> Finding:
     """Whether a web process answers at the public address: any response will do."""
     action = "Start `matchfeed serve`; read its log; see the proxy and PUBLIC_URL."
     try:
-        async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
+        async with _client() as client:
             response = await client.get(f"{public_url.rstrip('/')}/v1/alive")
     except httpx.HTTPError as error:
         return ill(
@@ -66,13 +95,18 @@ async def operator_exposure(public_url: str, operator_port: int, *, production: 
         wrong.append(f"port {operator_port} listens on every address of this machine")
         action = "Give `matchfeed serve` an --operator-host that only operators reach, or a firewall's rule."
     try:
-        async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
+        async with _client() as client:
             response = await client.get(f"{public_url.rstrip('/')}/ops/v1/alerts")
     except httpx.HTTPError:
         return judged(part, wrong, "", action) if wrong else unknown(part, f"{public_url} is silent", action)
     if response.status_code in _REFUSED:
         wrong.append(f"{public_url}/ops/v1 answers")
     return judged(part, wrong, f"port {operator_port}; {public_url} does not know its addresses", action)
+
+
+def _client() -> httpx.AsyncClient:
+    """Any certificate will do: that of a private authority, too, which this machine need not know."""
+    return httpx.AsyncClient(timeout=_SECONDS, trust_env=False, verify=False)  # noqa: S501
 
 
 def listening_everywhere() -> set[int]:
