@@ -137,7 +137,7 @@ def sdk(session: nox.Session) -> None:
 @nox.session
 def certify(session: nox.Session) -> None:
     """Our client through every accident, over each channel, by three seeds, and then mutants of it, each of
-    which must be caught; an hour and a half. `-- --seeds 1 --channels amqp`, `-- --mutants`: parts of it;
+    which must be caught; hours. `-- --seeds 1 --channels amqp`, `-- --mutants`: parts of it;
     `-- --client typescript`: that client instead."""
     program = ("python", "-m", "tests.certification")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nox ends the program then
@@ -154,7 +154,7 @@ def alerts(session: nox.Session) -> None:
 
 @nox.session
 def status(session: nox.Session) -> None:
-    """Which incidents each fault of the demo has on the status page, and how soon; 20 minutes."""
+    """Which incidents each fault of the demo has on the status page, and how soon; 12 to 20 minutes."""
     session.run("python", "-m", "scripts.monitoring.status_incidents", *session.posargs)
 
 

@@ -107,8 +107,8 @@ class Settings(msgspec.Struct, frozen=True, rename=str.upper):
     feed_lag_minutes: Positive = 10
     #: The change log is retained for so long at least: for streams that resume and tenants that lag.
     change_log_minutes: Positive = 120
-    #: The changes of matches that are pruned from the change log are kept, compressed, until they are so many
-    #: days old: replays are made from them. 0: not at all.
+    #: The changes of matches that are pruned from the change log are stored, compressed, until they are so
+    #: many days old: replays and the prices of daily files are made from them. 0: they are not stored.
     kept_changes_days: Annotated[int, Meta(ge=0)] = 30
     #: How often the stream polls the change log for subscribers of all matches, in milliseconds.
     stream_poll_all_millis: Annotated[int, Meta(ge=100)] = 5000

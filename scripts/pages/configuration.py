@@ -68,11 +68,11 @@ def _type(annotation: str) -> str:
         return f"{kind}, {bounds['ge']} " + (f"to {bounds['le']}" if "le" in bounds else "or more")
     if "min_length" in bounds:
         return f"{kind}, {bounds['min_length']} characters or more"
-    return f"{kind} like `{bounds['pattern'].strip(chr(39))}`" if "pattern" in bounds else kind
+    return f"{kind} like `{ast.literal_eval(bounds['pattern'])}`" if "pattern" in bounds else kind
 
 
 def _default(name: str) -> str:
     value = getattr(Settings(), name)
     if value == DEVELOPMENT_SECRET:
         return "a published one"
-    return "empty" if value == "" else f"`{str(value).lower() if value is False else value}`"
+    return "empty" if value == "" else f"`{str(value).lower() if isinstance(value, bool) else value}`"

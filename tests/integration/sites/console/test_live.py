@@ -66,6 +66,16 @@ async def test_a_match_in_play_is_shown_with_score_and_markets(person: Person, s
     assert '1<span class="soft">/2</span>' in page.text
 
 
+async def test_the_list_of_keys_has_every_page(person: Person) -> None:
+    page = (await person.get("/console")).text
+    keys = page[page.index('id="keys"') :]
+    assert "g, then l r s g c m t p a y" in keys
+    assert (
+        "Live, Alerts, Settlements, Claims, Consents, Closing line, Tenants, Profiles, Audit log, Account"
+        in keys
+    )
+
+
 async def test_what_needs_somebody_comes_first(person: Person, store: Store, story: Story) -> None:
     calm, suspended, alerted = [await playing(story) for _ in range(3)]
     await story.happen(suspended, suspended="why", doubts=(Doubt("operator", "why"),))
