@@ -133,7 +133,12 @@ async def main(options: argparse.Namespace) -> bool:
         following = [each.follow() for each in copies]
         watching = [
             asyncio.create_task(work)
-            for work in (sampler.run(url, SAMPLES), report.progress(sampler), *following)
+            for work in (
+                sampler.run(url, SAMPLES),
+                sampler.watch_stalls(),
+                report.progress(sampler),
+                *following,
+            )
         ]
         stack.callback(lambda: [task.cancel() for task in watching])
         breakage = Breakage(service, settings, vhosts, record)

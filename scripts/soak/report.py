@@ -28,7 +28,8 @@ async def progress(sampler: Sampler) -> None:
             now = sampler.samples[-1]
             print(
                 f"{now.at:6.0f} s  {now.envelopes:4.0f} envelopes/s, p50 {now.p50 or 0:.0f} ms, "
-                f"p99 {now.p99 or 0:.0f} ms, behind {now.behind_seconds or 0:.1f} s, "
+                f"p99 {now.p99 or 0:.0f} ms (own stall {now.stall:.0f} ms), "
+                f"behind {now.behind_seconds or 0:.1f} s, "
                 f"{now.rows['match']} matches, {now.rows['ledger_entry']} ledger entries",
                 flush=True,
             )
@@ -56,11 +57,20 @@ def summary(
         f"median beat: {median(each.envelopes for each in samples):.0f} envelopes a second and tenant, "
         f"log line to queue p50 {median(p50):.0f} ms, p99 {median(p99):.0f} ms; "
         f"worst beat's p99 {max(p99):.0f} ms",
+        f"by thirds of the day, medians: log line to queue p50 {_thirds(p50)} ms; of the process that plays "
+        f"the clients, how late it was {_thirds([each.stall for each in samples])} ms, and a fixed loop "
+        f"{_thirds([each.loop for each in samples])} ms",
         f"slowest REST answer of a beat: median {median(rest):.0f} ms, worst {max(rest):.0f} ms",
         f"memory in MiB, median of the day's second and last third: {'; '.join(memory)}",
         f"database {samples[0].database:.0f} to {last.database:.0f} MiB; rows: {last.rows}",
     ]
     return "\n".join((*lines, *wrong, *found.wrong))
+
+
+def _thirds(values: Sequence[float]) -> str:
+    """The median of each third."""
+    third = max(1, len(values) // 3)
+    return ", ".join(f"{median(values[at : at + third]):.1f}" for at in (0, third, len(values) - third))
 
 
 def _memory(samples: Sequence[Sample], name: str) -> str:

@@ -15,6 +15,8 @@ from scripts.lab.local_faults import FaultRecord
 from scripts.lab.service import Service
 
 BEAT_SECONDS = 5.0
+_STALL_SECONDS = 0.05
+_LOOP_TURNS = 200_000  #: some 5 ms
 TABLES = ("match", "timeline_event", "ledger_entry", "change")
 #: As PostgreSQL counts them itself: to count a million rows at every beat would be a load of its own.
 _ROWS = "SELECT relname, n_live_tup FROM pg_stat_user_tables WHERE relname = ANY($1)"
@@ -25,7 +27,9 @@ class Sample(msgspec.Struct, frozen=True):
     """One beat. `at` in seconds since the day began; `memory` in MiB by process; `p50` and `p99` in ms from
     log line to queue, and `envelopes` a second and tenant, over the beat; `behind` envelopes and seconds of
     the tenant that is furthest behind; `rest` the slowest of a few responses in ms; `database` in MiB; `rows`
-    by table. None where nothing was to be measured, as where a fault kept the service from responding."""
+    by table; `stall` the longest that this process itself was late in the beat, in ms, which delays and
+    response times include; `loop` the ms of the processor that a fixed loop takes: how fast the machine is.
+    None where nothing was to be measured, as where a fault kept the service from responding."""
 
     at: float
     memory: dict[str, float]
@@ -37,6 +41,8 @@ class Sample(msgspec.Struct, frozen=True):
     rest: float | None
     database: float
     rows: dict[str, int]
+    stall: float
+    loop: float
 
 
 class Sampler:
@@ -46,6 +52,7 @@ class Sampler:
         self._service, self._everyone, self._record = service, everyone, record
         self._beat = record.now()
         self._received = 0
+        self._stall = 0.0
         self.samples: list[Sample] = []
 
     async def run(self, database: str, file: Path) -> None:
@@ -62,6 +69,13 @@ class Sampler:
         finally:
             await connection.close()
 
+    async def watch_stalls(self) -> None:
+        """Measure how late this process is, without end."""
+        while True:
+            due = time.perf_counter() + _STALL_SECONDS
+            await asyncio.sleep(_STALL_SECONDS)
+            self._stall = max(self._stall, (time.perf_counter() - due) * 1000)
+
     async def _sample(self, connection: asyncpg.Connection) -> Sample:
         delays = [delay for each in self._everyone for delay in each.delays]
         received, now = sum(each.received for each in self._everyone), self._record.now()
@@ -70,6 +84,7 @@ class Sampler:
             each.delays.clear()
         self._received, self._beat = received, now
         behind, rest = await self._responses(now)
+        stall, self._stall = self._stall, 0.0
         return Sample(
             at=now,
             memory=self._service.memory(),
@@ -81,6 +96,8 @@ class Sampler:
             rest=rest,
             database=await connection.fetchval("SELECT pg_database_size(current_database())") / 2**20,
             rows=dict(await connection.fetch(_ROWS, TABLES)),
+            stall=stall,
+            loop=_loop_millis(),
         )
 
     async def _responses(self, now: float) -> tuple[list[tuple[int, float]], float | None]:
@@ -101,3 +118,10 @@ class Sampler:
         began = time.perf_counter()
         (await each.request("GET", page)).raise_for_status()
         return (time.perf_counter() - began) * 1000
+
+
+def _loop_millis() -> float:
+    began = time.process_time()
+    for _ in range(_LOOP_TURNS):
+        pass
+    return (time.process_time() - began) * 1000
