@@ -27,6 +27,7 @@ _QUIET = (
     *("--disable-dev-shm-usage", "--remote-debugging-port=0"),
 )
 _START_SECONDS, _ANSWER_SECONDS = 30.0, 30.0
+_SHOWN = "`${location.href}\\n${document.body.innerText.slice(0, 4000)}`"
 _LEFT = "Inspected target navigated or closed"  #: in the browser's message
 
 
@@ -102,13 +103,14 @@ class Page:
 
     async def until(self, expression: str, seconds: float = 30.0) -> Any:
         """Wait until an expression is true in the page, or in that to which it leads meanwhile; raises
-        `TimeoutError` naming it."""
+        `TimeoutError` naming it, with the page's text."""
         try:
             async with asyncio.timeout(seconds):
                 while not (found := await self._value_unless_left(expression)):
                     await asyncio.sleep(0.1)
         except TimeoutError:
-            raise TimeoutError(f"waited {seconds} s in vain: {expression}") from None
+            shown = await self._value_unless_left(_SHOWN)
+            raise TimeoutError(f"waited {seconds} s in vain: {expression}\n{shown}") from None
         return found
 
     async def _value_unless_left(self, expression: str) -> Any:

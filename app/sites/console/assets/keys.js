@@ -40,6 +40,8 @@ window.keyOf = (event) => {
     return true;
   }
 
+  let unread = false; // whether the live matches could not be read
+
   // What Ctrl-K finds: pages, the live matches, and what the page has of offers and commands.
   async function targets() {
     const found = [...document.querySelectorAll("nav a")].map((link) => [link.textContent.trim(), () => link.click()]);
@@ -50,8 +52,11 @@ window.keyOf = (event) => {
       found.push([form.querySelector("summary").textContent.trim(), () => { form.closest("#actions").open = form.open = true; form.querySelector("input:not([type=hidden]), select, button").focus(); }]);
     let live = document;
     if (!document.querySelector("[data-rows=matches]")) {
-      const answer = await fetch(document.querySelector("a.brand").href).catch(() => null); // without it, this page alone
-      live = new DOMParser().parseFromString(answer ? await answer.text() : "", "text/html");
+      const text = await fetch(document.querySelector("a.brand").href)
+        .then((answer) => (answer.ok ? answer.text() : null))
+        .catch(() => null);
+      unread = text === null; // what this page has is found all the same
+      live = new DOMParser().parseFromString(text || "", "text/html");
     }
     for (const link of live.querySelectorAll("[data-rows=matches] a")) {
       const path = link.getAttribute("href");
@@ -77,6 +82,7 @@ window.keyOf = (event) => {
       item.append(button);
       return item;
     }));
+    if (unread) list.append(Object.assign(document.createElement("li"), { textContent: finder.dataset.unread }));
   }
 
   async function find() {

@@ -68,3 +68,15 @@ async def test_it_says_that_nothing_comes_any_more(
         monkeypatch.setattr(f"app.sites.{module}.SILENT_SECONDS", 1)
     async with private_vhost(settings) as private, at(*page, private, seconds=3_600) as (visitor, _):
         await visitor.page.until(_LOST, _SECONDS)
+
+
+async def test_the_finder_says_that_matches_could_not_be_read(store: Store, settings: Settings) -> None:
+    """It would look as if there were none. What the page has itself is found all the same."""
+    browser.require()
+    email = await add_operator(store, settings, OperatorRole.ADMIN)
+    async with private_vhost(settings) as private, at("/console/audit", email, private) as (visitor, stop):
+        await stop()
+        await visitor.key("k", 75, control=True)
+        listed = "document.getElementById('finder').innerText"
+        await visitor.page.until(f"{listed}.includes('could not be read')", _SECONDS)
+        assert "Settlements" in await visitor.page.value(listed)
