@@ -222,7 +222,7 @@ def test_a_round_that_waited_for_its_sides_counts_every_kill() -> None:
     assert finished.kills and sum(len(one.ids) for one in finished.kills) == 3
 
 
-def test_a_death_of_nobody_knows_which_team_leaves_a_gap() -> None:
+def test_a_death_whose_team_is_not_known_leaves_a_gap() -> None:
     server = Server.started(replace(new_match(), home="Foxes", away="Herons"))
     server.go_live()
     server.report(f.Died(at=server.later(), victim=TEAMS["home"][0], side="CT"))
