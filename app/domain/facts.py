@@ -12,7 +12,7 @@ from app.domain.map_play import Coordinates
 from app.domain.match import EventDoubt, MatchPlayer, Side, WinReason
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class Fact(msgspec.Struct, frozen=True, kw_only=True, tag=True, gc=False):
     at: int
 
 

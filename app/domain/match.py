@@ -219,7 +219,10 @@ class StatisticsBlock(msgspec.Struct, frozen=True, omit_defaults=True):
     reading: tuple[PlayerTotals, ...] | None = None
 
 
-class Match(msgspec.Struct, frozen=True, omit_defaults=True):
+_OVER = (Status.FINISHED, Status.CANCELLED)  #: an enumeration's members are found slowly
+
+
+class Match(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The whole state of one match, as one value: what `transitions` folds facts into. Times in Unix ms."""
 
     id: UUID
@@ -306,7 +309,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def over(self) -> bool:
-        return self.status in (Status.FINISHED, Status.CANCELLED)
+        return self.status in _OVER
 
     @property
     def map(self) -> MapPlay | None:

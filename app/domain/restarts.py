@@ -84,7 +84,8 @@ def apply_to_play(
     if match.restart is None:
         known = len(changes)
         after = act(match, what, changes)
-        report_teams(match, after, changes)
+        if after.maps is not match.maps:
+            report_teams(match, after, changes)
         if after.restart is None:
             return after
         own = changes[known:]

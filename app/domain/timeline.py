@@ -227,7 +227,7 @@ def _amend(match: Match, event: TimelineEvent, changes: MatchChanges) -> Match:
 
 def report_teams(before: Match, after: Match, changes: MatchChanges) -> None:
     """Add to `changes` the events of the round whose teams became known with the sides (`sides`)."""
-    if before.maps is after.maps or before.current is None or after.current is None:
+    if before.current is None or after.current is None:
         return
     known = {event.id: event for event in before.current.events}
     for event in after.current.events:

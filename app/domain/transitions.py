@@ -98,8 +98,10 @@ def side_named(match: Match, fact: f.SideNamed, changes: MatchChanges) -> Match:
 
 def item_acquired(match: Match, fact: f.ItemAcquired, changes: MatchChanges) -> Match:
     match = round_knowledge.add_item(match, fact)
-    play, current = map_in_play(match), match.current
+    play, current = match.map, match.current
     if play is None or play.home_side is not None or current is None or current.phase == "over":
+        return match
+    if map_in_play(match) is None:
         return match
     return infer_sides_from_players(match, ((fact.player, fact.side),))
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from app.domain import facts as f
 from app.domain.map_play import Coordinates
 from app.domain.match import MatchPlayer, Side
-from app.ingest.cs2log.match_lines import ParsedLine, cvar, side_named
+from app.ingest.cs2log.match_lines import ParsedLine, cvar, known, side_named
 
 _AFTER_NAME = r"<-?\d+><[\w\[\]:. ]*>"
 _NAME = r"[^<]*(?:<.*?)??"  # in most names there is no "<"
@@ -56,7 +56,6 @@ _ROW = re.compile(
 _THROWS = ("flashgrenade", "hegrenade", "smokegrenade", "molotov", "incgrenade", "decoygrenade")
 #: What hurts without its owner doing anything at that moment.
 _NOT_SHOT = frozenset(("", "inferno", "planted_c4", "world", *_THROWS, "decoy"))
-_ON_ANOTHER = frozenset(("killed", "assisted", "flash-assisted", "attacked", "blinded"))
 #: What a player triggers that no result rests on.
 _TRIGGERED_NO_FACT = frozenset(
     (
@@ -65,11 +64,9 @@ _TRIGGERED_NO_FACT = frozenset(
     )
 )
 _CHAT = frozenset(("say", "say_team"))  #: followed by whatever was written
-_NO_FACT = frozenset(
-    (
-        *("connected,", "entered", "STEAM", "joined", "changed"),
-        *(f"sv_throw_{grenade}" for grenade in _THROWS),
-    )
+_NO_FACT = (
+    *("connected,", "entered", "STEAM", "joined", "changed"),
+    *(f"sv_throw_{grenade}" for grenade in _THROWS),
 )
 
 
@@ -111,16 +108,15 @@ def parse_player_line(message: str, at: int) -> ParsedLine:
             return cvar(message, at)
         return '" : "' in message or '": "' in message or message.startswith('"players" : {')
     verb = _verb(message, end + 3)
+    handler, players = _VERBS.get(verb, _UNKNOWN_VERB)
     ends = message.count('>"')
-    if ends != _players(verb):
+    if ends != players:
         found = [match.end() for match in _END.finditer(message)]
         verb, ends = _verb(message, found[0] + 1) if found else "", len(found)
+        handler, players = _VERBS.get(verb, _UNKNOWN_VERB)
     if verb in _CHAT or (verb == "killed" and _KILLED_OTHER.match(message)):
         return True
-    if verb in _NO_FACT:
-        return ends == _players(verb)
-    handler = _VERBS.get(verb)
-    return handler(message, at) if handler and ends == _players(verb) else False
+    return handler(message, at) if ends == players else False
 
 
 def _verb(message: str, start: int) -> str:
@@ -128,11 +124,6 @@ def _verb(message: str, start: int) -> str:
     if message[start : start + 1] == "[":
         start = message.find("]", start) + 2
     return message[start : message.find(" ", start)]
-
-
-def _players(verb: str) -> int:
-    """How many players a line with this verb names."""
-    return 2 if verb in _ON_ANOTHER else 1
 
 
 def killed(message: str, at: int) -> ParsedLine:
@@ -283,27 +274,35 @@ def _coordinates(text: str) -> Coordinates | None:
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
+@lru_cache(maxsize=4096)
 def _in_play(token: str) -> tuple[MatchPlayer, Side] | None:
     """The player and their side; None when they are on neither."""
     parsed = parse_player(token)
     return (parsed[0], parsed[1]) if parsed and parsed[1] else None
 
 
-_VERBS: dict[str, Callable[[str, int], ParsedLine]] = {
-    "killed": killed,
-    "assisted": assisted,
-    "flash-assisted": assisted,
-    "picked": item_acquired,
-    "purchased": item_acquired,
-    "attacked": attacked,
-    "blinded": blinded,
-    "left": left_buyzone,
-    "threw": item_lost,
-    "dropped": item_lost,
-    "money": money_changed,
-    "committed": died,
-    "was": died,
-    "triggered": triggered,
-    "switched": switched,
-    "disconnected": disconnected,
+def _unknown(message: str, at: int) -> ParsedLine:
+    return False
+
+
+#: What reads a line with this verb, and how many players such a line names.
+_VERBS: dict[str, tuple[Callable[[str, int], ParsedLine], int]] = {
+    "killed": (killed, 2),
+    "assisted": (assisted, 2),
+    "flash-assisted": (assisted, 2),
+    "picked": (item_acquired, 1),
+    "purchased": (item_acquired, 1),
+    "attacked": (attacked, 2),
+    "blinded": (blinded, 2),
+    "left": (left_buyzone, 1),
+    "threw": (item_lost, 1),
+    "dropped": (item_lost, 1),
+    "money": (money_changed, 1),
+    "committed": (died, 1),
+    "was": (died, 1),
+    "triggered": (triggered, 1),
+    "switched": (switched, 1),
+    "disconnected": (disconnected, 1),
+    **dict.fromkeys(_NO_FACT, (known, 1)),
 }
+_UNKNOWN_VERB = (_unknown, 1)

@@ -27,37 +27,44 @@ _NAMES_PLAY = re.compile(
     rf'<-?\d+><[^<>]*><\w*>" (?:\[[^]]*\] )?(?:{_VERBS}) ?'
     r'|Team "(?:CT|TERRORIST)" triggered "|MatchStatus: Score: |Game Over: '
 )
+_DATE_AND_TIME = re.compile(r"(\d\d/\d\d/\d{4}) - (\d\d):(\d\d):(\d\d)", re.ASCII)
 _STAMPED = re.compile(r"\d\d/\d\d/\d{4} - \d\d:\d\d:\d\d(?:: |\.\d{3} - )", re.ASCII)
 _MAX_SPREAD_MILLIS = 3_600_000  #: ms: a larger step within one body means that the clock was set
 
 
 def split_timestamp(line: str) -> tuple[int, str] | None:
     """Source time (ms, zone unknown) and message, or None when `line` has no timestamp."""
-    start = 2 if line.startswith("L ") else 0
+    start = 2 if line[:2] == "L " else 0
     end = start + _STAMP
-    after = line[end : end + 2]
-    if after == ": ":
-        time, message = source_time(line[start:end]), line[end + 2 :]
-    elif after[:1] == "." and line[end + 4 : end + 7] == " - " and _is_number(line[end + 1 : end + 4]):
-        time, message = source_time(line[start:end]), line[end + 7 :]
-        time = None if time is None else time + int(line[end + 1 : end + 4])
-    else:
-        return None
-    return None if time is None else (time, message)
+    if line[end : end + 2] == ": ":
+        time = source_time(line[start:end])
+        return None if time is None else (time, line[end + 2 :])
+    if (
+        line[end : end + 1] == "."
+        and line[end + 4 : end + 7] == " - "
+        and _is_number(line[end + 1 : end + 4])
+    ):
+        time = source_time(line[start:end])
+        return None if time is None else (time + int(line[end + 1 : end + 4]), line[end + 7 :])
+    return None
 
 
 @lru_cache(maxsize=256)
 def source_time(stamp: str) -> int | None:
     """``01/19/2026 - 18:59:42`` as if it were UTC, in ms; None for another format."""
-    if (stamp[2], stamp[5], stamp[10:13], stamp[15], stamp[18]) != ("/", "/", " - ", ":", ":"):
+    found = _DATE_AND_TIME.fullmatch(stamp)
+    midnight = _midnight(found[1]) if found else None
+    if found is None or midnight is None:
         return None
-    parts = (stamp[6:10], stamp[0:2], stamp[3:5], stamp[13:15], stamp[16:18], stamp[19:21])
-    if not all(_is_number(part) for part in parts):
-        return None
-    year, month, day, hour, minute, second = map(int, parts)
+    return midnight + (int(found[2]) * 3600 + int(found[3]) * 60 + int(found[4])) * 1000
+
+
+@lru_cache(maxsize=8)
+def _midnight(date: str) -> int | None:
+    month, day, year = int(date[0:2]), int(date[3:5]), int(date[6:10])
     if not (year and 1 <= month <= 12 and 1 <= day <= 31):
         return None
-    return timegm((year, month, day, hour, minute, second)) * 1000
+    return timegm((year, month, day, 0, 0, 0)) * 1000
 
 
 _RCON = re.compile(r'rcon from "[^"]*"')  #: the address from which the server is administered
@@ -92,35 +99,34 @@ def read(body: bytes | str, arrived_at: int) -> Reading:
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     text = strip_control_characters(text)  # players choose their names; PostgreSQL stores no NUL in text
     lines = [line for raw in text.removeprefix("\ufeff").split("\n") if (line := raw.rstrip("\r"))]
-    timed = [_timed(line) for line in lines]
+    timed = [split_timestamp(line) if len(line) <= _MAX_LINE else None for line in lines]
     newest = max([each[0] for each in timed if each is not None], default=0)
     found: list[tuple[int, Fact]] = []
     said: list[str] = []
     unread: list[str] = []
     unknown, time, at = 0, newest, arrived_at
     for line, each in zip(lines, timed, strict=True):
-        if each is not None:
+        read_line: ParsedLine
+        if each is None:
+            read_line, message = False, ""
+        else:
             time, message = each
             early = newest - time
             at = arrived_at - (early if early < _MAX_SPREAD_MILLIS else _MAX_SPREAD_MILLIS)
             read_line = parse(message, at)
-            if read_line is True and _is_joined_to_another(message):
-                read_line = False
+        if not isinstance(read_line, bool):
+            found.append((time, read_line))
+            said.append(_without_address(line, message) if message[0] == "r" else line)
+        elif read_line and not _is_joined_to_another(message):
+            _add_time(said, line, message)
         else:
-            read_line = False
-        if read_line is False:
             unknown += 1
             if looks_like_play(line, timed=each is not None):
                 unread.append(line[:_SAMPLE])
                 found.append((time, LineNotUnderstood(at=at, about=_about(line))))
                 said.append(line)
             elif each is not None:
-                _add_time(said, line, each[1])
-        elif read_line is not True:
-            found.append((time, read_line))
-            said.append(_without_address(line, message))
-        elif each is not None:
-            _add_time(said, line, each[1])
+                _add_time(said, line, message)
     if not any(timed):
         said = lines
         if first := _first_of_no_log(lines):
@@ -161,11 +167,6 @@ def _about(line: str) -> EventDoubt:
     if re.search(_OF_THE_BOMB, line):
         return "bomb_line"
     return "kill_line" if re.search(_OF_KILLS, line) else ""
-
-
-def _timed(line: str) -> tuple[int, str] | None:
-    """A line's source time (ms) and its message; None for a line that cannot be one of a log."""
-    return split_timestamp(line) if len(line) <= _MAX_LINE else None
 
 
 def _is_joined_to_another(message: str) -> bool:
