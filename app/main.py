@@ -242,6 +242,7 @@ class Parts:
                 for task in background:
                     task.cancel()
                 await asyncio.wait(background)
+                await self.portal.delivery.close()
                 await self.subscriptions.close()
 
     def facade_of(self, scope: Scope) -> FacadeDependencies:

@@ -3,7 +3,8 @@ who watch."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -14,6 +15,7 @@ from app.access.grants import Grants
 from app.amqp.delivery_status import TenantDelivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.claims.request import ClaimService
+from app.kit.background import abandon
 from app.kit.clock import Clock
 from app.recovery.request import RecoveryService
 from app.replay.request import ReplayService
@@ -24,7 +26,7 @@ from app.store.counters import Counters
 
 SECONDS = 2.0  #: how often pages that move by themselves show something new
 
-Read = Callable[[UUID], Awaitable[TenantDelivery | None]]
+Read = Callable[[UUID], Coroutine[Any, Any, TenantDelivery | None]]
 
 
 class DeliveryReader:
@@ -35,7 +37,7 @@ class DeliveryReader:
         self, read: Read, seconds: float = SECONDS, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._read, self._monotonic = read, monotonic
-        self._shared: dict[UUID, tuple[float, asyncio.Future[TenantDelivery | None]]] = {}
+        self._shared: dict[UUID, tuple[float, asyncio.Task[TenantDelivery | None]]] = {}
         self.seconds = seconds
 
     async def latest(self, tenant_id: UUID) -> TenantDelivery | None:
@@ -48,9 +50,18 @@ class DeliveryReader:
             if not shared.done() or now - at < self.seconds
         }
         if tenant_id not in self._shared:
-            self._shared[tenant_id] = now, asyncio.ensure_future(self._read(tenant_id))
+            self._shared[tenant_id] = now, asyncio.create_task(self._read(tenant_id))
         # A client that leaves must not cancel the read that others wait for.
         return await asyncio.shield(self._shared[tenant_id][1])
+
+    async def close(self) -> None:
+        """End the reads that go on for clients that have left. A request that connects while the HTTP client
+        is closed leaves its socket open."""
+        reads = [read for _, read in self._shared.values() if not read.done()]
+        for read in reads:
+            abandon(read)
+        if reads:
+            await asyncio.wait(reads)
 
 
 class PortalDependencies(msgspec.Struct, frozen=True, kw_only=True):

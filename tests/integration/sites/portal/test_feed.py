@@ -10,8 +10,10 @@ import pytest
 
 from app.access.admin import BrokerConfig
 from app.broker.connection import open_connection
+from app.broker.management import Management, QueueCounts
 from app.domain.recovery import RecoveryJob, RecoveryKind, RecoveryRequest
 from app.domain.tenant import Role
+from app.settings import Settings
 from app.sites.pages.event_streams import PER_SESSION
 from app.sites.portal.dependencies import PortalDependencies
 from app.store import cursors, delivery_minutes, recovery_jobs, tenants
@@ -22,6 +24,7 @@ from tests.support.event_stream import EventStream
 from tests.support.portal import Person, dependencies_of
 from tests.support.story import Story, offer
 from tests.support.tenants import give_vhost
+from tests.support.web import Headers, serving
 
 EVENTS = "/portal/feed/events"
 
@@ -167,6 +170,32 @@ async def test_however_many_watch_there_is_one_read(
     pages = await asyncio.gather(*(person.client.get("/portal/feed") for _ in range(5)))
     assert {each.status_code for each in pages} == {200}
     assert reads == [tenant_id]
+
+
+async def test_the_application_stops_no_earlier_than_a_read_that_nobody_waits_for(
+    basic: Headers, store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request to the broker that connects while its client is closed leaves a socket open."""
+    tenant_id = await published_to(store, "acme")
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def slow(management: Management, vhost: str = "") -> list[QueueCounts]:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+            return []
+        finally:
+            assert not management._api._http.is_closed
+            ended.set()
+
+    monkeypatch.setattr(Management, "queues", slow)
+    async with serving(settings) as client:
+        watching = asyncio.create_task(portal_of(client).delivery.latest(tenant_id))
+        await begun.wait()
+        watching.cancel()
+        await asyncio.wait([watching])
+        assert not ended.is_set(), "others may wait for it"
+    assert ended.is_set()
 
 
 async def test_the_plots_show_the_last_hour_of_the_own_tenant(sign_in: SignIn, store: Store) -> None:

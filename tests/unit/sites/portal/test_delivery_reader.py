@@ -14,6 +14,7 @@ class Source:
 
     def __init__(self) -> None:
         self.reads: list[UUID] = []
+        self.reading = 0
         self.answer = asyncio.Event()
         self.now = 100.0
         self.away = False
@@ -21,7 +22,11 @@ class Source:
 
     async def _read(self, tenant_id: UUID) -> None:
         self.reads.append(tenant_id)
-        await self.answer.wait()
+        self.reading += 1
+        try:
+            await self.answer.wait()
+        finally:
+            self.reading -= 1
         if self.away:
             raise Unavailable("away")
 
@@ -54,3 +59,17 @@ async def test_a_failure_is_not_shared_for_ever() -> None:
         await source.reader.latest(acme)
     source.away, source.now = False, 103.0
     assert await source.reader.latest(acme) is None
+
+
+async def test_no_read_goes_on_after_the_end() -> None:
+    source, acme, beta = Source(), uuid4(), uuid4()
+    waiting = [asyncio.create_task(source.reader.latest(each)) for each in (acme, beta)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    for each in waiting:
+        each.cancel()
+    await asyncio.wait(waiting)
+    assert (source.reading, len(source.reads)) == (2, 2), "others may wait for it"
+    await source.reader.close()
+    assert source.reading == 0
+    await source.reader.close()
