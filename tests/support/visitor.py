@@ -44,6 +44,8 @@ _ANSWERED = (
 #: A form that a script of the page sends does not lead to another page.
 _STAY = "if (document.documentElement.dataset.sending) delete document.documentElement.dataset.left"
 _LEAVE = "document.documentElement.dataset.left = '1'"
+#: Not put off by `content-visibility: auto`; what is not shown at all is never drawn.
+_DRAWN = "((each) => !each.checkVisibility() || each.checkVisibility({{contentVisibilityAuto: true}}))({})"
 _MOST_TABS = 100
 #: The first link of a page to the history of a market.
 PRICES = "document.querySelector(`main a[href*='/markets/']`).getAttribute('href')"
@@ -142,7 +144,11 @@ class Visitor:
         return found
 
     async def text(self, selector: str = "main") -> str:
-        found: str = await self.page.value(f"document.querySelector({json.dumps(selector)}).innerText")
+        """The text of an element, as it is shown. That of a row of live matches is empty until a frame draws
+        it, which on a busy machine is some time after the page is complete."""
+        element = f"document.querySelector({json.dumps(selector)})"
+        await self.page.until(_DRAWN.format(element))
+        found: str = await self.page.value(f"{element}.innerText")
         return found
 
     async def content(self, selector: str) -> str:

@@ -65,6 +65,21 @@ async def test_what_traders_do(visitor: Visitor, store: Store) -> None:
 
 
 @pytest.mark.timeout(400)
+async def test_a_row_that_is_not_drawn_yet_is_waited_for(visitor: Visitor, store: Store) -> None:
+    """The finder, with an empty text for a match's name, listed everything."""
+    match, page = await Story(store).match(), visitor.page
+    link = "[data-rows=matches] a"
+    text = f"document.querySelector('{link}')?.innerText"
+    await visitor.open("/console")
+    await page.until(f"!!{text}", _SECONDS)
+    await page.value("document.querySelector('main').style.marginTop = '9000px'")
+    await page.until(f"{text} === ''", _SECONDS)
+    later = "setTimeout(() => { document.querySelector('main').style.marginTop = ''; }, 500)"
+    await page.value(f"(() => {{ {later}; }})()")
+    assert await visitor.text(link) == f"{match.home} – {match.away}"
+
+
+@pytest.mark.timeout(400)
 async def test_the_live_page_moves_and_keeps_the_focus(visitor: Visitor, store: Store) -> None:
     """Score, new matches and ended ones arrive by the stream; the row that is focused stays so."""
     story, page = Story(store), visitor.page
