@@ -290,7 +290,9 @@ async def hand_over_a_rival_source(visitor: Visitor, play: Callable[[str], Await
         sources = await visitor.page.value(_SOURCES)
         assert [sources[name].split()[0] for name in (chosen, other)] == ["followed", "dismissed"]
     await visitor.open("/console")
-    await visitor.page.until("!document.body.innerText.includes('rival source')", _MOVES_SECONDS)
+    await visitor.page.until(
+        "!document.querySelector('main').textContent.includes('rival source')", _MOVES_SECONDS
+    )
 
 
 TASKS: tuple[Task, ...] = (

@@ -16,6 +16,8 @@ from uuid import UUID
 
 import msgspec
 
+from app.kit.background import leave
+
 SECONDS = 0.5  #: how often the tables are read
 _UNUSED_SECONDS = 60.0  #: a board, or the feed of a match, that nobody has used for so long is dropped
 
@@ -130,7 +132,7 @@ class RowFeed:
         self._epoch = token_hex(4)  # versions of another process, or of an earlier one, mean nothing here
         self._number = 0
         self._tables: Tables = {}
-        self._reading: asyncio.Future[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
         self._read_at = -1.0
         self._boards: dict[Hashable, tuple[float, Board]] = {}
         self._encoded: dict[tuple[Hashable, int], bytes] = {}
@@ -187,7 +189,8 @@ class RowFeed:
             return
         if self._reading is None:
             self._read_at = now
-            self._reading = asyncio.ensure_future(self._advance())
+            self._reading = asyncio.create_task(self._advance())
+            leave(self._reading)
         # A client that leaves must not cancel the read that others wait for.
         await asyncio.shield(self._reading)
 

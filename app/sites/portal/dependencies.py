@@ -15,7 +15,7 @@ from app.access.grants import Grants
 from app.amqp.delivery_status import TenantDelivery
 from app.amqp.envelope import EnvelopeRenderer
 from app.claims.request import ClaimService
-from app.kit.background import abandon
+from app.kit.background import leave
 from app.kit.clock import Clock
 from app.recovery.request import RecoveryService
 from app.replay.request import ReplayService
@@ -50,7 +50,9 @@ class DeliveryReader:
             if not shared.done() or now - at < self.seconds
         }
         if tenant_id not in self._shared:
-            self._shared[tenant_id] = now, asyncio.create_task(self._read(tenant_id))
+            read = asyncio.create_task(self._read(tenant_id))
+            leave(read)
+            self._shared[tenant_id] = now, read
         # A client that leaves must not cancel the read that others wait for.
         return await asyncio.shield(self._shared[tenant_id][1])
 
@@ -59,7 +61,7 @@ class DeliveryReader:
         is closed leaves its socket open."""
         reads = [read for _, read in self._shared.values() if not read.done()]
         for read in reads:
-            abandon(read)
+            read.cancel()
         if reads:
             await asyncio.wait(reads)
 
