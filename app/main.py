@@ -25,11 +25,9 @@ from app.broker.address import parse
 from app.broker.management import Management
 from app.channel_parts import PRODUCER, asyncapi_document, facades, rest_dependencies, stream_config
 from app.channels.facade.dependencies import FacadeDependencies
-from app.channels.facade.routes import ROUTES as FACADE
 from app.channels.feed.process_watch import feed_state, process_state
 from app.channels.rest.dependencies import RestDependencies
 from app.channels.rest.documents import generate_documents
-from app.channels.rest.routes import ROUTES as REST
 from app.channels.stream.changes import ROUTES as CHANGES
 from app.channels.stream.server import ROUTES as STREAM
 from app.channels.stream.server import StreamServer
@@ -38,6 +36,7 @@ from app.claims.request import ClaimService
 from app.combinations.request import CombinationService
 from app.files.daily import make_daily
 from app.http import errors
+from app.http.handlers import handlers_in
 from app.http.headers import complete_response
 from app.http.health import FEED_PROCESS, INGEST_QUEUES, Health, database_responds
 from app.http.listeners import Application, Listener, ListenerFilter, Ports, listener_of
@@ -54,7 +53,6 @@ from app.kit.background import run_forever
 from app.kit.clock import Clock, system_clock
 from app.operations.api.alerts import AlertMonitor, alerts_state
 from app.operations.api.dependencies import OperatorDependencies
-from app.operations.api.routes import ROUTES as OPERATORS
 from app.operations.restoration.failover import DatabaseFailover
 from app.recovery.request import RecoveryService
 from app.replay.request import ReplayService
@@ -84,7 +82,13 @@ from app.wire.views.meta import ALERTS
 
 #: What is served over HTTP and documented; the WebSocket stream, the board, the portal and the console are
 #: beside it.
-ROUTES = (*REST, *CHANGES, *FACADE, *OPERATORS, *LOG_SINK)
+ROUTES = (
+    *handlers_in("app.channels.rest"),
+    *CHANGES,
+    *handlers_in("app.channels.facade"),
+    *handlers_in("app.operations.api"),
+    *LOG_SINK,
+)
 #: How long the event loop waits at most for another Python thread at each step; Python's default is 5 ms.
 _SWITCH_SECONDS = 0.0005
 

@@ -4,7 +4,8 @@ The `opt` of a handler declares what its route requires and allows; `http` lists
 """
 
 from functools import partial
-from types import ModuleType
+from importlib import import_module
+from pkgutil import walk_packages
 
 from litestar.enums import HttpMethod
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
@@ -20,11 +21,11 @@ def siblings(path: str) -> list[str]:
     return [path, path + XML_SUFFIX]
 
 
-def handlers_of(*modules: ModuleType) -> tuple[BaseRouteHandler, ...]:
-    """The handlers that these modules define, in the order of their definition."""
+def handlers_in(package: str) -> tuple[BaseRouteHandler, ...]:
+    """The handlers that the modules of a package define, those of packages in it too."""
     return tuple(
         handler
-        for module in modules
-        for handler in vars(module).values()
-        if isinstance(handler, BaseRouteHandler) and handler.fn.__module__ == module.__name__
+        for module in walk_packages(import_module(package).__path__, f"{package}.")
+        for handler in vars(import_module(module.name)).values()
+        if isinstance(handler, BaseRouteHandler) and handler.fn.__module__ == module.name
     )
