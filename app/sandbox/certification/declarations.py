@@ -29,11 +29,12 @@ ACCIDENTS: dict[str, Accident] = {}
 
 
 def accident(
-    name: str, channels: tuple[Channel, ...], *, what: str, client: str, why: str, restarts: bool = False
+    channels: tuple[Channel, ...], *, what: str, client: str, why: str, restarts: bool = False
 ) -> Callable[[Act], Act]:
-    """Declare the accident that the function brings about."""
+    """Declare the accident that the function brings about, and after which it is named."""
 
     def declare(act: Act) -> Act:
+        name = act.__name__.replace("_", "-")
         assert name not in ACCIDENTS, name
         ACCIDENTS[name] = Accident(name, channels, what, client, why, act, restarts)
         return act

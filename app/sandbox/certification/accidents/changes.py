@@ -16,7 +16,6 @@ def _changes(request: Request) -> bool:
 
 
 @accident(
-    "cut",
     OVER_HTTP,
     what="The connection is cut in the middle of a round, five times.",
     client="Requests again from the last number that it has; offers nothing meanwhile that may be stale.",
@@ -32,7 +31,6 @@ async def cut(stage: Stage) -> None:
 
 
 @accident(
-    "cut-in-frame",
     OVER_HTTP,
     what="An answer is cut off in the middle of a frame, after 700 bytes.",
     client="Discards the half frame, and requests again from the last number before it.",
@@ -47,7 +45,6 @@ async def cut_in_frame(stage: Stage) -> None:
 
 
 @accident(
-    "snapshot-cut",
     OVER_HTTP,
     what="The place that the client names is too long ago: a snapshot begins, and is cut off midway.",
     client="Does not take the part for the whole; requests again from where it was, or without a place.",
@@ -67,7 +64,6 @@ async def snapshot_cut(stage: Stage) -> None:
 
 
 @accident(
-    "too-late",
     OVER_HTTP,
     what="The place that the client names is too long ago, after a round that it missed: it gets a snapshot.",
     client="Drops what the snapshot omits; reads what it missed from the ledger, and pays no result twice.",
@@ -98,7 +94,6 @@ async def _missed(stage: Stage, rule: Rule) -> None:
 
 
 @accident(
-    "refused-503",
     OVER_HTTP,
     what="Requests are refused with 503 three times, while a round is played.",
     client="Offers nothing, waits, and requests again from the same place.",
@@ -114,7 +109,6 @@ async def refused_503(stage: Stage) -> None:
 
 
 @accident(
-    "refused-429",
     OVER_HTTP,
     what=f"A request is refused with 429, and Retry-After of {RETRY_SECONDS} seconds.",
     client="Requests again after these seconds, not before.",
@@ -129,7 +123,6 @@ async def refused_429(stage: Stage) -> None:
 
 
 @accident(
-    "silent",
     OVER_HTTP,
     what="Nothing arrives any more on an open connection; a round is played.",
     client="Offers nothing after 30 seconds without alive, or without an answer; connects again.",

@@ -15,7 +15,6 @@ _ROUNDS_UNTIL_OPEN = 4
 
 
 @accident(
-    "play",
     ALL,
     what="Three rounds are played in two matches: prices change several times a second, markets settle.",
     client="Applies each message in order; compares timestamps in milliseconds; settles each bet once.",
@@ -28,7 +27,6 @@ async def play(stage: Stage) -> None:
 
 
 @accident(
-    "rollback",
     ALL,
     what="An operator rolls a settlement back; the engine settles the market again.",
     client="Takes the payment back, and pays again by the new result.",
@@ -40,7 +38,6 @@ async def rollback(stage: Stage) -> None:
 
 
 @accident(
-    "rollback-held",
     ALL,
     what="An operator rolls a settlement back, and does not settle again.",
     client="Takes the payment back; shows no result; offers the market only when it is listed as active.",
@@ -52,7 +49,6 @@ async def rollback_held(stage: Stage) -> None:
 
 
 @accident(
-    "resettled",
     ALL,
     what="A settlement is rolled back, and settled with the other result.",
     client="Takes the first payment back, and pays by the second result, once.",
@@ -66,7 +62,6 @@ async def resettled(stage: Stage) -> None:
 
 
 @accident(
-    "void",
     ALL,
     what="An operator voids an open market.",
     client="Ends the offer, and refunds every stake.",
@@ -77,7 +72,6 @@ async def void(stage: Stage) -> None:
 
 
 @accident(
-    "void-rolled-back",
     ALL,
     what="A market is voided, and the void is rolled back.",
     client="Takes the refunds back, and offers the market again once it is listed as active.",
@@ -91,7 +85,6 @@ async def void_rolled_back(stage: Stage) -> None:
 
 
 @accident(
-    "void-window",
     ALL,
     what="The bets of one minute on an open market are void; the market goes on.",
     client="Refunds the bets placed in the window, and leaves offer and settlement as they are.",
@@ -103,7 +96,6 @@ async def void_window(stage: Stage) -> None:
 
 
 @accident(
-    "void-window-settled",
     ALL,
     what="The bets of one minute on a settled market are void.",
     client="Refunds the bets placed in the window; the others stay settled.",
@@ -114,7 +106,6 @@ async def void_window_settled(stage: Stage) -> None:
 
 
 @accident(
-    "void-window-rolled-back",
     ALL,
     what="The void of a window is rolled back.",
     client="Takes these refunds back, and nothing else.",
@@ -128,7 +119,6 @@ async def void_window_rolled_back(stage: Stage) -> None:
 
 
 @accident(
-    "backup",
     ALL,
     what="A game server loads a backup: rounds that were settled are played again.",
     client="Rolls back, notes the void windows, and settles the rounds again under the same keys.",
@@ -143,7 +133,6 @@ async def backup(stage: Stage) -> None:
 
 
 @accident(
-    "names",
     ALL,
     what="Teams and players have quotes, ampersands, angle brackets and letters of other scripts.",
     client="Parses XML and JSON with a parser; looks for nothing in their text.",
@@ -158,7 +147,6 @@ async def names(stage: Stage) -> None:
 
 
 @accident(
-    "suspended",
     ALL,
     what="An operator suspends a match, and releases it.",
     client="Takes no bets on it meanwhile, and offers again what is listed as active.",
@@ -173,7 +161,6 @@ async def suspended(stage: Stage) -> None:
 
 
 @accident(
-    "cancelled",
     ALL,
     what="A match is cancelled in play.",
     client="Ends every offer, and refunds what is void.",
@@ -187,7 +174,6 @@ async def cancelled(stage: Stage) -> None:
 
 
 @accident(
-    "market-type-off",
     ALL,
     what="A market type is switched off for the tenant, a round is played, and it is switched on again.",
     client="Nothing of its own: the type's markets are suspended, settle, and are listed again.",
@@ -202,7 +188,6 @@ async def market_type_off(stage: Stage) -> None:
 
 
 @accident(
-    "unbooked",
     AMQP,
     what="A match is unbooked, a round is played, and it is booked again.",
     client="Suspends what one odds_change suspends; recovers when x-prev-seq shows what came in between.",
@@ -216,7 +201,6 @@ async def unbooked(stage: Stage) -> None:
 
 
 @accident(
-    "bet-stop",
     AMQP,
     what="The tenant receives bet_stop, and a match is suspended and released.",
     client="Suspends all active markets of the match, or ignores the message: the odds_change follows.",
@@ -233,7 +217,6 @@ async def bet_stop(stage: Stage) -> None:
 
 
 @accident(
-    "finished",
     ALL,
     what="A match is played to its end.",
     client="Settles everything, and has nothing of it on offer.",

@@ -24,7 +24,6 @@ async def _away(stage: Stage, how: signal.Signals = signal.SIGTERM) -> AsyncIter
 
 
 @accident(
-    "restarted",
     ALL,
     what="The client is ended, a round is played, and it is started again.",
     client="Reads its book and its results from disk, and recovers from where they end.",
@@ -37,7 +36,6 @@ async def restarted(stage: Stage) -> None:
 
 
 @accident(
-    "killed",
     ALL,
     what="The client is killed in the middle of a round, and started again.",
     client="Finds a complete book on disk; pays nothing twice that it had paid.",
@@ -51,7 +49,6 @@ async def killed(stage: Stage) -> None:
 
 
 @accident(
-    "resettled-while-away",
     ALL,
     what="While the client is down, a market that it had settled gets the other result.",
     client="Replaces the older result by the replayed one, whether or not a rollback came.",
@@ -66,7 +63,6 @@ async def resettled_while_away(stage: Stage) -> None:
 
 
 @accident(
-    "rolled-back-while-away",
     ALL,
     what="While the client is down, a settlement that it had paid is rolled back, and not made again.",
     client="Takes the payment back: the market is listed as suspended, so it has no result.",
@@ -80,7 +76,6 @@ async def rolled_back_while_away(stage: Stage) -> None:
 
 
 @accident(
-    "finished-while-away",
     ALL,
     what="While the client is down, a match ends that it had on offer.",
     client="Closes what is not replayed, and settles what is.",
@@ -96,7 +91,6 @@ async def finished_while_away(stage: Stage) -> None:
 
 
 @accident(
-    "two-processes",
     ALL,
     what="A second process of the client starts, and a round is played; the first one reconnects.",
     client="Each process has a book of its own; neither is disturbed by the other's recovery.",
@@ -118,7 +112,6 @@ async def two_processes(stage: Stage) -> None:
 
 
 @accident(
-    "stalled",
     ALL,
     what=f"The client's process stands still for {_STALLED_SECONDS:.0f} seconds while two rounds are played.",
     client="Reads what has queued up, in order, and is right again.",
@@ -133,7 +126,6 @@ async def stalled(stage: Stage) -> None:
 
 
 @accident(
-    "login-rotated",
     ALL,
     what="The tenant gets a new key and password; the old ones end; the client starts with the new ones.",
     client="Ends with a clear error, or waits; goes on from its stored book with the new login.",
@@ -148,7 +140,6 @@ async def login_rotated(stage: Stage) -> None:
 
 
 @accident(
-    "clock",
     AMQP,
     what=f"The client begins anew with a clock that is {_OFF_SECONDS} seconds fast, then so much slow.",
     client="Compares our timestamps with each other, and recovers from two minutes before its `after`.",
@@ -164,7 +155,6 @@ async def clock(stage: Stage) -> None:
 
 
 @accident(
-    "feed-killed",
     AMQP,
     what="The process that publishes is killed in the middle of a round, and started again.",
     client="Ignores what comes twice; recovers if alive has subscribed=0.",

@@ -15,7 +15,6 @@ SILENCE_SECONDS, _ALIVE_SECONDS = 33.0, 15.0
 
 
 @accident(
-    "gap",
     AMQP,
     what="Three messages of a match are lost, while others of it and alive arrive.",
     client="Sees an x-prev-seq above its last x-seq: suspends the match at once, and recovers it.",
@@ -30,7 +29,6 @@ async def gap(stage: Stage) -> None:
 
 
 @accident(
-    "gap-noticed-late",
     AMQP,
     what="A round of one match is lost; messages of another match arrive; then the first match goes on.",
     client="Recovers from before its newest message of that match, not from its newest message of all.",
@@ -45,7 +43,6 @@ async def gap_noticed_late(stage: Stage) -> None:
 
 
 @accident(
-    "settlement-lost",
     AMQP,
     what="The settlements of a round are lost, and nothing else.",
     client="Recovers, and settles by what is replayed.",
@@ -62,7 +59,6 @@ async def settlement_lost(stage: Stage) -> None:
 
 
 @accident(
-    "disconnected",
     AMQP,
     what="The connection is cut, and cannot be made again while a round is played.",
     client="Suspends everything, after 20 seconds at most; connects, recovers what it missed; offers again.",
@@ -78,7 +74,6 @@ async def disconnected(stage: Stage) -> None:
 
 
 @accident(
-    "disconnected-briefly",
     AMQP,
     what="The connection is cut in the middle of a round, and can be made again at once.",
     client="Recovers after each connect, however short the interruption was.",
@@ -92,7 +87,6 @@ async def disconnected_briefly(stage: Stage) -> None:
 
 
 @accident(
-    "subscribed-0",
     AMQP,
     what="A round is lost at the end of what is published, and alive has subscribed=0.",
     client="Suspends everything at once, and recovers.",
@@ -109,7 +103,6 @@ async def subscribed_0(stage: Stage) -> None:
 
 
 @accident(
-    "silence",
     AMQP,
     what="Nothing at all is delivered for half a minute, alive included; the connection stays open.",
     client="Suspends everything after 20 seconds without any message, and recovers.",
@@ -123,7 +116,6 @@ async def silence(stage: Stage) -> None:
 
 
 @accident(
-    "repeated",
     AMQP,
     what="Every message of two rounds is delivered twice.",
     client="Ignores what has the timestamp that it has already; pays each settlement once.",
@@ -135,7 +127,6 @@ async def repeated(stage: Stage) -> None:
 
 
 @accident(
-    "repeated-later",
     AMQP,
     what="All messages of a round are delivered once more, when newer ones have arrived.",
     client="Ignores what is older than what it has of a market; takes no market on offer again.",
@@ -151,7 +142,6 @@ async def repeated_later(stage: Stage) -> None:
 
 
 @accident(
-    "disorder",
     AMQP,
     what="The messages of a round are delivered in reverse order.",
     client="Compares the timestamps of prices and of results for each market; recovers at the first gap.",
@@ -165,7 +155,6 @@ async def disorder(stage: Stage) -> None:
 
 
 @accident(
-    "burst",
     AMQP,
     what="Messages of three rounds arrive all at once, late.",
     client="Applies them in order, and is right within seconds.",
@@ -178,7 +167,6 @@ async def burst(stage: Stage) -> None:
 
 
 @accident(
-    "unknown-message",
     AMQP,
     what="A message arrives with a root element that the client does not know.",
     client="Acknowledges it, and passes over it.",
@@ -192,7 +180,6 @@ async def unknown_message(stage: Stage) -> None:
 
 
 @accident(
-    "unknown-attributes",
     AMQP,
     what="The messages of a round have attributes and elements that the client does not know.",
     client="Passes over them, and applies the rest.",

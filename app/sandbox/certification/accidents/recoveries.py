@@ -16,7 +16,6 @@ _REQUEST = re.compile(rb'request_id="[^"]*"')
 
 
 @accident(
-    "recovery-409",
     AMQP,
     what="Recoveries are refused with 409 twice: another one is in progress (at the SDK address none is).",
     client="Stays suspended, and requests again with another request_id until one is accepted.",
@@ -30,7 +29,6 @@ async def recovery_409(stage: Stage) -> None:
 
 
 @accident(
-    "recovery-429",
     AMQP,
     what=f"A recovery is refused with 429, and Retry-After of {RETRY_SECONDS} seconds.",
     client="Stays suspended, and requests again after these seconds, not before.",
@@ -41,7 +39,6 @@ async def recovery_429(stage: Stage) -> None:
 
 
 @accident(
-    "recovery-503",
     AMQP,
     what="Recoveries are refused with 503 three times.",
     client="Stays suspended, and requests again until one is accepted.",
@@ -52,7 +49,6 @@ async def recovery_503(stage: Stage) -> None:
 
 
 @accident(
-    "recovery-no-answer",
     AMQP,
     what="The connection breaks before the answer to a recovery's request arrives.",
     client="Requests again, unless what it requested is replayed after all.",
@@ -67,7 +63,6 @@ async def recovery_no_answer(stage: Stage) -> None:
 
 
 @accident(
-    "recovery-cut",
     AMQP,
     what="The connection is cut in the middle of a recovery.",
     client="Stays suspended, connects, and requests again from where its book is complete.",
@@ -82,7 +77,6 @@ async def recovery_cut(stage: Stage) -> None:
 
 
 @accident(
-    "recovery-of-another",
     AMQP,
     what="While a recovery of the client's is under way, that of another process ends.",
     client="Ignores messages with another request_id; stays suspended until its own is complete.",
@@ -98,7 +92,6 @@ async def recovery_of_another(stage: Stage) -> None:
 
 
 @accident(
-    "live-in-recovery",
     AMQP,
     what="A round is played while a recovery is under way; its messages come before what is replayed.",
     client="Holds live messages back until snapshot_complete, then applies them.",
@@ -111,7 +104,6 @@ async def live_in_recovery(stage: Stage) -> None:
 
 
 @accident(
-    "replay-late",
     AMQP,
     what="Messages of a recovery that is complete are delivered again, after newer live ones.",
     client="Ignores them: the recovery is over, and they are older than what it has.",
@@ -123,7 +115,6 @@ async def replay_late(stage: Stage) -> None:
 
 
 @accident(
-    "replay-of-another",
     AMQP,
     what="A recovery of another process is delivered, older than the live messages before it.",
     client="Ignores messages with another request_id.",
