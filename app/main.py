@@ -57,20 +57,17 @@ from app.operations.restoration.failover import DatabaseFailover
 from app.recovery.request import RecoveryService
 from app.replay.request import ReplayService
 from app.settings import Settings, load
-from app.sites.board.routes import ROUTES as BOARD
 from app.sites.board.routes import Board
 from app.sites.console.live_tables import LiveReader
 from app.sites.console.match_tables import MatchReader
 from app.sites.console.moving_pages import render
-from app.sites.console.routes import console_router
 from app.sites.console.row_feed import MatchFeeds, RowFeed
 from app.sites.console.site import CONSOLE, ConsoleDependencies
 from app.sites.pages import error_pages
 from app.sites.pages.event_streams import OpenStreams
+from app.sites.pages.router import site_router
 from app.sites.portal.dependencies import DeliveryReader, PortalDependencies
-from app.sites.portal.routes import portal_router
 from app.sites.portal.site import PORTAL
-from app.sites.status.routes import ROUTES as STATUS
 from app.sites.status.routes import StatusPages
 from app.status.monitor import StatusConfig, StatusMonitor
 from app.status.publication import StatusTexts
@@ -129,10 +126,10 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Litestar:
         route_handlers=(
             *ROUTES,
             *STREAM,
-            *BOARD,
-            *STATUS,
-            portal_router(lambda: parts.portal),
-            console_router(lambda: parts.console),
+            *handlers_in("app.sites.board"),
+            *handlers_in("app.sites.status"),
+            site_router(PORTAL, "app.sites.portal", lambda: parts.portal.people),
+            site_router(CONSOLE, "app.sites.console", lambda: parts.console.people),
         ),
         middleware=[listeners, RequestGuard(parts)],
         request_class=StrictRequest,

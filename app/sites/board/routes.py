@@ -68,6 +68,3 @@ def _read(name: str) -> bytes | None:
         return Path(name).read_bytes() if name else None
     except OSError:
         return None
-
-
-ROUTES = (page, asset, report)

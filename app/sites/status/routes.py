@@ -72,6 +72,3 @@ async def asset(
 ) -> Response[bytes]:
     """A style sheet or a picture of the page; `version` is part of the address alone."""
     return _ASSETS.response(request.scope, name)
-
-
-ROUTES = (page, feed, asset)

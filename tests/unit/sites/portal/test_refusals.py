@@ -8,9 +8,9 @@ import pytest
 from app.domain.tenant import Role, SignedIn
 from app.http.request_guard import RequestGuard, check_query, choose_format
 from app.kit.errors import Conflict
+from app.sites.pages.router import site_router
 from app.sites.pages.sessions import SessionGuard
 from app.sites.pages.texts import LANGUAGES
-from app.sites.portal.routes import portal_router
 from app.sites.portal.site import PORTAL, check
 from tests.support.refusals import Raised, refusals_of
 
@@ -21,7 +21,8 @@ _DIGEST = ("app.wire.views.selfcheck.", "app.access.selfcheck.", "app.sites.port
 @pytest.fixture(scope="module")
 def raised() -> list[Raised]:
     """What any handler of the portal may refuse, and what stands before it."""
-    handlers = [each.fn for route in portal_router(lambda: None).routes for each in route.route_handlers]
+    router = site_router(PORTAL, "app.sites.portal", lambda: None)
+    handlers = [each.fn for route in router.routes for each in route.route_handlers]
     opened = (RequestGuard._handle_open, choose_format, check_query)
     guards = (SessionGuard, SessionGuard.handle, *opened, check)
     return refusals_of(*handlers, *guards)
