@@ -176,21 +176,12 @@ class Management:
         for name, value in limits.items():
             await self._api.call("PUT", f"user-limits/{_part(user)}/{name}", {"value": value})
 
-    async def put_operator_policy(
-        self, vhost: str, name: str, definition: Mapping[str, Any], pattern: str = ".*"
-    ) -> None:
-        """Set a policy on the queues of `vhost` that its users cannot override."""
-        await self._put_policy("operator-policies", vhost, name, definition, pattern)
-
     async def put_policy(
-        self, vhost: str, name: str, definition: Mapping[str, Any], pattern: str = ".*"
+        self, vhost: str, name: str, definition: Mapping[str, Any], pattern: str, *, for_users: bool = False
     ) -> None:
-        """Set an ordinary policy on the queues of `vhost`."""
-        await self._put_policy("policies", vhost, name, definition, pattern)
-
-    async def _put_policy(
-        self, kind: str, vhost: str, name: str, definition: Mapping[str, Any], pattern: str
-    ) -> None:
+        """Set a policy on the queues of `vhost` whose names fit; one that is not `for_users` they cannot
+        override."""
+        kind = "policies" if for_users else "operator-policies"
         policy = {"pattern": pattern, "apply-to": "queues", "priority": 0, "definition": dict(definition)}
         await self._api.call("PUT", f"{kind}/{_part(vhost)}/{_part(name)}", policy)
 

@@ -148,9 +148,9 @@ async def declare_topology(management: Management, vhost: str, exchange: str) ->
     await management.put_exchange(vhost, exchange, "topic")
     await declare_client_exchanges(management, vhost, exchange)
     await management.put_exchange(vhost, LOST, "headers", internal=True)
-    await management.put_operator_policy(vhost, "tenant-queues", QUEUE_LIMITS, _OTHERS)
+    await management.put_policy(vhost, "tenant-queues", QUEUE_LIMITS, _OTHERS)
     overflow = {"overflow": "drop-head", "dead-letter-exchange": LOST}
-    await management.put_policy(vhost, "tenant-queues", overflow, _OTHERS)
+    await management.put_policy(vhost, "tenant-queues", overflow, _OTHERS, for_users=True)
     await management.put_queue(vhost, LOST, _LOST_LIMITS)
     for loss in _LOSSES:
         only = {"x-match": "any-with-x", "x-first-death-reason": loss}

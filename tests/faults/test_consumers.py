@@ -49,7 +49,7 @@ async def acknowledging(consumer: Stoppable) -> AsyncIterator[Stoppable]:
 async def shorten(rig: Rig, slug: str) -> None:
     """Let the tenant's queues hold little, so that little is enough to overflow them."""
     limits = provisioning.QUEUE_LIMITS | {"max-length": SHORT}
-    await rig.management.put_operator_policy(slug, "tenant-queues", limits, "^(?!lost$)")
+    await rig.management.put_policy(slug, "tenant-queues", limits, "^(?!lost$)")
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.02])
