@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from msgspec.structs import asdict
 
@@ -62,75 +62,13 @@ def bet_stop(event_id: str, product: int, timestamp: int) -> bytes:
     )
 
 
-def bet_settlement(
-    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
-) -> bytes:
-    """Markets decided together; each entry's result is won or lost."""
-    return feed.write_bet_settlement(
-        feed.BetSettlement(
-            product=product,
-            event_id=event_id,
-            timestamp=timestamp,
-            request_id=request_id,
-            certainty=feed.Certainty.CONFIRMED,
-            outcomes=feed.SettlementList(market=tuple([_settled_market(entry) for entry in entries])),
-        )
-    )
+class _Head(TypedDict):
+    """What every message about a match says."""
 
-
-def bet_cancel(
-    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
-) -> bytes:
-    """Markets voided together: as a whole, or the bets of one window."""
-    return feed.write_bet_cancel(
-        feed.BetCancel(
-            product=product,
-            event_id=event_id,
-            timestamp=timestamp,
-            request_id=request_id,
-            **_window(entries),
-            market=tuple([_cancelled_market(entry) for entry in entries]),
-        )
-    )
-
-
-def rollback_bet_settlement(
-    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
-) -> bytes:
-    """Settlements rolled back."""
-    return feed.write_rollback_bet_settlement(
-        feed.RollbackBetSettlement(
-            product=product,
-            event_id=event_id,
-            timestamp=timestamp,
-            request_id=request_id,
-            market=_reopened_markets(entries),
-        )
-    )
-
-
-def rollback_bet_cancel(
-    event_id: str, product: int, timestamp: int, entries: Sequence[LedgerEntry], request_id: str | None = None
-) -> bytes:
-    """Voids rolled back, all of one window or of none."""
-    return feed.write_rollback_bet_cancel(
-        feed.RollbackBetCancel(
-            product=product,
-            event_id=event_id,
-            timestamp=timestamp,
-            request_id=request_id,
-            **_window(entries),
-            market=_reopened_markets(entries),
-        )
-    )
-
-
-_LEDGER_MESSAGES = {
-    "bet_settlement": bet_settlement,
-    "bet_cancel": bet_cancel,
-    "rollback_bet_settlement": rollback_bet_settlement,
-    "rollback_bet_cancel": rollback_bet_cancel,
-}
+    product: int
+    event_id: str
+    timestamp: int
+    request_id: str | None
 
 
 def ledger_message(
@@ -141,8 +79,30 @@ def ledger_message(
     entries: Sequence[LedgerEntry],
     request_id: str | None = None,
 ) -> bytes:
-    """Markets whose settlement changed in the same way: the one that `message` names."""
-    return _LEDGER_MESSAGES[message](event_id, product, timestamp, entries, request_id)
+    """Markets whose settlement changed in the same way: the one that `message` names.
+
+    Of a `bet_settlement` each entry's result is won or lost. A `bet_cancel` voids markets as a whole, or the
+    bets of one window, and its rollback is of all of one window or of none.
+    """
+    head = _Head(product=product, event_id=event_id, timestamp=timestamp, request_id=request_id)
+    match message:
+        case "bet_settlement":
+            outcomes = feed.SettlementList(market=tuple([_settled_market(entry) for entry in entries]))
+            return feed.write_bet_settlement(
+                feed.BetSettlement(**head, certainty=feed.Certainty.CONFIRMED, outcomes=outcomes)
+            )
+        case "bet_cancel":
+            cancelled = tuple([_cancelled_market(entry) for entry in entries])
+            return feed.write_bet_cancel(feed.BetCancel(**head, **_window(entries), market=cancelled))
+        case "rollback_bet_settlement":
+            return feed.write_rollback_bet_settlement(
+                feed.RollbackBetSettlement(**head, market=_reopened_markets(entries))
+            )
+        case "rollback_bet_cancel":
+            return feed.write_rollback_bet_cancel(
+                feed.RollbackBetCancel(**head, **_window(entries), market=_reopened_markets(entries))
+            )
+    raise ValueError(f"{message!r} is no message about settlements")
 
 
 def fixture_change(
