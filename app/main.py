@@ -34,6 +34,7 @@ from app.channels.stream.server import StreamServer
 from app.channels.stream.subscriptions import Subscriptions
 from app.claims.request import ClaimService
 from app.combinations.request import CombinationService
+from app.commands.command_service import CommandService
 from app.files.daily import make_daily
 from app.http import errors
 from app.http.handlers import handlers_in
@@ -160,6 +161,7 @@ class Parts:
         self.recoveries: RecoveryService
         self.replays: ReplayService
         self.combinations: CombinationService
+        self.commands: CommandService
         self.claims: ClaimService
         self.refused_recoveries: RefusedRecoveries
         self.facades: dict[Listener, FacadeDependencies]
@@ -203,6 +205,8 @@ class Parts:
             self.response_cache = ResponseCache(store, settings.response_cache_bytes)
             broker = _broker(settings, management)
             access_config = broker_sync.BrokerAccessConfig(settings.exchange, settings.broker_authorisation)
+            pricing = msgspec.convert(settings, PricingConfig, from_attributes=True)
+            self.commands = CommandService(store, pricing, settings.consent_seconds)
             self.operators = self._operators(store, broker)
             self.sink = LogSink(queues, self._clock, settings.secret_key)
             self.refused_recoveries = RefusedRecoveries(store)
@@ -259,10 +263,10 @@ class Parts:
             secret=settings.secret_key,
             broker=broker,
             internal_vhost=settings.rabbitmq_internal_vhost,
-            pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
+            pricing=self.commands.pricing,
+            commands=self.commands,
             public_url=settings.public_url.rstrip("/"),
             sandbox=settings.sandbox,
-            consent_seconds=settings.consent_seconds,
         )
 
     def _status_monitor(self, store: Store) -> StatusMonitor:
@@ -303,13 +307,13 @@ class Parts:
             clock=clock,
             secret=settings.secret_key,
             url=settings.console_url,
-            pricing=msgspec.convert(settings, PricingConfig, from_attributes=True),
+            pricing=self.commands.pricing,
+            commands=self.commands,
             live=RowFeed(LiveReader(store, clock).read, render, clock),
             matches=MatchFeeds(
                 lambda match_id: RowFeed(MatchReader(store, clock, match_id).read, render, clock)
             ),
             streams=self._open_streams(store),
-            consent_seconds=settings.consent_seconds,
         )
 
     def _health(self, store: Store, queues: IngestQueues) -> Health:

@@ -8,7 +8,7 @@ from app.claims import answer as answers
 from app.claims import steps
 from app.claims.request import ClaimService, WantedClaim
 from app.cli.connections import command_store
-from app.cli.match_control_commands import send_command
+from app.cli.match_control_commands import command_service, sender
 from app.cli.runtime import actor, async_command, load_settings, print_line, print_list
 from app.commands.match_commands import UpholdClaim
 from app.domain.claims import MAX_EVIDENCE, MAX_REASON, Claim, ClaimState
@@ -172,7 +172,8 @@ async def uphold_claim(
             answer=_text("--answer", answer, least=0),
             request_id=request_id if request_id is None else _text("--request-id", request_id, most=120),
         )
-        sent = await send_command(store, settings, str(found.match_id), command)
+        service = command_service(store, settings)
+        sent = await service.send(str(found.match_id), command, sender(), system_clock())
         async with store.autocommit() as tx:
             after = await stored_claims.get(tx, claim_id)
     print_line(_line(after or found))

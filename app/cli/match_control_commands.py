@@ -13,9 +13,9 @@ import msgspec
 
 from app.cli.connections import command_store, pricing_config
 from app.cli.runtime import actor, async_command, load_settings, print_json, print_line, print_list
-from app.commands import consent
-from app.commands.execution import Preview, preview
-from app.commands.match_commands import Command, OnMarket
+from app.commands.command_service import CommandService
+from app.commands.execution import Preview, Sender
+from app.commands.match_commands import OnMarket
 from app.commands.settlement_audit import audit_settlements
 from app.commands.trading_commands import AnyCommand, OfMarket
 from app.domain.ids import match_urn
@@ -50,7 +50,7 @@ async def match_command(match: str, command: str, fields: tuple[str, ...]) -> No
     settings = load_settings()
     parsed = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
-        after = await send_command(store, settings, match, parsed)
+        after = await command_service(store, settings).send(match, parsed, sender(), system_clock())
         if isinstance(after, ConsentRequest):
             click.echo(waiting_line(after))
             return
@@ -72,33 +72,19 @@ async def preview_command(match: str, command: str, fields: tuple[str, ...]) -> 
     settings = load_settings()
     parsed = _command({"command": command} | dict(map(_field, fields)))
     async with command_store(settings) as store:
-        found = await preview(
-            store,
-            match,
-            parsed,
-            now=system_clock(),
-            pricing=pricing_config(settings),
-            by=actor(),
-            consent_seconds=settings.consent_seconds,
-        )
+        found = await command_service(store, settings).preview(match, parsed, sender(), system_clock())
     print_preview(found)
     if found.needs_consent:
         click.echo("a second person must consent before it is executed")
 
 
-async def send_command(
-    store: Store, settings: Settings, ref: str, command: Command
-) -> Match | ConsentRequest:
-    """Execute a command in the name of who runs this one, or store it until a second person consents."""
-    return await consent.send(
-        store,
-        ref,
-        command,
-        by=actor(),
-        now=system_clock(),
-        pricing=pricing_config(settings),
-        consent_seconds=settings.consent_seconds,
-    )
+def command_service(store: Store, settings: Settings) -> CommandService:
+    return CommandService(store, pricing_config(settings), settings.consent_seconds)
+
+
+def sender() -> Sender:
+    """Who runs this command, in whose name it is sent."""
+    return Sender(actor(), actor())
 
 
 def waiting_line(request: ConsentRequest) -> str:
@@ -229,7 +215,7 @@ async def show_consent(number: int) -> None:
     """What command NUMBER would do now, and the FINGERPRINT of that, by which `give` knows what you saw."""
     settings, now = load_settings(), system_clock()
     async with command_store(settings) as store:
-        shown = await consent.show(store, number, now=now, pricing=pricing_config(settings))
+        shown = await command_service(store, settings).show(number, now)
     request, found, obstacle = shown
     print_line(_request_line(request, now))
     if obstacle is not None:
@@ -250,15 +236,7 @@ async def give_consent(number: int, fingerprint: str) -> None:
     """Consent to command NUMBER, which another person sent: it is executed."""
     settings, now = load_settings(), system_clock()
     async with command_store(settings) as store:
-        after = await consent.give(
-            store,
-            number,
-            fingerprint,
-            by=actor(),
-            person=actor(),
-            now=now,
-            pricing=pricing_config(settings),
-        )
+        after = await command_service(store, settings).give(number, fingerprint, sender(), now)
     print_line(_request_line(after, now))
 
 
@@ -268,9 +246,9 @@ async def give_consent(number: int, fingerprint: str) -> None:
 @async_command
 async def refuse_consent(number: int, reason: str) -> None:
     """Refuse consent to command NUMBER, or withdraw one that you sent: it is never executed."""
-    now = system_clock()
-    async with command_store(load_settings()) as store:
-        after = await consent.refuse(store, number, reason, by=actor(), person=actor(), now=now)
+    settings, now = load_settings(), system_clock()
+    async with command_store(settings) as store:
+        after = await command_service(store, settings).refuse(number, reason, sender(), now)
     print_line(_request_line(after, now))
 
 

@@ -37,10 +37,9 @@ from app.domain.market import Market, MarketKey, Result
 from app.domain.match import Match
 from app.domain.settlement import LedgerEntry, LedgerStatus, VoidWindow, standing_windows, void_windows
 from app.kit.errors import Conflict, Field, Invalid
-from app.store import audit, history, matches, operator_commands
+from app.store import audit, history, operator_commands
 from app.store.audit import AuditRecord
 from app.store.changes import ChangeDraft, envelope_of
-from app.store.connections import Store
 from app.store.operator_commands import ExecutedCommand, RecordedCommand
 from app.store.transaction import Tx, Write
 from app.trading.pricing import PricingConfig
@@ -55,16 +54,6 @@ class Sender(msgspec.Struct, frozen=True):
     actor: str
     person: str
     consent_by: str | None = None
-
-
-class ConsentNeeded(Conflict):
-    """The command changes a result that was published too long ago for one person to change it; `fingerprint`
-    is that of its effect."""
-
-    def __init__(self, fingerprint: str) -> None:
-        what = "This changes a result that was published long ago: a second operator must consent."
-        super().__init__(what, code="consent_needed")
-        self.fingerprint = fingerprint
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -88,38 +77,6 @@ class Plan(msgspec.Struct, frozen=True):
     def after(self) -> CommandState:
         changed = {market.key: market for market in self.update.reaction.markets}
         return state_of(self.update.after, self.update.book | changed, self.command)
-
-
-async def execute(
-    store: Store,
-    ref: str,
-    command: Command,
-    *,
-    by: str,
-    now: int,
-    pricing: PricingConfig,
-    owner: str | None = None,
-    consent_seconds: int = 0,
-) -> Match:
-    """Execute a command of `by` on the match `ref` and write its audit row; returns the match after it.
-
-    A repeated `request_id` of the same `owner` (default: `by`) does nothing. Raises `NotFound`; `Invalid`
-    with the offending field; `Conflict` when the present state does not allow it, when a command of somebody
-    else has been executed since the `revision` of this one, or when its id belongs to another command;
-    `ConsentNeeded` when it changes a result that was published more than `consent_seconds` ago (0: however
-    long). Nothing is written then.
-    """
-    sender = Sender(by, owner or by)
-    async with store.transaction() as tx:
-        found = await matches.by_ref(tx, ref)
-        done = await is_repeated(tx, found.id, command, sender.person, now)
-        match = await matches.lock(tx, found.id)
-        if done:
-            return match
-        planned = await plan(tx, match, command, sender, now, pricing)
-        if await needs_consent(tx, planned, consent_seconds):
-            raise ConsentNeeded(planned.fingerprint)
-        return await carry_out(tx, planned, sender)
 
 
 class MovedMarket(NamedTuple):
@@ -150,23 +107,8 @@ class Preview(msgspec.Struct, frozen=True):
     needs_consent: bool
 
 
-async def preview(
-    store: Store,
-    ref: str,
-    command: Command,
-    *,
-    now: int,
-    pricing: PricingConfig,
-    by: str = "",
-    owner: str | None = None,
-    consent_seconds: int = 0,
-) -> Preview:
-    """What the command of `by` would do to the match `ref`. Raises what its execution would, but
-    `ConsentNeeded`."""
-    async with store.dry_run() as tx:
-        match = await matches.lock(tx, (await matches.by_ref(tx, ref)).id)
-        planned = await plan(tx, match, command, Sender(by, owner or by), now, pricing)
-        waits = await needs_consent(tx, planned, consent_seconds)
+def previewed(match: Match, planned: Plan, waits: bool) -> Preview:
+    """What this plan would do to the match; `waits`: a second operator must consent before."""
     update = planned.update
     changed = match_reaction.changed_markets(update)
     moved = tuple(MovedMarket(update.book.get(each.key), each) for each in changed)
@@ -197,8 +139,8 @@ async def needs_consent(tx: Tx, planned: Plan, consent_seconds: int) -> bool:
 async def plan(
     tx: Tx, match: Match, command: Command, sender: Sender, now: int, pricing: PricingConfig
 ) -> Plan:
-    """What `command` changes on this match, which must be locked in `tx`; `carry_out` writes it. Raises as
-    `execute`."""
+    """What `command` changes on this match, which must be locked in `tx`; `carry_out` writes it. Raises
+    `Invalid` and `Conflict` as `CommandService.execute`."""
     await _check_revision(tx, match, command, sender)
     if isinstance(command, UpholdClaim):
         await correction.check(tx, match, correction_of(command), by=sender.actor)

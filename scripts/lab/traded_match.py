@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
-from app.commands import creation, execution
+from app.commands import creation
+from app.commands.command_service import CommandService
 from app.commands.creation import NewMatch
+from app.commands.execution import Sender
 from app.commands.match_commands import Command
 from app.commands.trading_commands import AnyCommand
 from app.domain.market import Market
@@ -162,14 +164,8 @@ class TradedMatch:
         listed = sorted(book.values(), key=lambda one: one.key)
         command = random_command(self._rng, listed, await self._present(match))
         try:
-            await execution.execute(
-                self._store,
-                str(match.id),
-                command,
-                by="trader",
-                now=self._now,
-                pricing=self._config.pricing,
-            )
+            service = CommandService(self._store, self._config.pricing)
+            await service.execute(str(match.id), command, Sender("trader", "trader"), self._now)
             self._executed += 1
         except Refusal:
             pass  # the state forbids it

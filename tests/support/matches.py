@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from app.commands import creation, execution
+from app.commands import creation
+from app.commands.command_service import CommandService
 from app.commands.creation import NewMatch
+from app.commands.execution import Sender
 from app.commands.match_commands import Command
 from app.domain.match import Match
 from app.ingest.log_update import IngestConfig
@@ -19,5 +21,5 @@ async def create_match(store: Store, now: int, **fields: Any) -> Match:
 
 async def execute(store: Store, match: Match, command: Command, now: int, *, by: str = "tester") -> Match:
     """The match after an operator's command."""
-    config = IngestConfig()
-    return await execution.execute(store, str(match.id), command, by=by, now=now, pricing=config.pricing)
+    service = CommandService(store, IngestConfig().pricing)
+    return await service.execute(str(match.id), command, Sender(by, by), now)

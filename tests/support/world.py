@@ -12,8 +12,10 @@ from typing import Any
 import msgspec
 
 from app.access import profiles
-from app.commands import consent, entrant_import, match_commands
+from app.commands import entrant_import, match_commands
+from app.commands.command_service import CommandService
 from app.commands.entrant_import import RowKind
+from app.commands.execution import Sender
 from app.commands.soccer_season import read_season_file
 from app.domain.market import Result
 from app.domain.match import Match
@@ -119,8 +121,8 @@ async def _request_consent(store: Store, match: Match, now: int) -> None:
         market_id=13, specifiers=won.specifiers, result="lost", reason="the referee has corrected it"
     )
     later, by = now + 120_000, "operator ann@ops.example"
-    pricing = CONFIG.pricing
-    await consent.send(store, str(match.id), command, by=by, now=later, pricing=pricing, consent_seconds=60)
+    service = CommandService(store, CONFIG.pricing, consent_seconds=60)
+    await service.send(str(match.id), command, Sender(by, by), later)
 
 
 def _rows(home: FictionalTeam, away: FictionalTeam) -> Iterator[dict[str, Any]]:

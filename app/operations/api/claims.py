@@ -13,7 +13,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import UNSET, Meta, UnsetType
 
 from app.claims import answer, steps
-from app.commands import consent
+from app.commands.execution import Sender
 from app.commands.match_commands import UpholdClaim, Words
 from app.domain.claims import Claim
 from app.http.auth import AuthenticatedRequest
@@ -155,16 +155,8 @@ async def uphold_claim(
         **{name: getattr(data, name) for name in ("request_id", "revision")},
     )
     caller, now = request.auth, ops.clock()
-    found = await consent.send(
-        ops.store,
-        str(claim.match_id),
-        command,
-        by=caller.actor,
-        owner=caller.owner,
-        now=now,
-        pricing=ops.pricing,
-        consent_seconds=ops.consent_seconds,
-    )
+    sender = Sender(caller.actor, caller.owner)
+    found = await ops.commands.send(str(claim.match_id), command, sender, now)
     if isinstance(found, ConsentRequest):
         waiting: Any = Single(consent_view(found, now))
         return ViewResponse(waiting, status_code=202)

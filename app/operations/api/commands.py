@@ -9,8 +9,7 @@ from litestar import Response, post
 from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import Meta
 
-from app.commands import consent
-from app.commands.execution import preview
+from app.commands.execution import Sender
 from app.commands.match_commands import Cancel, Command, Words
 from app.commands.trading_commands import AnyCommand
 from app.commands.undo import is_undoable
@@ -116,18 +115,7 @@ async def preview_command(
     request: AuthenticatedRequest, ops: Operators, match_id: FromPath[str], data: JSONBody[AnyCommand]
 ) -> Single[PreviewView]:
     """What one command would do, which is not executed; it is refused as its execution would be."""
-    caller = request.auth
-    found = await preview(
-        ops.store,
-        match_id,
-        data,
-        now=ops.clock(),
-        pricing=ops.pricing,
-        by=caller.actor,
-        owner=caller.owner,
-        consent_seconds=ops.consent_seconds,
-    )
-    return Single(preview_view(found))
+    return Single(preview_view(await ops.commands.preview(match_id, data, _sender(request), ops.clock())))
 
 
 @get(f"{_MATCH}/commands", opt=LIMITED)
@@ -155,7 +143,7 @@ async def show_consents(
 async def preview_consent(ops: Operators, consent_id: FromPath[int]) -> Single[PreviewedConsent]:
     """A request, and while it waits what its command would do now."""
     now = ops.clock()
-    shown = await consent.show(ops.store, consent_id, now=now, pricing=ops.pricing)
+    shown = await ops.commands.show(consent_id, now)
     preview = preview_view(shown.preview) if shown.preview else None
     obstacle = shown.obstacle.detail if shown.obstacle else None
     return Single(PreviewedConsent(consent_view(shown.request, now), preview, obstacle))
@@ -169,12 +157,11 @@ async def decide(
     data: JSONBody[Consent | Refusal],
 ) -> Single[ConsentView]:
     """Consent to a command that another person sent, which is executed then; or refuse, and it never is."""
-    now = ops.clock()
-    caller: dict[str, Any] = {"by": request.auth.actor, "person": request.auth.owner, "now": now}
+    by, now = _sender(request), ops.clock()
     if isinstance(data, Consent):
-        found = await consent.give(ops.store, consent_id, data.fingerprint, pricing=ops.pricing, **caller)
+        found = await ops.commands.give(consent_id, data.fingerprint, by, now)
     else:
-        found = await consent.refuse(ops.store, consent_id, data.reason, **caller)
+        found = await ops.commands.refuse(consent_id, data.reason, by, now)
     return Single(consent_view(found, now))
 
 
@@ -183,21 +170,15 @@ async def _execute(
 ) -> Response[Single[MatchView]]:
     """Execute a command of the caller; the match after it, or (202) the request for consent that it is
     now."""
-    caller = request.auth
-    found = await consent.send(
-        ops.store,
-        ref,
-        command,
-        by=caller.actor,
-        owner=caller.owner,
-        now=ops.clock(),
-        pricing=ops.pricing,
-        consent_seconds=ops.consent_seconds,
-    )
+    found = await ops.commands.send(ref, command, _sender(request), ops.clock())
     if isinstance(found, ConsentRequest):
         waiting: Any = Single(consent_view(found, ops.clock()))
         return ViewResponse(waiting, status_code=202)
     return ViewResponse(Single(basic_view(found)))
+
+
+def _sender(request: AuthenticatedRequest) -> Sender:
+    return Sender(request.auth.actor, request.auth.owner)
 
 
 def _executed(one: ExecutedCommand) -> ExecutedView:

@@ -12,6 +12,7 @@ from msgspec import Meta
 from app.access import log_tokens
 from app.access.admin import BrokerConfig
 from app.access.grants import Grants
+from app.commands.command_service import CommandService
 from app.domain.match import Match
 from app.http.auth import AuthenticatedRequest
 from app.kit.clock import Clock
@@ -30,8 +31,8 @@ Text = Annotated[str, Meta(max_length=120)]
 
 class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
     """The dependencies of the handlers. `secret` keys the hashes of API keys and signs log tokens; `pricing`
-    is how prices are made; `public_url` is the base of log sink addresses; in a `sandbox`
-    finished matches may be trimmed by number; `consent_seconds` is for `commands.consent`."""
+    is how prices are made; `public_url` is the base of log sink addresses; in a `sandbox` finished matches
+    may be trimmed by number."""
 
     store: Store
     grants: Grants
@@ -41,8 +42,8 @@ class OperatorDependencies(msgspec.Struct, frozen=True, kw_only=True):
     internal_vhost: str
     pricing: PricingConfig
     public_url: str
+    commands: CommandService
     sandbox: bool = False
-    consent_seconds: int = 0
 
     def sink_url(self, match: Match) -> str:
         """Where the match's game server sends its log."""

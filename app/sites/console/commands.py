@@ -10,8 +10,7 @@ import msgspec
 from litestar import Response, post
 from litestar.params import FromPath
 
-from app.commands import consent
-from app.commands.execution import Preview, preview
+from app.commands.execution import Preview, Sender
 from app.commands.match_commands import Command, OnMarket, UpholdClaim
 from app.commands.trading_commands import OfMarket, Undo
 from app.commands.undo import is_undoable, of_undoable_kind
@@ -59,15 +58,7 @@ async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]
     form = Form(await request.form())
     command = await _command(request, console, ref, form)
     try:
-        found = await consent.send(
-            console.store,
-            ref,
-            command,
-            by=request.auth.actor,
-            now=console.clock(),
-            pricing=console.pricing,
-            consent_seconds=console.consent_seconds,
-        )
+        found = await console.commands.send(ref, command, sender_of(request), console.clock())
     except Conflict as refusal:
         return await _preview_page(request, console, ref, form, refusal)
     await console.show_changes(found.match_id if isinstance(found, ConsentRequest) else found.id)
@@ -75,6 +66,11 @@ async def execute(request: SignedInRequest, console: Console, ref: FromPath[str]
         return redirect(consent_path(found.id), "consent_requested")
     undo = {"undo": str(found.revision)} if of_undoable_kind(command) else {}
     return redirect(_back(form, command, found.number), "command_done", **undo)
+
+
+def sender_of(request: SignedInRequest) -> Sender:
+    """Who sends a command from the console: one person, whichever way they signed in."""
+    return Sender(request.auth.actor, request.auth.actor)
 
 
 async def undo_offered(tx: Tx, request: SignedInRequest, match: Match) -> int | None:
@@ -98,17 +94,9 @@ async def _preview_page(
     command, fields = await _command(request, console, ref, form), fields_of(form)
     if refusal is not None:
         command = msgspec.structs.replace(command, revision=None)
-    now, by = console.clock(), request.auth.actor
+    now = console.clock()
     try:
-        found = await preview(
-            console.store,
-            ref,
-            command,
-            now=now,
-            pricing=console.pricing,
-            by=by,
-            consent_seconds=console.consent_seconds,
-        )
+        found = await console.commands.preview(ref, command, sender_of(request), now)
     except Conflict as conflict:
         if refusal is not None or command.revision is None:
             raise

@@ -6,14 +6,14 @@ import msgspec
 from litestar import Response, post
 from litestar.params import FromPath
 
-from app.commands import consent
-from app.commands.consent import ShownRequest
+from app.commands import command_service
+from app.commands.command_service import ShownRequest
 from app.commands.match_commands import OnMarket
 from app.domain.match import Match
 from app.http.handlers import get
 from app.kit.errors import Conflict, Refusal
 from app.sites.console.command_forms import CHOSEN, check_may_give
-from app.sites.console.commands import effect_values
+from app.sites.console.commands import effect_values, sender_of
 from app.sites.console.site import Console, consent_path, market_path, match_path
 from app.sites.pages.forms import Form
 from app.sites.pages.market_names import names_of
@@ -58,18 +58,10 @@ async def give_consent(
     request: SignedInRequest, console: Console, consent_id: FromPath[int]
 ) -> Response[Any]:
     """Consent: the command is executed. Where it would do something else than was shown, that is shown."""
-    form, by = Form(await request.form()), request.auth.actor
+    form, by = Form(await request.form()), sender_of(request)
     await _check_permission(request, console, consent_id)
     try:
-        after = await consent.give(
-            console.store,
-            consent_id,
-            form.text("fingerprint"),
-            by=by,
-            person=by,
-            now=console.clock(),
-            pricing=console.pricing,
-        )
+        after = await console.commands.give(consent_id, form.text("fingerprint"), by, console.clock())
     except Conflict as refusal:
         return await _consent_page(request, console, consent_id, refusal)
     await console.show_changes(after.match_id)
@@ -81,17 +73,11 @@ async def refuse_consent(
     request: SignedInRequest, console: Console, consent_id: FromPath[int]
 ) -> Response[Any]:
     """Refuse consent, or withdraw one's own command."""
-    form, by = Form(await request.form()), request.auth.actor
+    form, by = Form(await request.form()), sender_of(request)
     await _check_permission(request, console, consent_id)
     try:
-        after = await consent.refuse(
-            console.store,
-            consent_id,
-            form.text("reason", longest=500),
-            by=by,
-            person=by,
-            now=console.clock(),
-        )
+        reason = form.text("reason", longest=500)
+        after = await console.commands.refuse(consent_id, reason, by, console.clock())
     except Conflict as refusal:
         return await _consent_page(request, console, consent_id, refusal)
     await console.show_changes(after.match_id)
@@ -103,7 +89,7 @@ async def _consent_page(
 ) -> Response[str]:
     """The page of a request; after a `refusal`, which it shows, with the refusal's status."""
     now = console.clock()
-    shown = await consent.show(console.store, consent_id, now=now, pricing=console.pricing)
+    shown = await console.commands.show(consent_id, now)
     async with console.store.snapshot() as tx:
         match = await matches.by_ref(tx, str(shown.request.match_id))
         effect = await effect_values(tx, request, shown.preview) if shown.preview else {"preview": None}
@@ -135,7 +121,7 @@ def _described(request: SignedInRequest, shown: ShownRequest, match: Match, now:
 
 async def _market(tx: Tx, request: SignedInRequest, found: ConsentRequest, match: Match) -> dict[str, Any]:
     """The name and the page of the market that the command names, if it names one."""
-    command = consent.command_of(found)
+    command = command_service.command_of(found)
     if not isinstance(command, OnMarket):
         return {"market": ""}
     names = await names_of(tx, texts_for(request), [command.key])
@@ -148,6 +134,6 @@ async def _market(tx: Tx, request: SignedInRequest, found: ConsentRequest, match
 async def _check_permission(request: SignedInRequest, console: Console, consent_id: int) -> None:
     """Raise `Forbidden` unless the operator may give the command that waits."""
     async with console.store.autocommit() as tx:
-        found = await consent.find(tx, consent_id)
+        found = await command_service.find(tx, consent_id)
         role = request.auth.user.operator_role
-        await check_may_give(tx, role, found.match_id, consent.command_of(found))
+        await check_may_give(tx, role, found.match_id, command_service.command_of(found))

@@ -11,6 +11,7 @@ import msgspec
 from litestar.di import NamedDependency
 
 from app.broker.management import Management
+from app.commands.command_service import CommandService
 from app.domain.ids import match_urn
 from app.domain.market import MarketKey, market_name
 from app.domain.tenant import OperatorRole
@@ -111,8 +112,7 @@ def page_before(given: str, own: str) -> str:
 
 class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
     """The dependencies of the handlers. `secret` keys the hashes of session tokens; `url` is the console's
-    address, as browsers reach it; `live` is the feed of the live page, `matches` has those of matches;
-    `consent_seconds` is for `commands.consent`."""
+    address, as browsers reach it; `live` is the feed of the live page, `matches` has those of matches."""
 
     store: Store
     counters: Counters
@@ -124,7 +124,7 @@ class ConsoleDependencies(msgspec.Struct, frozen=True, kw_only=True):
     live: RowFeed
     matches: MatchFeeds
     streams: OpenStreams
-    consent_seconds: int = 0
+    commands: CommandService
 
     async def show_changes(self, match_id: UUID | None) -> None:
         """Have the moving pages show what was just changed, of a match if it was about one, at their next

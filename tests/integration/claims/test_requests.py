@@ -7,7 +7,8 @@ from uuid import UUID
 import httpx
 import pytest
 
-from app.commands import consent
+from app.commands.command_service import CommandService
+from app.commands.execution import Sender
 from app.commands.match_commands import UpholdClaim
 from app.domain.match import Status
 from app.kit.errors import Unavailable
@@ -251,8 +252,7 @@ async def test_the_answer_is_that_of_the_command_that_corrected(dispute: Dispute
     await dispute.make()
     assert (await dispute.uphold_old()).status_code == 202
     await dispute.refuse_consent()
-    await consent.send(
-        dispute.store,
+    await CommandService(dispute.store, PricingConfig()).send(
         str(dispute.match.id),
         UpholdClaim(
             claim=UUID(dispute.claim),
@@ -262,10 +262,8 @@ async def test_the_answer_is_that_of_the_command_that_corrected(dispute: Dispute
             reason="nobody won it",
             answer="the round was void",
         ),
-        by="second",
-        now=dispute.clock.now,
-        pricing=PricingConfig(),
-        consent_seconds=0,
+        Sender("second", "second"),
+        dispute.clock.now,
     )
     shown = await dispute.shown()
     assert (shown["state"], shown["answer"]) == ("corrected", "the round was void")

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.commands import consent
 from app.commands import match_commands as c
 from app.commands import trading_commands as t
-from app.commands.execution import preview
+from app.commands.command_service import LASTS_SECONDS, CommandService
+from app.commands.execution import Sender
 from app.commands.match_commands import Command
 from app.domain.market import Market, Result
 from app.domain.match import Match
@@ -30,17 +30,10 @@ class Desk:
 
     def __init__(self, store: Store, match: Match, now: int) -> None:
         self.store, self.match, self.now = store, match, now
+        self.service = CommandService(store, CONFIG.pricing, SECONDS)
 
     async def send(self, command: Command, by: str = "ann") -> Match | ConsentRequest:
-        return await consent.send(
-            self.store,
-            str(self.match.id),
-            command,
-            by=by,
-            now=self.now,
-            pricing=CONFIG.pricing,
-            consent_seconds=SECONDS,
-        )
+        return await self.service.send(str(self.match.id), command, Sender(by, by), self.now)
 
     async def request(self, command: Command, by: str = "ann") -> ConsentRequest:
         found = await self.send(command, by)
@@ -48,22 +41,15 @@ class Desk:
         return found
 
     async def give(self, request: ConsentRequest, by: str = "ben", fingerprint: str = "") -> ConsentRequest:
-        return await consent.give(
-            self.store,
-            request.id,
-            fingerprint or await self.fingerprint(request),
-            by=by,
-            person=by,
-            now=self.now,
-            pricing=CONFIG.pricing,
-        )
+        seen = fingerprint or await self.fingerprint(request)
+        return await self.service.give(request.id, seen, Sender(by, by), self.now)
 
     async def fingerprint(self, request: ConsentRequest) -> str:
-        shown = await consent.show(self.store, request.id, now=self.now, pricing=CONFIG.pricing)
+        shown = await self.service.show(request.id, self.now)
         return shown.preview.fingerprint if shown.preview else "none"
 
     async def refuse(self, request: ConsentRequest, by: str = "ben") -> ConsentRequest:
-        return await consent.refuse(self.store, request.id, "it stands", by=by, person=by, now=self.now)
+        return await self.service.refuse(request.id, "it stands", Sender(by, by), self.now)
 
     def wait(self, seconds: int = SECONDS + 1) -> None:
         self.now += seconds * 1000
@@ -94,15 +80,7 @@ CHANGES = [
 @pytest.mark.parametrize("command", CHANGES, ids=lambda one: type(one).__name__)
 async def test_it_waits_and_is_executed_by_consent(store: Store, desk: Desk, command: Command) -> None:
     before, entries = await desk.market(), await ledger(store, desk.match, FIRST)
-    seen = await preview(
-        store,
-        str(desk.match.id),
-        command,
-        now=desk.now,
-        pricing=CONFIG.pricing,
-        by="ann",
-        consent_seconds=SECONDS,
-    )
+    seen = await desk.service.preview(str(desk.match.id), command, Sender("ann", "ann"), desk.now)
     assert seen.needs_consent
     request = await desk.request(command)
     assert request.state(desk.now) is ConsentState.WAITING
@@ -148,8 +126,8 @@ async def test_what_is_new_or_changes_no_result_needs_nobody_else(desk: Desk) ->
 
 
 async def test_without_the_setting_nothing_waits(store: Store, desk: Desk) -> None:
-    options: dict[str, Any] = {"by": "ann", "now": desk.now, "pricing": CONFIG.pricing, "consent_seconds": 0}
-    assert isinstance(await consent.send(store, str(desk.match.id), LOST, **options), Match)
+    service = CommandService(store, CONFIG.pricing)
+    assert isinstance(await service.send(str(desk.match.id), LOST, Sender("ann", "ann"), desk.now), Match)
 
 
 async def test_nobody_consents_to_their_own_command(store: Store, desk: Desk) -> None:
@@ -158,9 +136,7 @@ async def test_nobody_consents_to_their_own_command(store: Store, desk: Desk) ->
         await desk.give(request, by="ann")
     seen = await desk.fingerprint(request)
     with pytest.raises(Forbidden):
-        await consent.give(
-            store, request.id, seen, by="another key", person="ann", now=desk.now, pricing=CONFIG.pricing
-        )
+        await desk.service.give(request.id, seen, Sender("another key", "ann"), desk.now)
     assert (await desk.market()).result is Result.WON
 
 
@@ -195,7 +171,7 @@ async def test_a_refused_and_a_withdrawn_one_is_never_executed(store: Store, des
 
 async def test_it_expires(store: Store, desk: Desk) -> None:
     request = await desk.request(LOST)
-    desk.wait(consent.LASTS_SECONDS - 1)
+    desk.wait(LASTS_SECONDS - 1)
     async with store.autocommit() as tx:
         assert [each.id for each in await consent_requests.waiting(tx, desk.now)] == [request.id]
     desk.wait(1)
@@ -222,7 +198,7 @@ async def test_who_consents_has_seen_what_it_does_now(desk: Desk) -> None:
 async def test_what_the_match_does_not_allow_any_more_is_refused(desk: Desk) -> None:
     first, second = await desk.request(LOST), await desk.request(LOST, by="cleo")
     await desk.give(first)
-    shown = await consent.show(desk.store, second.id, now=desk.now, pricing=CONFIG.pricing)
+    shown = await desk.service.show(second.id, desk.now)
     assert shown.preview is None and shown.obstacle
     assert "by an operator already" in shown.obstacle.detail
     with pytest.raises(Conflict, match="by an operator already"):
@@ -251,4 +227,4 @@ async def test_there_is_no_such_request(desk: Desk) -> None:
     request = await desk.request(LOST)
     for number in (0, request.id + 99, 2**63):
         with pytest.raises(NotFound):
-            await consent.show(desk.store, number, now=desk.now, pricing=CONFIG.pricing)
+            await desk.service.show(number, desk.now)

@@ -5,8 +5,10 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from app.commands import creation, execution
+from app.commands import creation
+from app.commands.command_service import CommandService
 from app.commands.creation import NewMatch
+from app.commands.execution import Sender
 from app.commands.match_commands import Cancel
 from app.domain.entrants import Competitor, Tournament
 from app.domain.match import Status
@@ -16,6 +18,7 @@ from app.store.connections import Store
 from tests.integration.ingest.conftest import CONFIG, NOW
 from tests.support import stored
 
+TESTER = Sender("tester", "tester")
 NEW_MATCH = NewMatch(
     allow_unrated=True,
     home="Northwind",
@@ -55,17 +58,18 @@ async def test_a_new_match_is_in_the_change_log(store: Store) -> None:
 async def test_a_match_is_cancelled_once(store: Store) -> None:
     match = await creation.create_match(store, NEW_MATCH, NOW, CONFIG.pricing)
     urn = f"od:match:{match.number}"
-    cancelled = await execution.execute(store, urn, Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
+    service = CommandService(store, CONFIG.pricing)
+    cancelled = await service.execute(urn, Cancel(), TESTER, NOW)
     assert cancelled.status is Status.CANCELLED
     with pytest.raises(Conflict, match="cancelled"):
-        await execution.execute(store, str(match.id), Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
+        await service.execute(str(match.id), Cancel(), TESTER, NOW)
     messages = [row.message for row in await stored.changes_after(store, 0)]
     assert messages.count("fixture_change") == 1
 
 
 async def test_an_unknown_match_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
-        await execution.execute(store, "od:match:99", Cancel(), by="tester", now=NOW, pricing=CONFIG.pricing)
+        await CommandService(store, CONFIG.pricing).execute("od:match:99", Cancel(), TESTER, NOW)
 
 
 async def test_a_new_match_knows_its_teams_and_its_tournament_by_name(store: Store) -> None:

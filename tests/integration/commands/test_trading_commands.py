@@ -8,7 +8,8 @@ import pytest
 
 from app.commands import match_commands as c
 from app.commands import trading_commands as t
-from app.commands.execution import preview
+from app.commands.command_service import CommandService
+from app.commands.execution import Sender
 from app.commands.match_commands import Command
 from app.commands.undo import is_undoable
 from app.domain.market import Market, MarketStatus, Result
@@ -99,7 +100,9 @@ async def test_a_preview_is_what_then_happens(
     store: Store, execute: Any, match: Match, command: Command
 ) -> None:
     before = await book(store, match)
-    found = await preview(store, str(match.id), command, now=NOW, pricing=CONFIG.pricing)
+    found = await CommandService(store, CONFIG.pricing).preview(
+        str(match.id), command, Sender("ann", "ann"), NOW
+    )
     assert await book(store, match) == before, "nothing is written"
     after = await execute(command)
     assert after.controls == found.after.controls != NO_CONTROLS

@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from app.access.feed_selection import set_booked
-from app.commands import consent
+from app.commands.command_service import CommandService
+from app.commands.execution import Sender
 from app.commands.match_commands import UpholdClaim
 from app.commands.match_export import MatchExport, NoExport, export_match, read_export, write_export
 from app.commands.match_inputs import Commanded, Given, Lines
@@ -73,15 +74,8 @@ async def test_a_match_with_a_claim_is_computed_again_bit_for_bit(store: Store, 
             reason="away won it",
             answer="only for acme",
         )
-        await consent.send(
-            store,
-            str(found.match.id),
-            uphold,
-            by="house",
-            now=clock.now,
-            pricing=IngestConfig().pricing,
-            consent_seconds=0,
-        )
+        service = CommandService(store, IngestConfig().pricing)
+        await service.send(str(found.match.id), uphold, Sender("house", "house"), clock.now)
     export = await exported(store, found.match)
     again = recompute(export)
     assert again.problem is None
