@@ -11,7 +11,6 @@ import msgspec
 from msgspec.structs import replace
 
 from app.commands import change_drafts
-from app.commands.market_actions import ManualMarketAction, no_action
 from app.commands.match_inputs import MatchInput
 from app.domain import changes as c
 from app.domain.doubts import PRICE, raise_doubt
@@ -74,62 +73,44 @@ def compare_references(after: Match, changes: Changes, pricing: PricingConfig) -
     return compared, changes if compared.doubts == after.doubts else (*changes, c.DetailsChanged())
 
 
-def draft(
-    before: Match | None,
-    after: Match,
-    changes: Changes,
-    book: Book,
-    *,
-    now: int,
-    may_price: bool,
-    pricing: PricingConfig,
-    action: ManualMarketAction = no_action,
-    given: MatchInput | None = None,
-) -> Draft:
-    """End the held probabilities that end now, and execute the operator's `action`; its errors are raised."""
-    if after.controls.held:
-        kept = without_ended(after, changes, book, now, pricing)
-        if kept is not after:
-            after, changes = kept, (*changes, c.ControlsChanged())
-    return Draft(
-        before=before,
-        after=after,
-        changes=changes,
-        book=book,
-        manual=action(book),
-        now=now,
-        may_price=may_price,
-        pricing=pricing,
-        given=given,
-    )
+def end_held(draft: Draft) -> Draft:
+    """The draft without the held probabilities that end now."""
+    after = draft.after
+    if not after.controls.held:
+        return draft
+    kept = without_ended(after, draft.changes, draft.book, draft.now, draft.pricing)
+    if kept is after:
+        return draft
+    return replace(draft, after=kept, changes=(*draft.changes, c.ControlsChanged()))
 
 
 def conclude(draft: Draft, past: Past | None) -> MatchUpdate:
     """The update: the engine reacts, and a price that moves without a cause suspends the match."""
-    before, after, changes, book, now = draft.before, draft.after, draft.changes, draft.book, draft.now
+    before, after, book, now = draft.before, draft.after, draft.book, draft.now
     if after.types_known != len(RULES):
         after = replace(after, types_known=len(RULES))
     if draft.may_price:
         after = _priced(after)
-    reaction = _decide_draft(draft, after, changes, past)
-    doubted = _doubt_price(before, after, changes, book, reaction, now)
+    draft = replace(draft, after=after)
+    reaction = react(draft, past)
+    doubted = _doubt_price(before, after, draft.changes, book, reaction, now)
     if doubted is not after:
-        after, changes = doubted, (*changes, c.DetailsChanged())
-        reaction = _decide_draft(draft, after, changes, past)
-    return MatchUpdate(before, after, changes, book, reaction, now, draft.given)
+        draft = replace(draft, after=doubted, changes=(*draft.changes, c.DetailsChanged()))
+        reaction = react(draft, past)
+    return MatchUpdate(before, draft.after, draft.changes, book, reaction, now, draft.given)
 
 
-def _decide_draft(draft: Draft, after: Match, changes: Changes, past: Past | None) -> Reaction:
-    return decide(
-        draft.manual,
-        after,
-        changes,
-        draft.book,
-        now=draft.now,
-        may_price=draft.may_price,
-        pricing=draft.pricing,
-        past=past,
+def react(draft: Draft, past: Past | None = None) -> Reaction:
+    """What an operator's action and then the engine do to a book, merged: both change markets in the same
+    envelopes."""
+    manual, acted = draft.manual, _acted(draft.manual, draft.book)
+    may_price, pricing = draft.may_price, draft.pricing
+    reaction = engine.react(
+        draft.after, draft.changes, acted, now=draft.now, may_price=may_price, pricing=pricing, past=past
     )
+    changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
+    entries = engine.in_order((*manual.entries, *reaction.entries))
+    return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
 
 
 def on_clock(match: Match, book: Book, now: int, pricing: PricingConfig) -> MatchUpdate:
@@ -151,26 +132,6 @@ def suspend(
     return MatchUpdate(before, after, changes, book, Reaction(engine.suspend_all(book, reason)), now)
 
 
-def decide(
-    manual: Reaction,
-    after: Match,
-    changes: Changes,
-    book: Book,
-    *,
-    now: int,
-    may_price: bool,
-    pricing: PricingConfig,
-    past: Past | None = None,
-) -> Reaction:
-    """What an operator's `manual` action and then the engine do to a book, merged: both change markets in the
-    same envelopes."""
-    acted = _acted(manual, book)
-    reaction = engine.react(after, changes, acted, now=now, may_price=may_price, pricing=pricing, past=past)
-    changed = {market.key: market for market in (*manual.markets, *reaction.markets)}
-    entries = engine.in_order((*manual.entries, *reaction.entries))
-    return Reaction(tuple(changed.values()), entries, reaction.reprice_at)
-
-
 def _acted(manual: Reaction, book: Book) -> Book:
     """The book after an operator's action: itself after none, as whenever a log is applied."""
     return book | {market.key: market for market in manual.markets} if manual.markets else book
@@ -187,12 +148,7 @@ def _priced(match: Match) -> Match:
 
 
 def _doubt_price(
-    before: Match | None,
-    after: Match,
-    changes: Changes,
-    book: Book,
-    reaction: Reaction,
-    now: int,
+    before: Match | None, after: Match, changes: Changes, book: Book, reaction: Reaction, now: int
 ) -> Match:
     """`after`, suspended if a price would move without a cause: the next round's beginning ends that, or an
     operator. Where another model has priced before, as during an upgrade, that is the cause."""

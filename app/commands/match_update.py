@@ -12,6 +12,7 @@ from app.commands import closing_line, match_entrants, match_inputs, match_react
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.commands.match_inputs import Cause, TimePassed, pack
 from app.commands.match_reaction import (
+    Draft,
     MatchUpdate,
     change_rows,
     changed_markets,
@@ -205,17 +206,18 @@ async def prepare(
     )
     after, changes = match_reaction.compare_references(after, changes, pricing)
     book = await markets.book(tx, after.id)  # settled ones, too: what they rested on may be void now
-    draft = match_reaction.draft(
-        before,
-        after,
-        changes,
-        book,
+    draft = Draft(
+        before=before,
+        after=after,
+        changes=changes,
+        book=book,
+        manual=action(book),
         now=now,
         may_price=may_price,
         pricing=pricing,
-        action=action,
         given=given,
     )
+    draft = match_reaction.end_held(draft)
     past = await _past(tx, draft.after, draft.changes) if draft.needs_past else None
     return match_reaction.conclude(draft, past)
 

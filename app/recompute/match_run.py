@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from app.commands import match_reaction
 from app.commands.market_actions import ManualMarketAction, no_action
-from app.commands.match_reaction import MatchUpdate, finished_rounds, timeline_events
+from app.commands.match_reaction import Draft, MatchUpdate, finished_rounds, timeline_events
 from app.domain.changes import ControlsChanged, MatchChange
 from app.domain.facts import EndOverdue, Fact
 from app.domain.maps import end_due_at
@@ -94,16 +94,17 @@ class MatchRun:
     ) -> MatchUpdate:
         """Open, price, suspend and settle markets as `commands.match_update.prepare` does."""
         after, changes = match_reaction.compare_references(after, changes, self.pricing)
-        draft = match_reaction.draft(
-            before,
-            after,
-            changes,
-            self.book,
+        draft = Draft(
+            before=before,
+            after=after,
+            changes=changes,
+            book=self.book,
+            manual=action(self.book),
             now=now,
             may_price=may_price,
             pricing=self.pricing,
-            action=action,
         )
+        draft = match_reaction.end_held(draft)
         return self._stored(match_reaction.conclude(draft, self._past() if draft.needs_past else None))
 
     def _past(self) -> Past:

@@ -11,7 +11,7 @@ from app.commands.effects import Effect, effect_of
 from app.commands.execution import oldest_changed
 from app.commands.market_actions import ManualMarketAction, no_action
 from app.commands.match_commands import Command
-from app.commands.match_reaction import decide
+from app.commands.match_reaction import Draft, react
 from app.commands.undo import CommandState, state_of, undo_effect
 from app.domain.changes import MatchChange
 from app.domain.market import Book, Market, MarketKey, with_offer_end
@@ -78,11 +78,22 @@ class TradedMap(Trader):
     def changes_old(self, effect: Effect) -> bool:
         """Whether a second person must consent."""
         after, changes, action = effect.after, effect.changes, effect.action
-        reaction = decide(
-            action(self.book), after, changes, self.book, now=self.server.now, may_price=True, pricing=PRICING
-        )
+        reaction = self._reaction(after, changes, action)
         oldest = oldest_changed(reaction.entries, self.ledger)
         return oldest is not None and oldest < self.server.now - OLD
+
+    def _reaction(self, after: Match, changes: Sequence[MatchChange], action: ManualMarketAction) -> Reaction:
+        draft = Draft(
+            before=None,
+            after=after,
+            changes=changes,
+            book=self.book,
+            manual=action(self.book),
+            now=self.server.now,
+            may_price=True,
+            pricing=PRICING,
+        )
+        return react(draft)
 
     def old_results(self) -> dict[MarketKey, object]:
         """The results that were published long ago, by market."""
@@ -104,9 +115,7 @@ class TradedMap(Trader):
     ) -> None:
         before, now = self.match, self.server.now
         after = without_ended(after, changes, self.book, now, PRICING)
-        reaction = decide(
-            action(self.book), after, changes, self.book, now=now, may_price=True, pricing=PRICING
-        )
+        reaction = self._reaction(after, changes, action)
         drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.match = self.server.match = after
         self.now = now
