@@ -40,7 +40,7 @@ async def run(store: Store, management: Management, config: BrokerAccessConfig) 
     """Apply every change of tenants' access to the broker, until cancelled."""
     changed, repaired_at, notified = asyncio.Event(), float("-inf"), False
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_listen(store, changed))
+        tasks.create_task(notifications.set_at_each(store, notifications.TENANTS, changed))
         while True:
             changed.clear()
             applied = await _apply_pending(store, management, config)
@@ -236,8 +236,3 @@ async def _try(failed: str, work: Awaitable[object], tenant: str = "") -> bool:
         log.warning(failed, error=error.detail, **({"tenant": tenant} if tenant else {}))
         return False
     return True
-
-
-async def _listen(store: Store, changed: asyncio.Event) -> None:
-    async for _ in notifications.listen(store, notifications.TENANTS):
-        changed.set()

@@ -129,8 +129,7 @@ class Relay:
 
     async def listen(self) -> None:
         """Wake the reader at each change."""
-        async for _ in notifications.listen(self._store, changes.CHANNEL):
-            self._wake.set()
+        await notifications.set_at_each(self._store, changes.CHANNEL, self._wake)
 
     async def read(self) -> None:
         """Share what is new, for ever."""

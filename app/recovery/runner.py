@@ -153,17 +153,13 @@ class RecoveryRunner:
     async def run(self) -> None:
         """Dequeue and run jobs until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._listen())
+            group.create_task(notifications.set_at_each(self._store, recovery_jobs.CHANNEL, self._wake))
             while True:
                 self._wake.clear()
                 while job := await retry_while_unavailable("dequeuing a recovery", self._dequeue):
                     self._running[job.id] = job.tenant_id
                     group.create_task(self._run(job, self._slugs[job.tenant_id]))
                 await wait_for_event(self._wake, _POLL_SECONDS)
-
-    async def _listen(self) -> None:
-        async for _ in notifications.listen(self._store, recovery_jobs.CHANNEL):
-            self._wake.set()
 
     def _free(self) -> list[UUID]:
         """The tenants for which one more job may run."""

@@ -91,17 +91,13 @@ class ReplayRunner:
     async def run(self) -> None:
         """Claim and run replays until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._listen())
+            group.create_task(notifications.set_at_each(self._store, replay_jobs.CHANNEL, self._wake))
             while True:
                 self._wake.clear()
                 await retry_while_unavailable("looking for stopped replays", self._cancel_stopped)
                 while job := await retry_while_unavailable("claiming a replay", self._claim):
                     self._running[job.id] = job, group.create_task(self._run(job))
                 await wait_for_event(self._wake, _POLL_SECONDS)
-
-    async def _listen(self) -> None:
-        async for _ in notifications.listen(self._store, replay_jobs.CHANNEL):
-            self._wake.set()
 
     async def _cancel_stopped(self) -> None:
         if not self._running:

@@ -83,7 +83,7 @@ async def notify_shown(tx: Tx) -> None:
 
 
 async def listen(
-    store: Store, channel: str, on_state: Callable[[bool], None] | None = None
+    store: Store, channel: str, on_state: Callable[[bool], None] = lambda _: None
 ) -> AsyncIterator[str]:
     """Yield the payload of every notification on `channel`, for ever, reconnecting when the connection
     breaks.
@@ -95,7 +95,7 @@ async def listen(
     failures = 0
     while True:
         try:
-            async with _listening(store, channel, on_state or _ignore_state) as listener:
+            async with _listening(store, channel, on_state) as listener:
                 failures = 0
                 yield ""
                 while True:
@@ -104,6 +104,12 @@ async def listen(
             log.warning("not listening, trying again", channel=channel, error=error.detail)
             await asyncio.sleep(_BACKOFF_SECONDS[min(failures, len(_BACKOFF_SECONDS) - 1)])
             failures += 1
+
+
+async def set_at_each(store: Store, channel: str, event: asyncio.Event) -> None:
+    """Set the event at every notification on `channel`, for ever, as `listen` yields them."""
+    async for _ in listen(store, channel):
+        event.set()
 
 
 class NotifyListener:
@@ -151,7 +157,3 @@ async def _listening(
         finally:
             on_state(False)
             connection.terminate()
-
-
-def _ignore_state(_: bool) -> None:
-    """For callers that do not need the state."""
