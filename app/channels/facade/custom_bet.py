@@ -21,6 +21,7 @@ from app.http.response import RenderedResponse
 from app.wire.xml import custom_bet
 from app.wire.xml.custom_bet import CalculatedPrice
 
+Combinations = NamedDependency[CombinationService]
 _BODY_BYTES = 8_192  #: ten selections with the longest names are half of that
 _ID = "X-Combination-Id"
 _SELECTIONS = (
@@ -44,15 +45,9 @@ def _taking(example: str) -> dict[str, Any]:
     return options(scopes.MARKETS) | taken
 
 
-@get(
-    "/v1/custombet/{event_id:str}/available_selections",
-    opt=cached(scopes.MARKETS, per=_cached_per),
-)
+@get("/v1/custombet/{event_id:str}/available_selections", opt=cached(scopes.MARKETS, per=_cached_per))
 async def get_facade_available_selections(
-    request: AuthenticatedRequest,
-    facade: Facade,
-    combinations: NamedDependency[CombinationService],
-    event_id: FromPath[str],
+    request: AuthenticatedRequest, facade: Facade, combinations: Combinations, event_id: FromPath[str]
 ) -> RenderedResponse[Any]:
     """The markets of a match that can be part of a combination: none while no bet on it is taken."""
     found = await combinations.selections(request.auth, event_id)
@@ -70,7 +65,7 @@ async def get_facade_available_selections(
     request_max_body_size=_BODY_BYTES,
 )
 async def request_facade_custom_bet(
-    request: AuthenticatedRequest, facade: Facade, combinations: NamedDependency[CombinationService]
+    request: AuthenticatedRequest, facade: Facade, combinations: Combinations
 ) -> RenderedResponse[Any]:
     """Price 2 to 10 selections together, and list what can be added. The price is stored; `X-Combination-Id`
     names it."""
@@ -87,7 +82,7 @@ async def request_facade_custom_bet(
     request_max_body_size=_BODY_BYTES,
 )
 async def request_facade_filtered_custom_bet(
-    request: AuthenticatedRequest, facade: Facade, combinations: NamedDependency[CombinationService]
+    request: AuthenticatedRequest, facade: Facade, combinations: Combinations
 ) -> RenderedResponse[Any]:
     """Price 1 to 10 selections together, and list every market of their matches that can be selected, with
     whether it conflicts with them. The price of two or more is stored; `X-Combination-Id` names it."""

@@ -109,7 +109,4 @@ async def get_facade_player(
         found = await match_entrants.player(tx, number, finished_only=finished_only) if number else None
     if found is None:
         return not_found("player_profile")
-    return facade.respond(
-        entrants.player_profile(found, facade.dialect, player_id),
-        NOTHING,
-    )
+    return facade.respond(entrants.player_profile(found, facade.dialect, player_id), NOTHING)

@@ -19,15 +19,13 @@ from app.replay.request import ReplayParameters, ReplayService, options_of
 from app.wire.xml import replay
 
 _OPT = options(scopes.RECOVERY)
+Replays = NamedDependency[ReplayService]
 _EVENT = "/v1/replay/events/{event_id:str}"
 
 
 @get("/v1/replay", opt=_OPT)
 async def list_facade_replay_matches(
-    request: AuthenticatedRequest,
-    facade: Facade,
-    replays: NamedDependency[ReplayService],
-    node_id: NodeId = None,
+    request: AuthenticatedRequest, facade: Facade, replays: Replays, node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """The list of matches to replay, in order."""
     grant = request.auth
@@ -37,10 +35,7 @@ async def list_facade_replay_matches(
 
 @get("/v1/replay/status", opt=_OPT)
 async def get_facade_replay_status(
-    request: AuthenticatedRequest,
-    facade: Facade,
-    replays: NamedDependency[ReplayService],
-    node_id: NodeId = None,
+    request: AuthenticatedRequest, facade: Facade, replays: Replays, node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """Whether the list is being replayed."""
     grant = request.auth
@@ -50,10 +45,7 @@ async def get_facade_replay_status(
 
 @put(_EVENT, status_code=200, opt=_OPT)
 async def request_facade_replay_match(
-    request: AuthenticatedRequest,
-    replays: NamedDependency[ReplayService],
-    event_id: FromPath[str],
-    node_id: NodeId = None,
+    request: AuthenticatedRequest, replays: Replays, event_id: FromPath[str], node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """Add a match to the end of the list: one that is over, booked, and kept whole."""
     grant = request.auth
@@ -63,10 +55,7 @@ async def request_facade_replay_match(
 
 @delete(_EVENT, status_code=200, opt=_OPT)
 async def request_facade_replay_removal(
-    request: AuthenticatedRequest,
-    replays: NamedDependency[ReplayService],
-    event_id: FromPath[str],
-    node_id: NodeId = None,
+    request: AuthenticatedRequest, replays: Replays, event_id: FromPath[str], node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """Remove a match from the list."""
     await replays.remove(request.auth.tenant, node_id, event_id)
@@ -77,7 +66,7 @@ async def request_facade_replay_removal(
 async def request_facade_replay(
     request: AuthenticatedRequest,
     facade: Facade,
-    replays: NamedDependency[ReplayService],
+    replays: Replays,
     node_id: NodeId = None,
     speed: Annotated[str | None, QueryParameter(description="Factor; 10 if it is not sent.")] = None,
     max_delay: Annotated[
@@ -105,7 +94,7 @@ async def request_facade_replay(
 
 @post("/v1/replay/stop", status_code=200, opt=_OPT)
 async def request_facade_replay_stop(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
+    request: AuthenticatedRequest, replays: Replays, node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """Stop the replay; the list stays."""
     await replays.stop(request.auth.tenant, node_id)
@@ -114,7 +103,7 @@ async def request_facade_replay_stop(
 
 @post("/v1/replay/clear", status_code=200, opt=_OPT)
 async def request_facade_replay_clearing(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
+    request: AuthenticatedRequest, replays: Replays, node_id: NodeId = None
 ) -> RenderedResponse[Any]:
     """Stop the replay, and empty the list."""
     await replays.clear(request.auth.tenant, node_id)

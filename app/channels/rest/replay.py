@@ -28,13 +28,14 @@ from app.wire.views.replay import (
 
 _OPT = options(scopes.RECOVERY)
 _BODY_BYTES = 32_768
+Replays = NamedDependency[ReplayService]
 _EVENT = "/cs2/v1/replay/events/{event_id:str}"
 
 
 @get("/cs2/v1/replay/matches", opt=_OPT)
 async def list_replayable_matches(
     request: AuthenticatedRequest,
-    replays: NamedDependency[ReplayService],
+    replays: Replays,
     limit: Limit = 50,
     cursor: Annotated[
         str | None,
@@ -52,7 +53,7 @@ async def list_replayable_matches(
 
 @get("/cs2/v1/replay", opt=_OPT)
 async def get_replay(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
+    request: AuthenticatedRequest, replays: Replays, node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """The list of matches to replay, and how far the replay is that was started last."""
     return await _present(replays, request.auth, node_id)
@@ -60,10 +61,7 @@ async def get_replay(
 
 @put(_EVENT, status_code=200, opt=_OPT)
 async def request_replay_match(
-    request: AuthenticatedRequest,
-    replays: NamedDependency[ReplayService],
-    event_id: FromPath[str],
-    node_id: NodeId = None,
+    request: AuthenticatedRequest, replays: Replays, event_id: FromPath[str], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Add a match to the end of the list: one that is over, booked, and kept whole."""
     grant = request.auth
@@ -73,10 +71,7 @@ async def request_replay_match(
 
 @delete(_EVENT, status_code=200, opt=_OPT)
 async def request_replay_removal(
-    request: AuthenticatedRequest,
-    replays: NamedDependency[ReplayService],
-    event_id: FromPath[str],
-    node_id: NodeId = None,
+    request: AuthenticatedRequest, replays: Replays, event_id: FromPath[str], node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Remove a match from the list. A replay that runs goes on with it."""
     await replays.remove(request.auth.tenant, node_id, event_id)
@@ -85,7 +80,7 @@ async def request_replay_removal(
 
 @post("/cs2/v1/replay/play", status_code=202, opt=_OPT, request_max_body_size=_BODY_BYTES)
 async def request_replay(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], data: JSONBody[NewReplay]
+    request: AuthenticatedRequest, replays: Replays, data: JSONBody[NewReplay]
 ) -> Single[ReplayStateView]:
     """Replay the list to the exchange `oddinreplay` of the tenant's vhost: the messages of then, with their
     own timestamps unless they are rewritten, under routing keys that end with the node."""
@@ -99,7 +94,7 @@ async def request_replay(
 
 @post("/cs2/v1/replay/stop", status_code=200, opt=_OPT)
 async def request_replay_stop(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
+    request: AuthenticatedRequest, replays: Replays, node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay; the list stays."""
     await replays.stop(request.auth.tenant, node_id)
@@ -108,7 +103,7 @@ async def request_replay_stop(
 
 @post("/cs2/v1/replay/clear", status_code=200, opt=_OPT)
 async def request_replay_clearing(
-    request: AuthenticatedRequest, replays: NamedDependency[ReplayService], node_id: NodeId = None
+    request: AuthenticatedRequest, replays: Replays, node_id: NodeId = None
 ) -> Single[NodeReplayView]:
     """Stop the replay, and empty the list."""
     await replays.clear(request.auth.tenant, node_id)
