@@ -5,6 +5,7 @@ stops the process with a line that names the variable.
 """
 
 import os
+from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -220,8 +221,9 @@ def load(environ: dict[str, str] | None = None) -> Settings:
         settings = msgspec.convert(variables, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise SystemExit(f"matchfeed: a setting in the environment does not fit: {error}") from error
-    _check_networks(settings.trusted_proxies)
-    _check_liquidity(settings.liquidity_by_tier)
+    _check_list(networks, settings.trusted_proxies, "TRUSTED_PROXIES lists addresses and networks")
+    form = "an amount for each tier, like S:1000,A:500,B:250,C:100,D:50,other:50"
+    _check_list(liquidity, settings.liquidity_by_tier, f"LIQUIDITY_BY_TIER lists {form}")
     _check_sdk(settings)
     if settings.secret_key == DEVELOPMENT_SECRET and (
         settings.deployment == "production" or _is_public(settings)
@@ -253,21 +255,11 @@ def liquidity(listed: str) -> dict[str, float]:
     return found
 
 
-def _check_liquidity(listed: str) -> None:
+def _check_list(read: Callable[[str], object], listed: str, rule: str) -> None:
     try:
-        liquidity(listed)
+        read(listed)
     except ValueError as error:
-        raise SystemExit(
-            f"matchfeed: LIQUIDITY_BY_TIER lists an amount for each tier, like S:1000,A:500,B:250,C:100,D:50,"
-            f"other:50: {error}"
-        ) from error
-
-
-def _check_networks(listed: str) -> None:
-    try:
-        networks(listed)
-    except ValueError as error:
-        raise SystemExit(f"matchfeed: TRUSTED_PROXIES lists addresses and networks: {error}") from error
+        raise SystemExit(f"matchfeed: {rule}: {error}") from error
 
 
 def _check_sdk(settings: Settings) -> None:
