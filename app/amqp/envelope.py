@@ -235,16 +235,8 @@ class EnvelopeRenderer(msgspec.Struct, frozen=True):
             headers=live_headers(row, row.seq),
             persistent=False,
         )
-        return Envelope(
-            seq=row.seq,
-            prev_seq=row.prev_seq,
-            match_id=row.match_id,
-            at=row.at,
-            name=BET_STOP,
-            message=message,
-            frames=marshal(message),
-            arrived_at=row.arrived_at,
-        )
+        envelope = _envelope(row, message, marshal(message))
+        return msgspec.structs.replace(envelope, seq=row.seq, name=BET_STOP)
 
     def envelope(self, rows: Sequence[ChangeRow]) -> Envelope:
         """The envelope of `rows`, which share match, message, timestamp and envelope_seq."""

@@ -18,7 +18,7 @@ from uuid import UUID
 import httpx
 
 from app.access import admin
-from app.access.admin import BrokerConfig
+from app.access.admin import BrokerConfig, IssuedKey
 from app.access.api_keys import KeyProperties
 from app.broker import provisioning
 from app.broker.management import Management
@@ -29,6 +29,7 @@ from app.sandbox.certification.ending import requiring_broker, undisturbed
 from app.store import changes, cursors, log_state
 from app.store.connections import Store, open_store
 from app.store.migrations import drop_database, migrate
+from app.store.transaction import Tx
 
 TENANT = "certification"
 _BUNDLES = ("cs2.odds.basic", "cs2.odds.scoreboard-addon")
@@ -107,14 +108,7 @@ class CertifiedService:
         async with self.store.transaction() as tx:
             tenant = await admin.create_tenant(tx, self.tenant, "Certification", by=_BY, now=system_clock())
             await admin.create_tenant(tx, "operations", "Operations", by=_BY, now=system_clock())
-            operator = await admin.issue_key(
-                tx,
-                "operations",
-                KeyProperties(bundles=(OPERATOR_BUNDLE,), sports=("cs2",), rate_limit_rpm=_RPM),
-                secret=self.config.secret_key,
-                by=_BY,
-                now=system_clock(),
-            )
+            operator = await self._issue_key(tx, "operations", (OPERATOR_BUNDLE,), system_clock())
         self.tenant_id = tenant.id
         await self.grant()
         return operator.raw
@@ -125,16 +119,13 @@ class CertifiedService:
         async with self.store.transaction() as tx:
             if self.access.api_key:
                 await admin.revoke_key(tx, self.access.key_id, by=_BY, now=now)
-            issued = await admin.issue_key(
-                tx,
-                self.tenant,
-                KeyProperties(bundles=_BUNDLES, sports=("cs2",), rate_limit_rpm=_RPM),
-                secret=self.config.secret_key,
-                by=_BY,
-                now=now,
-            )
+            issued = await self._issue_key(tx, self.tenant, _BUNDLES, now)
         url = await admin.provision_amqp(self.store, self.tenant, self._broker, by=_BY, now=now)
         self.access = Access(issued.raw, issued.key.id, url)
+
+    async def _issue_key(self, tx: Tx, slug: str, bundles: tuple[str, ...], now: int) -> IssuedKey:
+        rights = KeyProperties(bundles=bundles, sports=("cs2",), rate_limit_rpm=_RPM)
+        return await admin.issue_key(tx, slug, rights, secret=self.config.secret_key, by=_BY, now=now)
 
     async def start(self, name: str) -> None:
         """Start a process; its log is in the directory."""
