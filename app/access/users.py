@@ -169,11 +169,6 @@ async def issue_link(
     return IssuedLink(raw, link.expires_at, link.purpose)
 
 
-async def listing(tx: Tx, tenant_id: UUID) -> list[User]:
-    """The tenant's users, those that have ended too, oldest first."""
-    return await users.listing(tx, tenant_id)
-
-
 async def link_user(tx: Tx, raw: str, *, secret: str, now: int) -> User | None:
     """Whose link this is, if it may be used: not one that is unknown, expired, used or replaced, nor one of a
     user or a tenant that is not active."""

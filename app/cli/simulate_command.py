@@ -69,7 +69,8 @@ async def simulate(
 ) -> None:
     """Create matches between fictional teams and send their logs as game servers would."""
     if file is not None:
-        _write_log(file, replace(_plan(seed, int(best_of), 1.0, NONE), begin=_this_second()))
+        this_second = int(time.time()) * 1000
+        _write_log(file, replace(_plan(seed, int(best_of), 1.0, NONE), begin=this_second))
         return
     if operator_key is None:
         raise click.UsageError("Give --operator-key (or MATCHFEED_OPERATOR_KEY), or --to FILE.")
@@ -96,10 +97,6 @@ def _write_log(file: Path, plan: MatchPlan) -> None:
     file.write_text("".join(f"{line.text}\n" for line in lines), "utf-8")
     scores = ", ".join(f"{one.name} {one.home_score}:{one.away_score}" for one in truth.maps)
     click.echo(f"{file}: {len(lines)} lines, {plan.home.name} v {plan.away.name}: {scores}")
-
-
-def _this_second() -> int:
-    return int(time.time()) * 1000
 
 
 async def _until_stopped(day: MatchDay) -> None:

@@ -56,7 +56,7 @@ async def user_list(slug: str) -> None:
     """The users of a tenant, those that have ended too."""
     async with command_store(load_settings()) as store, store.autocommit() as tx:
         tenant = await tenants.by_slug(tx, slug)
-        print_json([_user_view(each) for each in await users.listing(tx, tenant.id)])
+        print_json([_user_view(each) for each in await stored.listing(tx, tenant.id)])
 
 
 @user.command("end")
@@ -110,11 +110,8 @@ async def _end(tx: Tx, person: User) -> User:
 
 
 def _link_view(address: str, link: IssuedLink) -> dict[str, object]:
-    return {
-        "link": address,
-        "purpose": link.purpose.value,
-        "expires_at": iso_seconds(link.expires_at),
-    }
+    expires_at = iso_seconds(link.expires_at)
+    return {"link": address, "purpose": link.purpose.value, "expires_at": expires_at}
 
 
 def _user_view(each: User) -> dict[str, object]:

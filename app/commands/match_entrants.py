@@ -96,7 +96,8 @@ async def record_roster(tx: Tx, match: Match) -> None:
     known = {player.account for player in await entrants.of_accounts(tx, accounts)} if accounts else accounts
     if known != accounts:
         events = await history.timeline(tx, match.id)
-        await _record(tx, [*squad(match, "home", events), *squad(match, "away", events)], _as_known)
+        seen = [*squad(match, "home", events), *squad(match, "away", events)]
+        await _record(tx, seen, lambda known, _: known)
 
 
 async def record_players(tx: Tx, played: Iterable[PlayerOnMap]) -> None:
@@ -135,10 +136,6 @@ async def _differing(
         if player != had:
             found.append(player)
     return found
-
-
-def _as_known(known: Player, seen: Player) -> Player:
-    return known
 
 
 def _as_last_played(known: Player, seen: Player) -> Player:

@@ -17,6 +17,7 @@ from app.domain.tenant import RATE_LIMIT_RPM, SDK_RATE_LIMIT_RPM, OperatorRole, 
 from app.domain.trading_controls import MarginControl
 from app.kit.clock import system_clock
 from app.store import keys, profiles
+from app.store import users as stored_users
 from app.store.connections import Store
 from app.store.transaction import Tx
 
@@ -171,7 +172,7 @@ class DemoTenantMaker:
     async def _owner(self, tx: Tx, tenant: Tenant, now: int) -> User:
         """The demo's owner of the tenant, created if there is none."""
         email = f"owner@{tenant.slug}.example"
-        for user in await users.listing(tx, tenant.id):
+        for user in await stored_users.listing(tx, tenant.id):
             if user.active and user.email == email:
                 return await users.set_role(tx, tenant.id, user.id, Role.OWNER, by=self._by, now=now)
         return await users.create_user(

@@ -113,14 +113,10 @@ async def _write(
     await tx.change(_delete_old(tenant_id, now - _STORED_MILLIS))
     (row,) = await tx.run(_insert(tenant_id, *_parameters(request), token, now))
     await tx.change(_delete_unused_slots(tenant_id))
-    await audit.add(tx, _audit_record(row["id"], tenant_id, request, now, by))
+    details = msgspec.structs.asdict(request)
+    await audit.add(tx, AuditRecord(now, by, "recovery.request", str(row["id"]), tenant_id, details))
     await notifications.notify(tx, CHANNEL, str(tenant_id))
     return _job(row)
-
-
-def _audit_record(job_id: int, tenant_id: UUID, request: RecoveryRequest, now: int, by: str) -> AuditRecord:
-    details = msgspec.structs.asdict(request)
-    return AuditRecord(now, by, "recovery.request", str(job_id), tenant_id, details)
 
 
 async def claim(

@@ -2,7 +2,7 @@
 parameters of the query; and as CSV (RFC 4180, UTF-8) for spreadsheets and reconciliation.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
@@ -136,14 +136,14 @@ async def _rows(tx: Tx, texts: Texts, scope: _Scope, before: int, limit: int) ->
 async def _file(portal: Portal, texts: Texts, scope: _Scope) -> AsyncIterator[str]:
     """The lines of the file, in pieces. Entries are only ever added, with higher ids: those below an id stay
     the same from one piece to the next."""
-    yield csv_header()
+    yield csv_text([CSV_COLUMNS])
     before = NEWEST
     while True:
         async with portal.store.autocommit() as tx:
             rows = await _rows(tx, texts, scope, before, _FILE_ROWS)
         if not rows:
             return
-        yield csv_lines(rows)
+        yield csv_text(map(cells_of, rows))
         before = rows[-1].entry.id
 
 
@@ -221,17 +221,8 @@ def _time(name: str, value: str) -> int | None:
         raise Invalid(Field(("query", name), what, "time", value[:100])) from error
 
 
-def csv_header() -> str:
-    """The first line."""
-    return csv_text([CSV_COLUMNS])
-
-
-def csv_lines(rows: Iterable[SettlementRow]) -> str:
-    """A line for each entry."""
-    return csv_text(map(_cells, rows))
-
-
-def _cells(row: SettlementRow) -> tuple[object, ...]:
+def cells_of(row: SettlementRow) -> tuple[object, ...]:
+    """The entry's line of the file."""
     entry = row.entry
     window = entry.void_window
     return (

@@ -10,6 +10,7 @@ from app.access.users import LINK_MILLIS
 from app.domain.tenant import LinkPurpose, Role
 from app.kit.errors import Conflict, Invalid, NotFound
 from app.store import audit
+from app.store import users as stored
 from app.store.connections import Store
 from tests.integration.access.conftest import SECRET
 from tests.integration.access.people import BY, NOW, PASSWORD, invited, link, person
@@ -29,7 +30,7 @@ async def test_a_user_is_created_without_a_password(store: Store) -> None:
     assert (user.email, user.role) == ("ann@example.com", Role.DEVELOPER)
     assert user.active and not user.has_password
     async with store.autocommit() as tx:
-        assert await users.listing(tx, user.tenant_id) == [user]
+        assert await stored.listing(tx, user.tenant_id) == [user]
         newest, *_ = await audit.listing(tx, user.tenant_id, limit=1)
     assert (newest.action, newest.subject) == ("user.create", str(user.id))
     assert newest.details["role"] == "developer"
@@ -78,8 +79,8 @@ async def test_another_tenants_users_are_not_found(store: Store) -> None:
                 await users.issue_link(tx, mine.tenant_id, user_id, secret=SECRET, **BY)
         assert {str(each.value) for each in (one, two, three)} == {"There is no such user."}
     async with store.autocommit() as tx:
-        assert await users.listing(tx, mine.tenant_id) == [mine]
-        assert await users.listing(tx, theirs.tenant_id) == [theirs]
+        assert await stored.listing(tx, mine.tenant_id) == [mine]
+        assert await stored.listing(tx, theirs.tenant_id) == [theirs]
 
 
 async def test_a_tenant_keeps_an_owner(store: Store) -> None:
@@ -107,7 +108,7 @@ async def test_two_owners_cannot_demote_each_other_at_once(store: Store) -> None
     outcomes = await asyncio.gather(demote(one.id), demote(other.id), return_exceptions=True)
     assert sorted(type(each).__name__ for each in outcomes) == ["Conflict", "NoneType"]
     async with store.autocommit() as tx:
-        roles = sorted(user.role for user in await users.listing(tx, one.tenant_id))
+        roles = sorted(user.role for user in await stored.listing(tx, one.tenant_id))
     assert roles == [Role.OWNER, Role.READER]
 
 

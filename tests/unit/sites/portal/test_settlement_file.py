@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.domain.settlement import LedgerEntry, LedgerStatus
+from app.kit.csv_rows import csv_text
 from app.sites.pages.settlements import SettlementRow
 from app.sites.portal import settlements as settlement_file
 
@@ -24,7 +25,7 @@ ROW = SettlementRow(
 
 
 def cells(row: SettlementRow) -> dict[str, str]:
-    text = settlement_file.csv_header() + settlement_file.csv_lines([row])
+    text = csv_text([settlement_file.CSV_COLUMNS, settlement_file.cells_of(row)])
     (found,) = csv.DictReader(io.StringIO(text, newline=""))
     return found
 
