@@ -2,7 +2,6 @@
 for one that is to have it.
 """
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
@@ -15,6 +14,7 @@ from app.domain.profiles import Profile
 from app.domain.tenant import Tenant
 from app.domain.tenant_offer import STANDARD, OfferRules
 from app.kit.background import run_in_thread
+from app.kit.grouping import grouped
 from app.store import markets, tenants
 from app.store.transaction import Tx
 
@@ -95,12 +95,12 @@ async def _for_tenants(
 
 def _families(present: Present, before: OfferRules, wanted: Profile | None) -> list[FamilyPreview]:
     after = msgspec.structs.replace(before, profile=wanted)
-    by_family: dict[str, list[MarketPreview]] = defaultdict(list)
-    for match_id, own in present.items():
-        for market in own:
-            if market.type_id not in before.off:
-                now, then = before.priced(market), after.priced(market)
-                by_family[market.family].append(MarketPreview(match_id, now, then))
+    by_family = grouped(
+        (market.family, MarketPreview(match_id, before.priced(market), after.priced(market)))
+        for match_id, own in present.items()
+        for market in own
+        if market.type_id not in before.off
+    )
     return [_of_family(family, found) for family, found in sorted(by_family.items())]
 
 

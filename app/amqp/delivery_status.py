@@ -1,7 +1,6 @@
 """The delivery of the feed to each tenant, for operators and for its own people: what the store and the
 broker know of it."""
 
-from collections import defaultdict
 from uuid import UUID
 
 import msgspec
@@ -10,6 +9,7 @@ from app.broker.management import Management, QueueCounts
 from app.broker.provisioning import LOST
 from app.domain.recovery import RecoveryJob, RecoveryState
 from app.kit.errors import Unavailable
+from app.kit.grouping import grouped
 from app.store import cursors, delivery_minutes, envelopes, recovery_jobs
 from app.store.connections import Store
 from app.store.cursors import CursorStatus
@@ -162,10 +162,8 @@ async def tenant_statuses(store: Store, management: Management) -> list[TenantSt
         queues: list[QueueCounts] | None = await management.queues()
     except Unavailable:
         queues = None
-    of_vhosts: defaultdict[str, list[QueueCounts]] = defaultdict(list)
-    for queue in queues or ():
-        of_vhosts[queue.vhost].append(queue)
-    return [_tenant_status(each, None if queues is None else of_vhosts[each.vhost]) for each in statuses]
+    own = grouped((queue.vhost, queue) for queue in queues or ())
+    return [_tenant_status(each, None if queues is None else own.get(each.vhost, [])) for each in statuses]
 
 
 def _tenant_status(status: CursorStatus, queues: list[QueueCounts] | None) -> TenantStatus:

@@ -36,6 +36,7 @@ from app.domain.tenant import Grant
 from app.domain.tenant_offer import NO_CHANGES
 from app.kit.clock import Clock
 from app.kit.errors import Unavailable
+from app.kit.grouping import grouped
 from app.kit.logging import get_logger
 from app.kit.metrics import stream_ticks
 from app.store.connections import Store
@@ -393,8 +394,7 @@ class Poller:
                 await asyncio.sleep(0)
 
     def _round_robin(self) -> Iterator[StreamConnection]:
-        by_tenant: dict[UUID, list[StreamConnection]] = {}
-        for connection in chain.from_iterable(list(self._connections.values())):
-            by_tenant.setdefault(connection.presented.grant.tenant.id, []).append(connection)
+        connections = chain.from_iterable(self._connections.values())
+        by_tenant = grouped((each.presented.grant.tenant.id, each) for each in connections)
         turns: Iterable[tuple[StreamConnection | None, ...]] = zip_longest(*by_tenant.values())
         return (connection for turn in turns for connection in turn if connection is not None)

@@ -11,6 +11,7 @@ from app.domain.market import Book, MarketKey
 from app.domain.match import Match
 from app.domain.references import ReferenceState, ReferenceStatus
 from app.kit.clock import iso_millis
+from app.kit.grouping import grouped
 from app.store.reference_prices import ReferencePrice
 from app.trading.divergence import FOLLOWED, blended_chance, own_chance
 from app.trading.pricing import PricingConfig
@@ -119,9 +120,7 @@ def _reading(one: Reading, now: int) -> SourceReading:
 
 def _markets(prices: Sequence[ReferencePrice], book: Book) -> Iterable[ReferenceMarket]:
     fairly = _fair(prices, book)
-    of_markets: dict[MarketKey, list[ReferencePrice]] = defaultdict(list)
-    for one in prices:
-        of_markets[one.type_id, one.specifiers].append(one)
+    of_markets = grouped(((one.type_id, one.specifiers), one) for one in prices)
     for key, offered in sorted(of_markets.items()):
         sources = tuple(
             SourcePrice(one.source, one.odds, iso_millis(one.at), fairly.get((one.source, key)))

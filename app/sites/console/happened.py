@@ -23,6 +23,7 @@ from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import OF_PLAY, market_reason_code
 from app.kit.background import run_in_thread
+from app.kit.grouping import grouped
 from app.sites.console.match_chart import winner_of_map
 from app.sites.console.site import CONSOLE, market_path
 from app.sites.pages.market_names import account_of_player, players_of
@@ -233,9 +234,7 @@ class HappenedList:
 
     def _add_results(self, entries: Iterable[tuple[LoggedChange, LedgerEntry]], cause: str) -> None:
         """A row for all entries that do the same."""
-        groups: dict[str, list[tuple[LoggedChange, LedgerEntry]]] = {}
-        for change, entry in entries:
-            groups.setdefault(kind_of(entry), []).append((change, entry))
+        groups = grouped((kind_of(entry), (change, entry)) for change, entry in entries)
         for kind, group in groups.items():
             (first, _), (last, entry) = group[0], group[-1]
             counts = Counter(each.result.value for _, each in group if each.result)

@@ -2,7 +2,6 @@
 their rows, and their reader, which reads only those matches that have changed since it read last.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import IntEnum
@@ -18,6 +17,7 @@ from app.domain.match import CurrentRound, Match, Side
 from app.domain.references import ReferenceState
 from app.domain.suspension_reasons import OF_OPERATORS, OF_PLAY, code_of
 from app.kit.clock import Clock
+from app.kit.grouping import grouped
 from app.sites.console.row_feed import Tables
 from app.store import alerts, consent_requests, listings, markets, matches, sessions
 from app.store.alerts import Alert
@@ -251,7 +251,7 @@ class LiveReader:
             watching = await sessions.watching(tx, self._clock() - WATCHED_MILLIS)
             subjects = {each.match_id for each in opened if each.match_id}
             names = await self._names(tx, subjects | {each.match_id for each in waiting})
-        now, about = self._clock(), _by_match(opened)
+        now, about = self._clock(), grouped((each.match_id, each) for each in opened)
         rows = [
             live_row(
                 each.match,
@@ -312,11 +312,3 @@ def _chances(
 
 def _name(match: Match) -> MatchName:
     return MatchName(match.number, match.home, match.away)
-
-
-def _by_match(opened: Iterable[Alert]) -> dict[UUID, list[Alert]]:
-    found: dict[UUID, list[Alert]] = defaultdict(list)
-    for alert in opened:
-        if alert.match_id:
-            found[alert.match_id].append(alert)
-    return found

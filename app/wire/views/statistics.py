@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from app.domain.analytics import PlayerTally, TeamLine, total
+from app.kit.grouping import grouped
 
 ALL = "all"  #: the row over every map
 S = TypeVar("S", TeamLine, PlayerTally)
@@ -106,9 +107,7 @@ def share(part: int, whole: int) -> float | None:
 
 def by_map(kind: type[S], counts: Iterable[tuple[str, S]]) -> list[tuple[str, S]]:
     """Sums by map, `all` first, then the maps that there are by name."""
-    lines: dict[str, list[S]] = {}
-    for name, line in counts:
-        lines.setdefault(name, []).append(line)
+    lines = grouped(counts)
     sums = {name: total(kind, lines[name]) for name in sorted(lines)}
     everything: dict[str, S] = {ALL: total(kind, sums.values())}
     return list((everything | sums).items())
