@@ -17,12 +17,11 @@ from app.kit import garbage_collection, logging, metrics
 from app.kit.background import retry_while_unavailable, run_forever
 from app.kit.clock import system_clock
 from app.ledger.writer import LedgerWriter
-from app.operations.restoration.failover import DatabaseFailover
 from app.settings import Settings
 from app.status import days
-from app.store.connections import Store, open_store
+from app.store.connections import Store
 from app.store.server_state import end_stalled_regularly
-from app.workers.signals import stop_on_signals
+from app.workers.process import open_worker_store, stop_on_signals
 
 log = logging.get_logger(__name__)
 
@@ -34,13 +33,7 @@ async def run_feed(settings: Settings) -> None:
     stopping = stop_on_signals()
     async with AsyncExitStack() as stack:
         stack.enter_context(metrics.serve("feed", settings.metrics_host, settings.metrics_port))
-        store = await retry_while_unavailable(
-            "opening the database",
-            lambda: open_store(
-                settings.database_url, settings.database_pool_size, failover=DatabaseFailover()
-            ),
-        )
-        await stack.enter_async_context(store)
+        store = await stack.enter_async_context(await open_worker_store(settings))
         management = await stack.enter_async_context(Management(settings.rabbitmq_api_url))
         await retry_while_unavailable("reaching the broker", management.check)
         await _run_sessions(settings, store, management, stopping)

@@ -6,12 +6,9 @@ from app.ingest import worker
 from app.ingest.log_update import IngestConfig
 from app.ingest.queues import IngestQueues, QueueConfig
 from app.kit import garbage_collection, logging, metrics
-from app.kit.background import retry_while_unavailable
-from app.operations.restoration.failover import DatabaseFailover
 from app.settings import Settings
-from app.store.connections import open_store
 from app.trading.pricing import PricingConfig
-from app.workers.signals import stop_on_signals
+from app.workers.process import open_worker_store, stop_on_signals
 
 #: The matches that ingest need not read again: some 0.6 MB each at the end of a map.
 _CACHED_MATCHES = 256
@@ -34,15 +31,6 @@ async def run_ingest(settings: Settings) -> None:
         reference_directory=settings.reference_directory,
     )
     queues = IngestQueues(msgspec.convert(settings, QueueConfig, from_attributes=True))
-    store = await retry_while_unavailable(
-        "opening the database",
-        lambda: open_store(
-            settings.database_url,
-            settings.database_pool_size,
-            _CACHED_MATCHES,
-            failover=DatabaseFailover(),
-        ),
-    )
-    async with store:
+    async with await open_worker_store(settings, _CACHED_MATCHES) as store:
         with metrics.serve("ingest", settings.metrics_host, settings.metrics_port):
             await worker.run(store, queues, config, stopping)
