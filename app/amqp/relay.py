@@ -110,8 +110,8 @@ class Relay:
             cursor_moved=self._cursor_moved,
             is_stale=self._is_stale,
             is_young=self._is_young,
-            receives_probabilities=self._receives_probabilities,
-            receives_bet_stop=self._is_sent_bet_stop,
+            receives_probabilities=lambda tenant_id: tenant_id in self.with_probabilities,
+            receives_bet_stop=lambda tenant_id: tenant_id in self.with_bet_stop,
             live=self.live_delay,
             samples=TenantSamples(self._samples, tenant.tenant_id, tenant.epoch),
         )
@@ -274,12 +274,6 @@ class Relay:
     def _is_booked(self, tenant_id: UUID, match_id: UUID, seq: int) -> bool:
         gaps = self._booking_gaps.get((tenant_id, match_id))
         return gaps is None or tenants.booked_at(gaps, seq)
-
-    def _receives_probabilities(self, tenant_id: UUID) -> bool:
-        return tenant_id in self.with_probabilities
-
-    def _is_sent_bet_stop(self, tenant_id: UUID) -> bool:
-        return tenant_id in self.with_bet_stop
 
     def _is_stale(self, at: int) -> bool:
         return self._clock() - at > self._lag_millis

@@ -159,12 +159,9 @@ def _enumerations(struct: type[msgspec.Struct]) -> dict[str, Stored]:
         enumeration = next((one for one in kinds if isinstance(one, type) and issubclass(one, Enum)), None)
         if enumeration is not None:
             optional = type(None) in kinds
-            found[field.name] = Stored(_as_it_is, _or_none(enumeration) if optional else enumeration)
+            read = _or_none(enumeration) if optional else enumeration
+            found[field.name] = Stored(lambda value: value, read)
     return found
-
-
-def _as_it_is(value: Any) -> object:
-    return value
 
 
 def _or_none(enumeration: type[Enum]) -> Convert:
