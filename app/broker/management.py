@@ -11,6 +11,9 @@ import msgspec
 from app.broker.management_api import BrokerNode, Inventory, ListedExchange, ManagementApi
 from app.broker.permissions import Permission, TopicPermission
 from app.kit.errors import Unavailable
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
 
 #: Retries of a close request that met a connection which was closing by itself.
 _CLOSE_ATTEMPTS, _CLOSE_RETRY_SECONDS = 5, 0.1
@@ -280,22 +283,34 @@ class Management:
         """`close_user_connections` until none is left. Raises `Unavailable` when they do not close.
 
         The broker responds to a close request only when the connection's channel has stopped accepting
-        messages; a second request ends a connection whose client does not confirm the close.
+        messages; a second request ends a connection whose client does not confirm the close. RabbitMQ may go
+        on listing a connection under its user that has ended, until the node stops: one of which it has no
+        details when it was asked to close it, and which is listed before and after that.
         """
+        ended: set[str] = set()
         try:
             async with asyncio.timeout(_DISCONNECT_SECONDS):
                 await self.close_user_connections(user, reason)
-                while await self.connection_count(user):
+                while (listed := await self._connections_of(user)) - ended:
                     await asyncio.sleep(_DISCONNECT_POLL_SECONDS)
                     await self.close_user_connections(user, reason)
+                    ended = {name for name in listed if not await self._has_details(name)}
         except TimeoutError as error:
             what = f"The connections of {user} did not end within {_DISCONNECT_SECONDS:.0f} s."
             raise Unavailable(what, retry_after=1) from error
+        if listed:
+            log.warning("the broker lists connections that have ended", user=user, connections=len(listed))
 
     async def connection_count(self, user: str) -> int:
-        """How many connections `user` has now (`connections` may be some seconds old)."""
+        """How many connections the broker counts for `user` now (`connections` may be some seconds old)."""
+        return len(await self._connections_of(user))
+
+    async def _connections_of(self, user: str) -> set[str]:
         rows = await self._api.call("GET", f"connections/username/{_part(user)}")
-        return len(rows) if isinstance(rows, list) else 0
+        return {row["name"] for row in rows} if isinstance(rows, list) else set()
+
+    async def _has_details(self, connection: str) -> bool:
+        return await self._api.call("GET", f"connections/{_part(connection)}") is not None
 
     async def close(self) -> None:
         await self._api.close()

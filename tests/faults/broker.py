@@ -93,6 +93,16 @@ class PrivateBroker:
         [node] = await eventually(self._nodes, lambda nodes: "mem_used" in nodes[0])
         await self._control("set_vm_memory_high_watermark", "absolute", str(node["mem_used"] + spare))
 
+    async def list_an_ended_connection(self, user: str, vhost: str) -> None:
+        """From now on the broker lists a connection of `user` whose process has ended, as it rarely does by
+        itself."""
+        name = '<<"127.0.0.1:1 -> 127.0.0.1:2">>'
+        fields = (
+            f'{{node(), {name}}}, node(), <<"{vhost}">>, {name}, spawn(fun() -> ok end), network, network'
+        )
+        row = f'{{tracked_connection, {fields}, {{127, 0, 0, 1}}, 1, <<"{user}">>, 1}}'
+        await self._control("eval", f"rabbit_connection_tracking:register_tracked({row}).")
+
     async def alarmed(self) -> bool:
         """Whether there is a memory alarm."""
         return any(node["mem_alarm"] for node in await self._nodes())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.broker.permissions import tenant_user
 from app.channels.feed import process_watch
 from app.kit.clock import system_clock
 from app.settings import Settings
@@ -14,7 +15,7 @@ from app.store import cursors
 from app.store.connections import Store
 from tests.faults import fold
 from tests.faults.broker import PrivateBroker
-from tests.faults.rig import Consumer, Rig, rigged, subscribed, until
+from tests.faults.rig import Consumer, Rig, consuming, rigged, subscribed, until
 from tests.support import stored
 from tests.support.lengths import short_then_long
 from tests.support.life import Life, Living
@@ -162,3 +163,20 @@ def check_the_notice_came_first(consumer: Consumer, count: int, head: int) -> No
     assert notice >= count and later, "what waited came before the notice"
     assert not [seq for seq in before if seq > head]
     assert max(before) < max(later)
+
+
+async def test_a_connection_that_has_ended_and_is_still_listed_holds_nothing_up(
+    rig: Rig, broker: PrivateBroker
+) -> None:
+    """RabbitMQ may list it for as long as the node runs. The others of its user are closed all the same."""
+    tenant, url = await rig.tenant()
+    user = tenant_user(tenant.slug)
+    await broker.list_an_ended_connection(user, tenant.slug)
+    async with consuming(url, rig.settings.exchange):
+        await until("both are listed", lambda: listed(rig, user, 2))
+        await rig.management.ensure_disconnected(user, "a test")
+        assert await listed(rig, user, 1)
+
+
+async def listed(rig: Rig, user: str, count: int) -> bool:
+    return await rig.management.connection_count(user) == count
