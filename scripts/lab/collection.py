@@ -16,7 +16,7 @@ from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.domain.tenant_offer import TenantOffer
 from app.domain.types_off import entry_offered
 from app.store import changes, history, tenants
-from app.store.changes import ChangeRow
+from app.store.changes import BET_STOP, ChangeRow
 from app.store.connections import Store
 from scripts.http_client import client
 from scripts.lab import recorded_log
@@ -77,14 +77,15 @@ class Collector(msgspec.Struct, frozen=True):
             wrong = [text for each in sorted(ids) for text in (await audit_match(tx, each)).wrong]
             tenant_ids = [UUID(one.account.tenant_id) for one in clients]
             offers = [await tenants.offer_of(tx, each) for each in tenant_ids]
+            stopped = await tenants.with_bet_stop(tx)
             booked = [
                 {played[str(each)] for each in await tenants.booked(tx, tenant_id, ids)}
                 for tenant_id in tenant_ids
             ]
         envelopes = list(EnvelopeRenderer(self.exchange, self.product).envelopes(log))
         found = [
-            await self._tenant(one, played, envelopes, ledger, offer, mine, since)
-            for one, offer, mine in zip(clients, offers, booked, strict=True)
+            await self._tenant(one, played, _published(envelopes, of, stopped), ledger, offer, mine, since)
+            for one, of, offer, mine in zip(clients, tenant_ids, offers, booked, strict=True)
         ]
         return Evidence(
             rows=tuple(map(_row, log)),
@@ -114,14 +115,9 @@ class Collector(msgspec.Struct, frozen=True):
         rest = await self._rest(account.key, played, since)
         compared = await self.comparison(clients)
         ours = set(played.values())
-        mine = UUID(account.tenant_id)
         return Tenant(
             slug=account.slug,
-            envelopes=tuple(
-                _envelope(played[str(each.match_id)], each, offer)
-                for each in envelopes
-                if each.tenant_id in (None, mine)
-            ),
+            envelopes=tuple(_envelope(played[str(each.match_id)], each, offer) for each in envelopes),
             deliveries=tuple(each for each in feed.deliveries if not each.match or each.match in ours),
             recoveries=tuple(feed.recoveries),
             away=tuple(feed.away),
@@ -206,6 +202,15 @@ def _entry(urn: str, entry: LedgerEntry) -> Entry:
         return Entry(entry.id, urn, (entry.type_id, about), "pending" if entry.window_rolled_back else "void")
     state = "pending" if entry.new_status is LedgerStatus.PENDING else str(entry.result)
     return Entry(entry.id, urn, entry.key, state)
+
+
+def _published(envelopes: Sequence[Rendered], tenant_id: UUID, stopped: Collection[UUID]) -> list[Rendered]:
+    """What was published to a tenant: `bet_stop` to those alone that receive it, the `stopped`."""
+    return [
+        each
+        for each in envelopes
+        if each.tenant_id in (None, tenant_id) and (each.name != BET_STOP or tenant_id in stopped)
+    ]
 
 
 def _envelope(urn: str, each: Rendered, offer: TenantOffer) -> Envelope:
