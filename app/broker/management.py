@@ -285,7 +285,7 @@ class Management:
         The broker responds to a close request only when the connection's channel has stopped accepting
         messages; a second request ends a connection whose client does not confirm the close. RabbitMQ may go
         on listing a connection under its user that has ended, until the node stops: one of which it has no
-        details when it was asked to close it, and which is listed before and after that.
+        details after a request to close it, and which it lists before and after that.
         """
         ended: set[str] = set()
         try:

@@ -73,7 +73,7 @@ def compare_references(after: Match, changes: Changes, pricing: PricingConfig) -
     return compared, changes if compared.doubts == after.doubts else (*changes, c.DetailsChanged())
 
 
-def end_held(draft: Draft) -> Draft:
+def _end_held(draft: Draft) -> Draft:
     """The draft without the held probabilities that end now."""
     after = draft.after
     if not after.controls.held:
@@ -85,7 +85,9 @@ def end_held(draft: Draft) -> Draft:
 
 
 def conclude(draft: Draft, past: Past | None) -> MatchUpdate:
-    """The update: the engine reacts, and a price that moves without a cause suspends the match."""
+    """The update: held probabilities end where they end now, the engine reacts, and a price that moves
+    without a cause suspends the match."""
+    draft = _end_held(draft)
     before, after, book, now = draft.before, draft.after, draft.book, draft.now
     if after.types_known != len(RULES):
         after = replace(after, types_known=len(RULES))

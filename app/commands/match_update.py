@@ -217,8 +217,7 @@ async def prepare(
         pricing=pricing,
         given=given,
     )
-    draft = match_reaction.end_held(draft)
-    past = await _past(tx, draft.after, draft.changes) if draft.needs_past else None
+    past = await _past(tx, after, changes) if draft.needs_past else None
     return match_reaction.conclude(draft, past)
 
 

@@ -104,7 +104,6 @@ class MatchRun:
             may_price=may_price,
             pricing=self.pricing,
         )
-        draft = match_reaction.end_held(draft)
         return self._stored(match_reaction.conclude(draft, self._past() if draft.needs_past else None))
 
     def _past(self) -> Past:

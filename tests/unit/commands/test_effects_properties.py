@@ -11,14 +11,13 @@ from app.commands import match_commands as c
 from app.commands.change_drafts import compose
 from app.commands.effects import effect_of
 from app.commands.market_actions import ManualMarketAction, no_action
-from app.commands.match_reaction import Draft, react
 from app.domain.market import Book, MarketStatus
 from app.domain.match import Match, Status
 from app.domain.settlement import LedgerEntry, LedgerStatus
 from app.kit.errors import Conflict, Invalid, NotFound
-from app.trading.engine import Reaction
+from tests.unit.commands.traded_map import reaction_to
 from tests.unit.domain.play import Server, new_match
-from tests.unit.trading.trader import PRICING, STATES
+from tests.unit.trading.trader import STATES
 
 KEYS = [
     (13, "map=1|round=1|team=home"),
@@ -83,23 +82,10 @@ class TradedMatch:
             self.server.match = before
             raise
 
-    def _reaction(self, after: Match, changes: Any, action: ManualMarketAction) -> Reaction:
-        draft = Draft(
-            before=None,
-            after=after,
-            changes=changes,
-            book=self.book,
-            manual=action(self.book),
-            now=self.server.now,
-            may_price=True,
-            pricing=PRICING,
-        )
-        return react(draft)
-
     def _react(self, before: Match, changes: Any, action: ManualMarketAction = no_action) -> None:
         """One transaction: its change rows, and the book and the ledger after it."""
         after = self.server.match
-        reaction = self._reaction(after, changes, action)
+        reaction = reaction_to(after, changes, self.book, action, self.server.now)
         drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.envelopes = [
             message for message, _ in groupby(drafts, key=lambda draft: draft.message) if message

@@ -28,6 +28,23 @@ from tests.unit.domain.play import SECOND, Server, new_match
 from tests.unit.trading.trader import PRICING, Trader
 
 
+def reaction_to(
+    after: Match, changes: Sequence[MatchChange], book: Book, action: ManualMarketAction, now: int
+) -> Reaction:
+    """What an operator's action and the engine do to the book."""
+    draft = Draft(
+        before=None,
+        after=after,
+        changes=changes,
+        book=book,
+        manual=action(book),
+        now=now,
+        may_price=True,
+        pricing=PRICING,
+    )
+    return react(draft)
+
+
 class Executed(NamedTuple):
     command: Command
     before: CommandState
@@ -78,22 +95,9 @@ class TradedMap(Trader):
     def changes_old(self, effect: Effect) -> bool:
         """Whether a second person must consent."""
         after, changes, action = effect.after, effect.changes, effect.action
-        reaction = self._reaction(after, changes, action)
+        reaction = reaction_to(after, changes, self.book, action, self.server.now)
         oldest = oldest_changed(reaction.entries, self.ledger)
         return oldest is not None and oldest < self.server.now - OLD
-
-    def _reaction(self, after: Match, changes: Sequence[MatchChange], action: ManualMarketAction) -> Reaction:
-        draft = Draft(
-            before=None,
-            after=after,
-            changes=changes,
-            book=self.book,
-            manual=action(self.book),
-            now=self.server.now,
-            may_price=True,
-            pricing=PRICING,
-        )
-        return react(draft)
 
     def old_results(self) -> dict[MarketKey, object]:
         """The results that were published long ago, by market."""
@@ -115,7 +119,7 @@ class TradedMap(Trader):
     ) -> None:
         before, now = self.match, self.server.now
         after = without_ended(after, changes, self.book, now, PRICING)
-        reaction = self._reaction(after, changes, action)
+        reaction = reaction_to(after, changes, self.book, action, self.server.now)
         drafts = compose(before, after, changes, self.book, reaction.markets, reaction.entries)
         self.match = self.server.match = after
         self.now = now
