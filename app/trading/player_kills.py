@@ -8,7 +8,7 @@ binomial with one dispersion for all; without it they are the mean over final sc
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import prod
 from operator import itemgetter, mul
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from app.trading.coefficients import PlayerCoefficients, load
 from app.trading.lines import Distribution
 
 MOST = 60  #: kills on a map beyond which nobody gets
-_NEVER = 1e-12  #: chances of more kills below this are left out
 _STEPS = 16  #: how many means of kills are computed for one kill; those between are rounded
 Means = list[tuple[float, float]]  #: means of a player's kills, each with its probability
 
@@ -122,21 +121,17 @@ def _place(mean: float) -> int:
 
 @lru_cache(maxsize=65_536)
 def _duel(steps: int, others: int, ahead: int, dispersion: float) -> Duel:
-    own, other = _tails(steps, dispersion), _tails(others, dispersion)
-    more = level = 0.0
-    for kills in range(MOST + 1):
-        least = kills - ahead
-        as_many, above = _at_least(own, least), _at_least(own, least + 1)
-        chance = other[kills] - other[kills + 1]
-        more += chance * above
-        level += chance * (as_many - above)
-        if other[kills + 1] < _NEVER:
-            break
-    return Duel(more, level)
+    tails, own, other = _tails(steps, dispersion), _masses(steps, dispersion), _masses(others, dispersion)
+    if ahead >= 0:
+        # The first one has more whatever comes while the other gets fewer than `ahead`.
+        return Duel(sum(map(mul, other, (1.0,) * ahead + tails[1:])), sum(map(mul, other[ahead:], own)))
+    return Duel(sum(map(mul, other, tails[1 - ahead :])), sum(map(mul, other, own[-ahead:])))
 
 
-def _at_least(tails: Sequence[float], kills: int) -> float:
-    return 1.0 if kills <= 0 else tails[kills] if kills <= MOST else 0.0
+@lru_cache(maxsize=_STEPS * MOST + 1)
+def _masses(steps: int, dispersion: float) -> tuple[float, ...]:
+    """The chances of exactly 0, 1, 2, … kills when their mean is so many steps."""
+    return tuple([at_least - more for at_least, more in pairwise(_tails(steps, dispersion))])
 
 
 @lru_cache(maxsize=MOST)
